@@ -1,4 +1,4 @@
-/** Subjects: `scope: imperative`, at most 72 characters (CONTRIBUTING.md). */
+/** Commit subjects have the form `scope: imperative` and at most 72 characters (CONTRIBUTING.md). */
 const NOT_VERBS = /^(?:[a-z]+ed|[a-z]+ing|[a-z]+[^s]s)$/;
 /** Imperatives that look like a past tense, a participle or the third person. */
 const VERBS = new Set([

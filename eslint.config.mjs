@@ -137,7 +137,7 @@ export default tseslint.config(
     files: [...SPECS, 'test/**/*.ts'],
     rules: {
       'max-lines': ['error', { max: 800, skipBlankLines: true, skipComments: true }],
-      // Variables destructured from answers have the names of the wire.
+      // Variables destructured from API responses have the names of the wire format.
       '@typescript-eslint/naming-convention': ['error', { selector: 'typeLike', format: ['PascalCase'] }],
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',

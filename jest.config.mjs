@@ -11,7 +11,7 @@ const base = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  // One row per line of `imports` in package.json: there they point to dist, here to the sources.
+  // Maps the names in `imports` of package.json to the sources. In package.json, these names point to dist.
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^#(kernel|engine|egress|http|modules|sandbox|blobs|mail)/(.*)\\.js$': '<rootDir>/src/$1/$2',
@@ -48,7 +48,7 @@ export default {
       ...withServer,
       displayName: 'durability',
       testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
-      // These suites take minutes each and run a whole fleet. They run with POSTHORN_NEMESIS or by `npm run nemesis`.
+      // These suites take minutes each and run a whole fleet. They run only with POSTHORN_NEMESIS or `npm run nemesis`.
       testPathIgnorePatterns: [
         '/node_modules/',
         ...(process.env.POSTHORN_NEMESIS

@@ -18,7 +18,7 @@ const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Sustained rows, and the setup that each row needs in both checkouts before it starts.
+ * Maps each sustained row of the benchmark to the setup that the row needs in both checkouts.
  *
  * @type {Record<string, (bench: Bench, subject: Service) => Promise<import('./window.mjs').To>>}
  */
@@ -40,7 +40,7 @@ export const ROWS_AGAINST = Object.keys(PREPARATIONS);
 
 /** @typedef {{ subject: Service, server: import('./database.mjs').Database }} ServiceSide */
 
-/** Names of the two contestants of a row. @param {string} row */
+/** Returns the names under which the two checkouts are reported. @param {string} row */
 export const sidesOf = (row) => ({ own: row, other: `${row}:against` });
 
 /**
@@ -48,7 +48,7 @@ export const sidesOf = (row) => ({ own: row, other: `${row}:against` });
  *
  * @param {Bench} bench
  * @param {{ against: string, only: string[], rounds: number, slice: number, spin: number }} options
- *   `spin`: microseconds that this tree's service burns for each delivery, a control of the bench itself
+ * `spin`: microseconds of CPU time that this tree's service wastes per delivery, to check the bench itself
  * @param {(slice: import('./slices.mjs').Slice) => void} report
  */
 export async function compareCheckouts(bench, { against, only, rounds, slice, spin }, report) {

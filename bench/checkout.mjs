@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const HERE = fileURLToPath(new URL('..', import.meta.url));
-/** Files that every version of the bench has had, and the installed dependencies. */
+/** Paths that another checkout must have: files that exist in every version of the bench, and `node_modules`. */
 const NEEDED = ['bench/posthorn.mjs', 'bench/processes.mjs', 'tools/build-if-stale.mjs', 'node_modules'];
 
 /** @typedef {typeof import('./posthorn.mjs').startPosthorn} Start */

@@ -10,8 +10,8 @@ const UUID = `00000000-0000-4000-8000-${'0'.repeat(UUID_DIGITS)}`;
 /**
  * Builds the bytes of one POST and the offsets of the parts that change from message to message.
  *
- * `spread`: number of addresses that are used in rotation. The path holds `%%%%` in the position of the address's
- * number.
+ * `spread`: number of addresses that are used in rotation. The path contains `%%%%` where the number of the address is
+ * inserted.
  *
  * @typedef {{ bytes: Buffer, numberAt: number, keyAt: number, spread: number, spreadAt: number }} Template
  *
@@ -31,8 +31,8 @@ export function template({ path, headers, body, hasKey, spread = 0 }) {
 /**
  * A keep-alive connection that sends one request at a time.
  *
- * Calls `onAnswer(connection, status)` for each answer. The status is 0 if the connection broke before the answer. The
- * connection is then reopened for the next request.
+ * Calls `onAnswer(connection, status)` for each answer. The status is 0 if the connection broke before the answer. A
+ * broken connection is reopened for the next request.
  *
  * Uses sockets instead of `node:http`: the generator shares the machine with the service that it measures, and sockets
  * need a third of its CPU time.
@@ -68,7 +68,7 @@ export class Connection {
     if (keyAt >= 0) writeNumber(this.#bytes, keyAt, number, UUID_DIGITS);
     if (spread > 0) writeNumber(this.#bytes, spreadAt, number % spread, SPREAD.length);
     this.#socket ??= this.#connect();
-    // All requests share this buffer. When the answer arrives, the bytes of its request have long been sent.
+    // All requests share this buffer. The next request starts only after the answer to the previous request.
     this.#socket.write(this.#bytes);
   }
 

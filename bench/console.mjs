@@ -2,7 +2,7 @@
  * `node bench/console.mjs`: measures what the console's event pages cost a browser.
  *
  * Covers the first rows, memory and DOM nodes after scrolling, key latency during a burst, and large payloads. Prints
- * figures next to their bounds and checks nothing else. See docs/console.md.
+ * each figure next to its bound, but does not fail if a figure exceeds its bound. See docs/console.md.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -36,7 +36,7 @@ const MIB = 1024 * 1024;
  * Figure) => void }} Scene
  */
 
-/** IDs of one event every six seconds, ending now. One event in a hundred is a dead letter. */
+/** SQL expression for the IDs of events that are six seconds apart. The newest event is six seconds old. */
 const ID =
   "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n * 6000), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid";
 const FILL = [
@@ -74,7 +74,7 @@ async function signIn({ browser, address, key }) {
 }
 
 /**
- * Milliseconds from the start of the navigation to the first row, measured inside the page.
+ * Returns the milliseconds from the start of the navigation to the first row, measured inside the page.
  *
  * @param {Page} page
  * @param {string} url
@@ -235,7 +235,7 @@ async function measureBurst(scene, perSecond, seconds) {
   await pressing;
   const { told, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
-  // The burst was so large that the list dropped older rows and loads them again while one scrolls. Count the rows seen
+  // The burst was so large that the list dropped older rows. It loads them again during scrolling, so count the rows
   // while scrolling through the whole list.
   const isGoingOn = told.shown < sent.accepted && told.waiting === 0 && told.missed === 0 && !told.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: told.shown, twice: told.twice };
@@ -256,7 +256,7 @@ async function measureBurst(scene, perSecond, seconds) {
     `${sent.accepted} together, or a notice`,
   );
   figure('shown twice', String(there.twice), '0');
-  // The browser does not report answers within one frame. Those are the fastest ones.
+  // The browser does not report key presses that it handled within one frame. They count as 16 ms.
   const slowest = keys.toSorted((a, b) => b - a);
   const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
   figure(
@@ -269,8 +269,8 @@ async function measureBurst(scene, perSecond, seconds) {
 }
 
 /**
- * Sends on a fixed schedule. Overdue messages are sent at once. Uses a separate process, because this one also drives
- * the browser.
+ * Sends messages on a fixed schedule, and overdue messages at once. A separate process sends them, because this process
+ * also drives the browser.
  *
  * @param {Scene} scene @param {number} perSecond @param {number} seconds
  */
@@ -326,8 +326,8 @@ async function settled(page, accepted, startedAt) {
 /**
  * Scrolls from the first row to the end of the list.
  *
- * Returns the number of distinct events and the number of rows whose event already has another row. Row positions are
- * stable, because no more events arrive.
+ * Returns the number of distinct events and the number of duplicate rows. Row positions are stable, because no more
+ * events arrive.
  *
  * @param {Page} page
  */
@@ -360,7 +360,7 @@ async function seenOnTheWay(page) {
   );
 }
 
-/** Returns the page's counts: rows in the list, rows behind its button, and rows left out. @param {Page} page */
+/** Returns the numbers of listed rows, rows behind the "new" button, and rows not shown. @param {Page} page */
 async function toldOf(page) {
   return page.evaluate((rowPx) => {
     const number = (/** @type {RegExp} */ pattern) =>
@@ -402,7 +402,7 @@ async function measurePayloads(scene) {
     await watch(page);
     await page.goto(`${scene.address}/console/live/events/${message}`);
     await page.getByRole('heading', { name: 'Payload', exact: true }).waitFor();
-    // Loading the page is measured separately.
+    // Forget the long tasks of the page load, because the page load is measured separately.
     await page.evaluate(() => /** @type {any} */ (globalThis).seen.tasks.splice(0));
     if (payload.length > 256 * 1024) await page.getByRole('button', { name: 'Load', exact: true }).click();
     await page.getByRole('button', { name: 'Download' }).waitFor();

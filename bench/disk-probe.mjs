@@ -5,7 +5,7 @@ import { nowMs } from './clock.mjs';
 import { median } from './measure.mjs';
 
 const SYNCS = 20;
-/** About the size of one group commit. */
+/** Approximate size of one group commit. */
 const BYTES = 8192;
 
 /**

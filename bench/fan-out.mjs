@@ -1,6 +1,6 @@
 /**
- * Fan-out rows: to a hundred endpoints; to ten endpoints in few and in many applications; beside one endpoint that
- * hangs; and as fast as messages are accepted.
+ * Measures fan-out to a hundred endpoints, to ten endpoints in few and in many applications, beside one endpoint that
+ * hangs, and at the highest rate that the service accepts.
  */
 import { receiver, withService } from './subjects.mjs';
 import { fillApplications, measure, measureAccepts } from './window.mjs';
@@ -13,7 +13,8 @@ const MANY = 2_000;
 const BREAK_IN = 600;
 const CALLS_AT_ONCE = 16;
 /**
- * Number of sends for measuring the cost of accepting. A twentieth as many messages are sent to a hundred endpoints.
+ * Number of sends for measuring the cost of accepting. The test with a hundred endpoints per message sends a twentieth
+ * of this number.
  */
 const ACCEPTS = 60_000;
 
@@ -44,7 +45,7 @@ export async function createApplications(bench, subject, name, count, endpoints)
   return { path: `/v1/app/${name}-%%%%/event`, spread: count, copies: endpoints };
 }
 
-/** One message to a hundred endpoints of one application, sustained. @type {import('./rows.mjs').Block} */
+/** Sends each message to a hundred endpoints of one application, sustained. @type {import('./rows.mjs').Block} */
 const hundred = {
   rows: ['fanout'],
   run: (bench, _wanted, report) =>
@@ -56,7 +57,7 @@ const hundred = {
 };
 
 /**
- * Cost of accepting alone: a send to a pull destination, and a message to a hundred pull destinations.
+ * Measures only the cost of accepting: a send to a pull destination, and a message to a hundred pull destinations.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -76,7 +77,7 @@ const accepts = {
     }),
 };
 
-/** Ten endpoints per application: with ten applications, and with two thousand. @type {import('./rows.mjs').Block} */
+/** Measures ten endpoints per application, in ten and in 2,000 applications. @type {import('./rows.mjs').Block} */
 const many = {
   rows: ['fanout-many'],
   run: (bench, _wanted, report) =>
@@ -85,15 +86,15 @@ const many = {
       const emit = await createApplications(bench, subject, 'many', MANY, ENDPOINTS);
       await fillApplications(bench, subject, few, (BREAK_IN * FANOUT) / ENDPOINTS);
       report({ name: 'fanout-many:few', figures: await measure(bench, subject, { emit: few }) });
-      // Afterwards both processes have cached nearly every application.
+      // After this call, both processes have cached nearly every application.
       await fillApplications(bench, subject, emit, 8 * MANY);
       report({ name: 'fanout-many', figures: await measure(bench, subject, { emit }) });
     }),
 };
 
 /**
- * Ninety-nine healthy endpoints of a hundred, first while the last one answers, then while it accepts requests and
- * never answers.
+ * Measures ninety-nine healthy endpoints of a hundred. At first, the hundredth endpoint responds. Later, it accepts
+ * requests and never responds.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -116,8 +117,8 @@ const hanging = {
 };
 
 /**
- * Connections that send as soon as they have their answer, with no other limit. The service itself has to bound the
- * accepted messages that wait for delivery.
+ * Measures connections that send the next message as soon as they have the answer, with no other limit. The service
+ * itself must limit the accepted messages that wait for delivery.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: Service) => Promise<import('./window.mjs').To>} target

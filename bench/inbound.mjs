@@ -1,4 +1,4 @@
-/** Inbound rows: receive and forward, pull, and replays of a range, alone and beside live traffic. */
+/** Measures inbound events: receiving and forwarding, pulling, and replaying a range, alone and beside live traffic. */
 import { nowMs } from './clock.mjs';
 import { takeTurnsBeside } from './neighbours.mjs';
 import { receiver, withService } from './subjects.mjs';
@@ -37,7 +37,7 @@ export async function receiving(bench, subject) {
 }
 
 /**
- * One consumer that fetches by cursor, 100 events per call. Each call commits the previous one.
+ * One consumer fetches events by cursor, 100 events per call. Each call commits the events of the previous call.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -61,7 +61,7 @@ export const pull = {
 };
 
 /**
- * A replay job over 100,000 events to a new destination: alone, and beside sustained sends to another destination.
+ * Replays 100,000 events to a new destination, first alone, then beside sustained sends to another destination.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -94,7 +94,7 @@ export const replay = {
     }),
 };
 
-/** Uses 4.5 s of CPU time and succeeds. */
+/** The transform `SLOW_CODE` uses this much CPU time and still succeeds. */
 const SLOW_MS = 4_500;
 const SLOW_CODE = `export default (event) => { const end = Date.now() + ${SLOW_MS}; while (Date.now() < end); return event; }`;
 const SLOW_EVERY_MS = 500;
@@ -125,7 +125,7 @@ export const besideSlowCode = {
         const timer = setInterval(send, SLOW_EVERY_MS);
         return () => clearInterval(timer);
       };
-      // Waits until the last transforms have finished.
+      // `quietAfterMs` lets the last transforms finish before the next slice.
       await takeTurnsBeside(
         bench,
         subject,
@@ -160,7 +160,7 @@ async function finished(subject, endpoint) {
 }
 
 /**
- * Figures of a row that has only a rate.
+ * Returns the figures of a row that measures only a rate.
  *
  * @param {number} count
  * @param {number} ms

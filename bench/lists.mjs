@@ -2,7 +2,7 @@
  * `node bench/lists.mjs`: measures each filter of the lists with a million events stored.
  *
  * Covers the first page, the next page, the count, the dry run of a job, and the number of pages until all matches are
- * read. Prints figures next to the bound and checks nothing else.
+ * read. Prints each figure next to its bound, but does not fail if a figure exceeds its bound.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -31,15 +31,15 @@ const APPLICATIONS = 40;
  */
 
 /**
- * Spreads the events over twenty days, however many there are. The last digits make each event's ID unique and leave
- * space after it for the ID of a message.
+ * Spreads the events over twenty days, regardless of their number. The last digits make each event's ID unique and
+ * leave space after it for the ID of a message.
  */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - ($2 - n) * (1728000000 / $2)), 12, '0') || substr(md5(n::text), 1, 16) || '0000')::uuid`;
 const EXPIRES = `(now() - ($2 - n) * (1728000000 / $2) * interval '1 millisecond' + interval '30 days')::date`;
 
 /**
- * Of ten events, six were sent to one of the destinations, one to the large customer and one to another customer. Two
- * were received and forwarded to a destination.
+ * Of every ten events, six were sent to one of the destinations, one to the large customer and one to another customer.
+ * The other two were received and forwarded to a destination.
  *
  * One in a hundred sent events is a dead letter, and one in a thousand failed. One in fifty of all events and the
  * newest ones wait for a retry. Four hundred events failed at the large customer. One in fifty received events was not
@@ -157,7 +157,7 @@ async function someIds(client) {
 }
 
 /**
- * Each filter alone, and combinations that match few or no events.
+ * Returns each filter alone, and combinations of filters that match few or no events.
  *
  * @param {Stored} stored
  * @returns {[string, Record<string, string>][]}
@@ -284,7 +284,7 @@ async function ask(service, method, address, json) {
 }
 
 /**
- * Duration of the first call, and the median of the given number of calls after it.
+ * Returns the duration of the first call, and the median duration of the given number of calls after it.
  *
  * @param {number} times
  * @param {() => Promise<Asked>} call

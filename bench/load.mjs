@@ -1,12 +1,13 @@
 /**
  * The load generator of the bench, in a separate process. A run has one of four forms:
  *
- * - `backlog`: each connection sends as soon as it has its answer, while at most this number of accepted messages waits
- *   for delivery. The sustained rate is then the rate up to delivery, not of accepting alone.
- * - `perSecond`: a fixed schedule that does not depend on the answers. Latency counts from the moment a message was due
- *   to leave (no coordinated omission), so a stall of the service is charged to every message that it delayed.
- * - none of these: each connection sends as soon as it has its answer, however many messages wait for delivery.
- * - `count`: sends this number of messages as fast as they are accepted (within `backlog`, if it is also given).
+ * - `backlog`: each connection sends as soon as it has its answer, while at most `backlog` accepted messages wait for
+ * delivery. The sustained rate then includes delivery, not only acceptance.
+ * - `perSecond`: a fixed schedule that does not depend on the answers. Latency is measured from the scheduled send time
+ * (no coordinated omission), so a stall of the service increases the latency of every message that it delayed.
+ * - none of these: each connection sends as soon as it has its answer, regardless of how many messages wait for
+ * delivery.
+ * - `count`: sends `count` messages as fast as they are accepted (within `backlog`, if it is also given).
  */
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
@@ -14,13 +15,13 @@ import { Connection, template } from './connection.mjs';
 import { answerQuestions, MESSAGES_MAX } from './protocol.mjs';
 
 const TICK_MS = 1;
-/** Pause after a refusal or a broken connection. A service that sheds load must not be asked again in a closed loop. */
+/** Pause after a refusal or a broken connection, so that the generator does not overload a busy service. */
 const PAUSE_MS = 10;
 const LAST_ANSWERS_MS = 10_000;
 
 /** @typedef {{ backlog?: number, perSecond?: number, count?: number }} Form */
 /** @typedef {Parameters<typeof template>[0]} Request */
-/** `accepts`: the HTTP status that means accepted. */
+/** `accepts`: the HTTP status of an accepted message. */
 /**
  * `copies`: number of copies of each message that reach the receiver.
  *

@@ -2,8 +2,8 @@
  * The mail load generator of the bench, in a separate process: SMTP over raw sockets that are reused from message to
  * message.
  *
- * A run has one of the forms of load.mjs: none (each connection sends as soon as it has its 250), `perSecond`, or
- * `count`.
+ * A run has one of the forms of load.mjs: without an option (each connection sends the next message as soon as it has
+ * the reply 250), `perSecond`, or `count`.
  *
  * A listener limits the connections per client address. Therefore each of 127.0.0.2, 127.0.0.3 and so on opens sixteen
  * connections. Linux provides these addresses without configuration.
@@ -48,8 +48,8 @@ function letter(to, bytes) {
 /**
  * A connection that sends one message at a time.
  *
- * Sends MAIL, RCPT and DATA together (RFC 2920), and the message after the 354. Calls `onAnswer(connection, code)`. The
- * code is 0 if the connection broke before the answer.
+ * Sends MAIL, RCPT and DATA together (RFC 2920), and the message after the 354. Calls `onAnswer(connection, code)`.
+ * `code` is 0 if the connection broke before the reply.
  */
 class MailConnection {
   /** Number of the message in flight. */
@@ -58,7 +58,7 @@ class MailConnection {
   #isBusy = false;
   #isClosed = false;
   #refusal = 0;
-  /** Replies for this message so far: to MAIL, RCPT, DATA, and the message. */
+  /** Number of replies for the current message so far: to MAIL, RCPT, DATA, and the content. */
   #answers = 0;
   #text = '';
   /** @type {net.Socket | null} */
@@ -239,8 +239,8 @@ class Run {
 }
 
 /**
- * Starts a DNS server that answers every query with "no such name". The listener's lookups of senders then cost no
- * network round trip.
+ * Starts a DNS server that answers every query with "no such name". The DNS lookups of the SMTP listener for senders
+ * then need no external network.
  */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');

@@ -1,5 +1,5 @@
 /**
- * The relay of the bench, in a separate process: SMTP on raw sockets. It accepts every message at once and counts the
+ * A simulated SMTP relay in a separate process, based on raw sockets. It accepts every message at once and counts the
  * numbers in the messages.
  */
 import { answerQuestions } from './protocol.mjs';
@@ -33,7 +33,7 @@ function converse(socket) {
   });
 }
 
-/** Answers a command. Returns true for DATA. @param {import('node:net').Socket} socket @param {string} verb */
+/** Replies to an SMTP command. Returns true for DATA. @param {import('node:net').Socket} socket @param {string} verb */
 function answer(socket, verb) {
   if (verb === 'QUIT') socket.end('221 2.0.0 Bye\r\n');
   else if (verb === 'EHLO') socket.write('250-sink.example\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n');

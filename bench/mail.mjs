@@ -1,4 +1,4 @@
-/** Inbound and outbound mail, each with its limit, and a webhook destination beside a flood of mail. */
+/** Measures inbound and outbound mail, the upper limit of each, and a webhook destination beside a flood of mail. */
 import { nowMs } from './clock.mjs';
 import { startMailInLimit, startMailOutLimit } from './limit/subject.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
@@ -11,18 +11,18 @@ import { fillEmails, measure, PARTS, SETTLE_MS, sleep, WARM_UP_MS, watch, window
 
 const PROCESSES = 2;
 const MESSAGE_BYTES = 4096;
-/** Messages that let a freshly started program compile its hot code. */
+/** Number of messages after which a freshly started program has compiled its hot code. */
 const BREAK_IN_MAILS = 10_000;
 const BREAK_IN_EMAILS = 5_000;
 const FILL_WITHIN_MS = 300_000;
 const POLL_MS = 100;
 const FLOOD_PER_SECOND = 500;
-/** Enough for the rate while each answer takes a tenth of a second. */
+/** Enough connections for the required rate while each reply takes a tenth of a second. */
 const FLOOD_CONNECTIONS = 64;
 const READ_WITHIN_MS = 300_000;
 /**
- * Between two slices there are no deliveries, and mail is read at full speed. The readers finish what they have started
- * within this time.
+ * Ramp at the start of each slice. Between slices there are no deliveries, so received mail is processed at full speed.
+ * Work that started then ends within this time.
  */
 const MAIL_STOPS_MS = 4_000;
 const SENDER_DOMAIN = 'mail.example.com';
@@ -40,7 +40,7 @@ async function withHelper(name, use) {
 }
 
 /**
- * Creates an alias of the platform without a destination.
+ * Creates an alias (an inbound email address) without a destination.
  *
  * @param {import('./rows.mjs').Service} subject
  * @returns {Promise<string>}
@@ -55,7 +55,8 @@ async function createAlias(subject) {
 }
 
 /**
- * Sends mail of 4 KB over persistent connections, each as soon as it has its 250.
+ * Sends mail of 4 KB over persistent connections. Each connection sends the next message as soon as it has the reply
+ * 250.
  *
  * Afterwards, the number of added rows must equal the number of accepted messages.
  *
@@ -93,7 +94,7 @@ async function measureMail(bench, load, subject, { to, table }) {
 
 /**
  * Returns the number of messages that were sent to get `count` accepted, including refused ones. Later messages must
- * not reuse the number of a refused one, because duplicates are stored as one row.
+ * not reuse the number of a refused message, because duplicates are stored as one row.
  *
  * @param {Helper} load @param {{ count: number }} order @returns {Promise<number>}
  */
@@ -117,7 +118,7 @@ async function countRows(bench, subject, table) {
   return row.rows;
 }
 
-/** A bare smtp-server with a group commit. @type {import('./rows.mjs').Block} */
+/** A bare smtp-server with group commits: the upper limit for receiving mail. @type {import('./rows.mjs').Block} */
 export const smtpInLimit = {
   rows: ['smtp-in-limit'],
   run: (bench, _wanted, report) =>
@@ -137,7 +138,7 @@ export const smtpInLimit = {
 };
 
 /**
- * The listener: alone, in separate processes, and in processes that also read the received mail.
+ * Measures the SMTP listener alone, in separate processes, and in processes that also process the received mail.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -174,8 +175,8 @@ const EMAIL = JSON.stringify({
 });
 
 /**
- * Emails from accepting to the handover. At most 2,000 accepted emails wait for the relay, so this is the end-to-end
- * rate.
+ * Measures emails from acceptance by the service to acceptance by the relay. At most 2,000 accepted emails wait for the
+ * relay, so the measured rate is the end-to-end rate.
  *
  * @param {string} name
  * @param {(options: { databaseUrl: string, targetUrl: string, directory: string, relayPort: number }) =>
@@ -194,7 +195,7 @@ function emailRow(name, start, prepare = async () => undefined) {
           (options) => start({ ...options, relayPort }),
           async (subject) => {
             await prepare(bench, subject);
-            // The relay takes the role of the webhook receiver.
+            // The relay replaces the webhook receiver in this row.
             const toRelay = { ...bench, receiver: sink, countsPort };
             await fillEmails(toRelay, subject, EMAIL, BREAK_IN_EMAILS);
             report({ name, figures: await measure(toRelay, subject, { email: EMAIL }) });
@@ -206,7 +207,7 @@ function emailRow(name, start, prepare = async () => undefined) {
   };
 }
 
-/** A bare nodemailer pool, which commits nothing. */
+/** A bare nodemailer pool without a database: the upper limit for sending mail. */
 export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) =>
   startMailOutLimit({ relayPort, count: PROCESSES }),
 );
@@ -221,7 +222,7 @@ export const emailsOut = emailRow(
     }),
   async (bench, subject) => {
     await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
-    // Sets the state that domain checks set after they found the records.
+    // Sets the state of a sending domain whose DNS records were found.
     await bench.database.query(
       subject.database,
       `update domains set state = 'verified', is_owner = true, sending_enabled = true,
@@ -270,7 +271,7 @@ export const besideMail = {
 };
 
 /**
- * Waits until the pipeline has read all received mail, so that the next slice runs alone.
+ * Waits until the service has processed all received mail, so that the next slice runs alone.
  *
  * @param {Bench} bench
  * @param {import('./rows.mjs').Service} subject

@@ -1,4 +1,4 @@
-/** Measurements of a row: CPU time from /proc, PostgreSQL's own counters, and percentiles. */
+/** Measures CPU time from /proc and PostgreSQL's own counters, and computes percentiles. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is (proc(5)). */
@@ -7,8 +7,8 @@ const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat');
 
 /** `isTree`: includes all descendant processes. @typedef {{ group: string, pid: number, isTree?: boolean }} Measured */
 /**
- * CPU time so far. `ms` holds it by group, with the rest of the machine as `others`. `stealMs` is the time that the
- * machine's host gave to other machines.
+ * CPU time used so far. `ms` contains the time of each group, with all other processes as `others`. `stealMs` is the
+ * time that the machine's host gave to other machines.
  *
  * @typedef {{ ms: Record<string, number>, idleMs: number, stealMs: number, totalMs: number }} CpuSnapshot
  */
@@ -32,8 +32,8 @@ function readProcess(pid) {
 /**
  * Returns the CPU time of the process's current threads with nanosecond resolution.
  *
- * In a part of a quiet window the receiver uses less than a few hundredths of a second. Does not include threads that
- * have ended. Returns 0 if the kernel has no /proc/PID/schedstat.
+ * Hundredths of a second are too coarse for the receiver under light load. Does not include threads that have ended.
+ * Returns 0 if the kernel has no /proc/PID/schedstat.
  *
  * @param {number} pid
  */
@@ -64,9 +64,10 @@ function treeMs(root) {
 }
 
 /**
- * Returns the CPU time that each group of processes has used so far. Empty where there is no /proc.
+ * Returns the CPU time that each group of processes has used so far. Returns an empty snapshot on a system without
+ * /proc.
  *
- * `postgres` is the whole process tree of the server. It is left out if `postmasterPid` is 0.
+ * `postgres` is the whole process tree of the server. `postgres` is omitted if `postmasterPid` is 0.
  *
  * @param {Measured[]} processes @param {number} postmasterPid @returns {CpuSnapshot}
  */
@@ -87,9 +88,10 @@ export function cpuSnapshot(processes, postmasterPid) {
 }
 
 /**
- * Commits in one database and WAL bytes of the server, so far.
+ * Returns the commits of one database and the WAL bytes of the server so far.
  *
- * A backend reports its counts once a second. Take both readings of a difference while the server is idle.
+ * A backend reports its counts only once a second. To compute a difference, read the counters twice while the server is
+ * idle.
  *
  * @param {import('pg').Client} client @param {string} database
  */

@@ -1,25 +1,25 @@
-/** Memory of a service and its PostgreSQL: idle after the start, and at a fixed rate. */
+/** Measures the memory of a service and its PostgreSQL server: idle after the start, and at a fixed rate. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { startPosthorn } from './posthorn.mjs';
 import { startSide, stopSide } from './slices.mjs';
 import { breakIn, measure, sleep } from './window.mjs';
 
 export const PER_SECOND = 5_000;
-/** By then the start's unused connections have closed, and V8 has released the memory of the start's garbage. */
+/** By then, unused connections have closed, and V8 has freed the memory that only the start needed. */
 const REST_MS = 90_000;
 const LOOK_EVERY_MS = 2_000;
 const MIB = 1024 * 1024;
 const OF_A_CLIENT = /^postgres: \S+ \S+ [\d.:a-f]+\(\d+\)/;
 
 /**
- * Megabytes (2^20) by part. `total` is their sum.
+ * Memory of each part in megabytes (2^20 bytes). `total` is the sum of all parts.
  *
- * Counts proportional shares of pages (PSS). A page that several processes map counts once, also if programs outside of
- * the bench map it, such as that of Node.js itself.
+ * Uses the proportional set size (PSS). A page that several processes map is divided among them, including processes
+ * outside of the bench.
  *
  * @typedef {{
- *   total: number, youngHeap: number, oldHeap: number, external: number, native: number, program: number,
- *   shared: number, backends: number, server: number, connections: number,
+ * total: number, youngHeap: number, oldHeap: number, external: number, native: number, program: number,
+ * shared: number, backends: number, server: number, connections: number,
  * }} Memory
  */
 
@@ -39,7 +39,7 @@ function shareOf(pid) {
   return { anonymous: of('Pss_Anon'), file: of('Pss_File'), shared: of('Pss_Shmem') };
 }
 
-/** Process ids of a PostgreSQL server: the postmaster and its children. @param {number} postmaster */
+/** Returns the process ids of a PostgreSQL server: the postmaster and its children. @param {number} postmaster */
 function serverPids(postmaster) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -66,7 +66,7 @@ function titleOf(pid) {
   }
 }
 
-/** V8's own figures, from the service's metrics. @param {number} port */
+/** Returns V8's own figures from the service's metrics. @param {number} port */
 async function heapOf(port) {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const of = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
@@ -76,7 +76,7 @@ async function heapOf(port) {
 }
 
 /**
- * `own`: the bench's backend, which is not counted.
+ * `own`: process id of the PostgreSQL backend that the bench uses. It is not counted.
  *
  * @param {{ pid: number, port: number, postmaster: number, own: number }} of
  * @returns {Promise<Memory>}
@@ -94,7 +94,7 @@ async function memoryOf({ pid, port, postmaster, own }) {
     parts[isBackend ? 'backends' : 'server'] += anonymous;
     if (isBackend) parts.connections += MIB;
   }
-  // V8 counts semi-spaces when it reserves them. They use memory only when they are written.
+  // V8 counts semi-spaces when it reserves them. They use memory only after V8 has written to them.
   const native = service.anonymous + service.shared - heap.young - heap.old - heap.external;
   const { connections, ...bytes } = {
     youngHeap: heap.young,
@@ -131,7 +131,7 @@ function watch(look) {
   };
 }
 
-/** One process with all roles, at a fixed rate. @type {import('./rows.mjs').Block} */
+/** Measures one process with all roles, at a fixed rate. @type {import('./rows.mjs').Block} */
 export const memory = {
   rows: ['memory'],
   async run(bench, _wanted, report) {

@@ -1,6 +1,6 @@
 /**
- * A healthy destination beside a neighbour that misbehaves continuously: a flapping one, and a tenant whose receivers
- * all hang.
+ * Measures a healthy destination beside a neighbour that misbehaves continuously: a flapping destination, or a tenant
+ * whose receivers all hang.
  */
 import net from 'node:net';
 import { template } from './connection.mjs';
@@ -10,17 +10,17 @@ import { measure, sleep } from './window.mjs';
 
 const FLAPS_PER_SECOND = 120;
 /**
- * This rate once starved all other tenants: at fifteen seconds each, it occupies more than the 1,024 slots of a
- * process.
+ * This rate once starved all other tenants. At fifteen seconds per request, it occupies more than the 1,024 delivery
+ * slots of a process.
  */
 const HANGS_PER_SECOND = 89;
 const HANG_MS = 15_000;
-/** The first step of the retry schedule, plus a margin. */
+/** Duration of the first step of the retry schedule, plus a margin. */
 const RETRIED_AFTER_MS = 7_000;
 
 /**
- * Sends at a fixed rate until it is stopped, to the processes in rotation, over one connection each. It ignores the
- * answers, because a full client would take CPU time from the service on the same machine.
+ * Sends at a fixed rate until it is stopped, to each process in turn, over one connection per process. It ignores the
+ * responses, because a full client would take CPU time from the service on the same machine.
  *
  * @param {import('./rows.mjs').Service} subject @param {number} perSecond
  * @param {(n: number) => string} destination of the nth message @param {string} [authorization] of another tenant
@@ -58,11 +58,11 @@ const ROUNDS_MIN = 2;
  */
 
 /**
- * Measures in short slices, because a machine drifts by more than the rows promise.
+ * Measures in short slices, because the speed of a machine varies by more than the promised bounds.
  *
- * The order in every round is: alone, beside the neighbour, beside it, alone. Each round has one more slice beside the
- * neighbour, at half of the rate measured alone. A round is as long as two slices of either kind. The number of rounds
- * makes `bench.seconds` of each kind.
+ * The order in every round is: alone, beside the neighbour, beside the neighbour, alone. Each round has one more slice
+ * beside the neighbour, at half of the rate measured alone. The number of rounds is chosen so that each kind of slice
+ * is measured for about `bench.seconds`.
  *
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report
@@ -108,7 +108,7 @@ export async function takeTurnsBeside(
 }
 
 /**
- * The healthy destination of the subject beside a neighbour that misbehaves continuously.
+ * Measures the healthy destination of the subject beside a neighbour that misbehaves continuously.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: import('./rows.mjs').Service) => Promise<Neighbour>} invite
@@ -145,7 +145,7 @@ export const flapping = besideWhoGoesOn('beside-flapping', async (bench, subject
   return { begin: async () => sendOn(subject, FLAPS_PER_SECOND, () => destination), quietAfterMs: RETRIED_AFTER_MS };
 });
 
-/** Each URL is a separate target, so no circuit opens before it has failed ten times. */
+/** Each URL is a separate target with its own circuit breaker, which opens only after ten failures. */
 export const hangingTenant = besideWhoGoesOn(
   'beside-hanging-tenant',
   async (bench, subject) => {

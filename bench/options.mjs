@@ -6,16 +6,17 @@ import { BLOCKS } from './rows.mjs';
 
 const RESULTS = fileURLToPath(new URL('results/latest.json', import.meta.url));
 const ROWS = BLOCKS.flatMap((block) => block.rows);
-/** Two pairs of slices per round. Enough to detect 5 % on an otherwise idle machine. */
+/** Each round has two pairs of slices. Twelve rounds detect a difference of 5 % on an otherwise idle machine. */
 const ROUNDS_AGAINST = '12';
 
 /**
- * `tolerance`: a share. `against`: null without another checkout. `history`: the row to print; nothing is measured
- * then.
+ * `tolerance` is a fraction. `against` is null if no other checkout is compared. `history` is the row whose history is
+ * printed instead of a measurement.
  *
  * @typedef {{
- *   seconds: number, connections: number, rounds: number, slice: number, tolerance: number, spin: number, only: string[],
- *   json: string, against: string | null, history: string | null,
+ * seconds: number, connections: number, rounds: number, slice: number, tolerance: number, spin: number, only:
+ * string[],
+ * json: string, against: string | null, history: string | null,
  * }} Options
  */
 

@@ -1,6 +1,6 @@
 /**
- * Report of subjects that were measured alternately: the spread of each, and the ratio of their pairs with its
- * interval.
+ * Report of subjects that were measured alternately: the spread of each subject, and the ratio of their pairs of slices
+ * with its confidence interval.
  */
 import { fairRate } from './report.mjs';
 import { ratioOf, spreadOf, verdictOf } from './statistics.mjs';
@@ -9,7 +9,7 @@ import { pairsOf } from './turns.mjs';
 /** @typedef {import('./slices.mjs').Slice} Slice */
 /** @typedef {import('./window.mjs').Figures} Figures */
 /**
- * `rate` and `cpu`: `name` by `reference`.
+ * `rate` and `cpu` are ratios: the figure of `name` divided by the figure of `reference`.
  *
  * @typedef {object} Comparison
  * @property {string} name
@@ -22,7 +22,7 @@ import { pairsOf } from './turns.mjs';
 const RATE = { more: 'faster', less: 'slower' };
 const CPU = { more: 'costs more', less: 'costs less' };
 
-/** CPU of the service's processes and of PostgreSQL, microseconds per delivery. @param {Figures} figures */
+/** Returns the CPU time of service and PostgreSQL, in microseconds per delivery. @param {Figures} figures */
 export const costOf = ({ cpuMicros }) => (cpuMicros.service ?? 0) + (cpuMicros.postgres ?? 0);
 
 /**

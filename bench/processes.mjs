@@ -13,7 +13,7 @@ let isStopping = false;
 function remember(child) {
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // After an interrupt, the command may already be about to start the next process.
+  // An interrupted command may start another process after `stopEverything` has run.
   if (isStopping) child.kill('SIGKILL');
   return child;
 }
@@ -30,7 +30,7 @@ export async function freePort() {
 }
 
 /**
- * Starts a module of the bench that answers questions (see `answerQuestions`).
+ * Starts a module of the bench that responds to messages (see `answerQuestions`).
  *
  * @param {string} name file name in this directory @returns {Helper}
  */
@@ -57,12 +57,12 @@ export function startHelper(name) {
 
 const START = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start;
 
-/** The limit gets the V8 options that `npm start` gives the service. */
+/** Start the programs that measure the upper limit with the V8 options that `npm start` gives the service. */
 const V8_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => word.startsWith('--'));
 
 /**
  * @param {string} file @param {Record<string, string>} environment
- * @returns {import('node:child_process').ChildProcess} its errors are ours, its output is dropped
+ * @returns {import('node:child_process').ChildProcess} inherits stderr; its output is discarded
  */
 export function startProgram(file, environment) {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC', NODE_ENV: 'production', ...environment };

@@ -1,9 +1,10 @@
 /**
- * The promises of the bench, as a table.
+ * A table of the performance promises that the bench checks.
  *
- * A promise is a ratio of two figures of one run: to the limit, to a neighbour, to the bare receiver, or within one
- * row. A machine that is slower by any factor changes both figures, so no promise depends on the machine. Counts
- * (commits, messages, bytes of memory) are compared directly. Pure, tested by test/architecture/bench-promises.spec.ts.
+ * A promise is a bound for a ratio of two figures of one run. The second figure is that of the upper limit, of a
+ * neighbour, of the bare receiver, or of the same row. A machine that is slower by any factor changes both figures, so
+ * no promise depends on the machine. Counts (commits, messages, bytes of memory) are compared directly. The functions
+ * are pure and are tested by test/architecture/bench-promises.spec.ts.
  */
 import { costOf } from './paired-report.mjs';
 import { fairRate, isDisturbedBy } from './report.mjs';
@@ -16,7 +17,7 @@ import { pairsOf } from './turns.mjs';
 /** @typedef {import('./promises.mjs').Judged} Judged */
 /** @typedef {(figures: any) => number} Figure */
 
-/** Lower bound of a measured latency. A ratio needs numbers above 0. */
+/** Minimum used for a measured latency, because a ratio needs numbers above 0. */
 const LATENCY_MIN_MS = 0.01;
 /**
  * Minimum share of the rate that the row `memory` requests. A service that falls behind does less work than requested.
@@ -37,7 +38,7 @@ const commits = (figures) => figures.commits;
 const one = () => 1;
 
 /**
- * A ratio between two rows.
+ * Returns a promise about a ratio between two rows.
  *
  * @param {string} name
  * @param {[row: string, reference: string]} rows
@@ -53,7 +54,7 @@ const between = (name, rows, figure, bound) => ({
 });
 
 /**
- * A ratio between two figures of one row.
+ * Returns a promise about a ratio between two figures of one row.
  *
  * @param {string} name
  * @param {string} row
@@ -69,7 +70,7 @@ const within = (name, row, [figure, against], bound) => ({
 });
 
 /**
- * A count that does not depend on the machine.
+ * Returns a promise about a count that does not depend on the machine.
  *
  * @param {string} name
  * @param {string[]} rows
@@ -179,7 +180,8 @@ export const PROMISES = [
 export const judgeAll = (measured) => PROMISES.map((promise) => judge(promise, measured));
 
 /**
- * Judges one promise. It is kept or missed if the whole 95 % interval of its ratio is on that side of the bound.
+ * Judges one promise. The promise is kept if the whole 95 % interval of its ratio satisfies the bound, and missed if
+ * the whole interval violates the bound.
  *
  * Otherwise this run is inconclusive, which is not a failure: more rounds narrow the interval. With fewer than six
  * samples there is no interval.
@@ -226,7 +228,7 @@ function samplesOf({ slices, rounds }, row) {
 }
 
 /**
- * Returns the slices that form pairs, or else the samples in their order.
+ * Returns the slices that form pairs. Without such pairs, pairs the samples in their order.
  *
  * @param {Measured} measured
  * @param {string} row

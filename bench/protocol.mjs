@@ -2,7 +2,7 @@
  * The protocol between load generator, receiver and command: the form of a message, and the messages between processes.
  */
 
-/** Precedes the message number in a payload. Occurs nowhere else in a body. */
+/** Precedes the message number in a payload. The character occurs nowhere else in a body. */
 export const MARK = '#';
 
 /** Placeholder in a path for the number of one of several addresses. */
@@ -44,7 +44,7 @@ export function payload(bytes) {
 }
 
 /**
- * Answers the questions of the command. Each answer carries the id of its question.
+ * Responds to the messages of the parent process (the command). Each response contains the id of its message.
  *
  * @param {Record<string, (question: any) => unknown>} answers by the question's `kind`
  */
@@ -52,8 +52,8 @@ export function answerQuestions(answers) {
   process.on('message', async (/** @type {any} */ { id, ...question }) => {
     process.send?.({ id, answer: await answers[question.kind]?.(question) });
   });
-  // The command has crashed. No helper process may outlive it.
+  // The parent process has crashed. Helper processes must exit with it.
   process.on('disconnect', () => process.exit(0));
-  // Ctrl-C reaches the whole process group; the command decides when this process ends.
+  // Ctrl-C reaches the whole process group, but only the parent process decides when this process ends.
   process.on('SIGINT', () => undefined);
 }

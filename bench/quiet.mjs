@@ -1,4 +1,4 @@
-/** Cost of the service under light load, and when it is idle. */
+/** Measures the cost of the service under light load, and of an idle service. */
 import { probeDisk } from './disk-probe.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
 import { startPosthorn } from './posthorn.mjs';
@@ -6,17 +6,17 @@ import { withSubject } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, cpuPerDelivery, measure, PARTS, sleep, watch } from './window.mjs';
 
 const QUIET_PER_SECOND = 400;
-/** Time until PostgreSQL has vacuumed the rows of the warm-up, which must not count for this rate. */
+/** Time until PostgreSQL has vacuumed the rows of the warm-up. The vacuum must not be part of this measurement. */
 const VACUUMED_WITHIN_SECONDS = 30;
 /**
- * Time until the work of the start is done: leases are trusted after ten seconds, every periodic loop has run, and V8
- * has compiled their code.
+ * Time until the work after the start is done. Leases are trusted after ten seconds. Every periodic loop has run by
+ * then, and V8 has compiled its code.
  */
 const CALM_MS = 45_000;
-/** Idle connections are checked once a minute, and their counts are reported then. */
+/** The service checks idle connections once a minute. PostgreSQL reports their counts only then. */
 const IDLE_SECONDS_MIN = 120;
 
-/** A typical light load on a fixed schedule, to one process and to two. @type {import('./rows.mjs').Block} */
+/** Measures a typical light load on a fixed schedule, with one and two processes. @type {import('./rows.mjs').Block} */
 export const quiet = {
   rows: ['service-quiet'],
   async run(bench, _wanted, report) {
@@ -38,7 +38,7 @@ export const quiet = {
   },
 };
 
-/** One process without requests. CPU and commits are per second. @type {import('./rows.mjs').Block} */
+/** Measures one process without requests. CPU and commits are per second. @type {import('./rows.mjs').Block} */
 export const idle = {
   rows: ['idle'],
   run: (bench, _wanted, report) =>
@@ -83,5 +83,5 @@ async function measureIdle({ database, directory, seconds: ofRow }, subject) {
 
 /** @typedef {import('./window.mjs').Mark} Mark */
 
-/** CPU per second. @param {Mark} from @param {Mark} until */
+/** Returns the CPU time used per second. @param {Mark} from @param {Mark} until */
 const aSecond = (from, until) => cpuPerDelivery(from.cpu, until.cpu, (until.atMs - from.atMs) / 1000);

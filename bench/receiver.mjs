@@ -2,11 +2,11 @@
  * The receiver of the bench, in a separate process: a raw HTTP/1.1 server that answers and counts.
  *
  * - `/ok` answers 200 at once and records the first arrival of each message number.
- * - `/copy?3/100` does the same for the third of a hundred copies.
+ * - `/copy?3/100` does the same for the third of a hundred copies of a message.
  * - `/slow?ms=100` does the same after a delay.
  * - `/mute` answers and records nothing.
  * - `/hang`, `/fail` and `/flap` answer 200 until the command `break` (a destination is probed when it is created).
- *   Then they never answer, answer 500, or alternate between 200 and 500.
+ * Then they never answer, answer 500, or alternate between 200 and 500.
  *
  * A second port, which the command can close, simulates a receiver that refuses connections.
  */
@@ -84,7 +84,7 @@ answerQuestions({
     refusing = await listen(converse);
     return refusing.port;
   },
-  /** From now on `/fail` answers 500, `/hang` never answers, and the second port refuses connections. */
+  /** From now on, `/fail` answers 500, `/hang` never answers, and the second port refuses connections. */
   break: () => {
     isBroken = true;
     refusing?.close();

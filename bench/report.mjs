@@ -14,8 +14,8 @@ const GROUPS = {
 };
 
 /**
- * Returns the median of each figure over the rounds, and the sum of lost and duplicate messages of all rounds. Samples,
- * which are lists, stay with their rounds.
+ * Returns the median of each figure over the rounds, and the sum of lost and duplicate messages of all rounds. Omits
+ * the samples, because each round has its own list of samples.
  *
  * @param {Figures[]} rounds @returns {Figures}
  */
@@ -38,8 +38,8 @@ function medianOf(rounds) {
 const OTHERS_MAX = 0.1;
 
 /**
- * Returns the rate, scaled to a machine without other programs, so that two rows compare although one of them was
- * disturbed.
+ * Returns the rate, scaled to a machine without other programs. Two rows then remain comparable even if other programs
+ * disturbed one row.
  *
  * @param {Rows} rows @param {string} name
  */
@@ -49,7 +49,8 @@ function rate(rows, name) {
 }
 
 /**
- * The rate, corrected for CPU time used by other programs, by the machine's host, and by waiting subjects.
+ * Returns the rate, corrected for CPU time that was used by other programs, by the machine's host, and by waiting
+ * subjects.
  *
  * @param {Figures} figures
  */
@@ -59,7 +60,7 @@ export const fairRate = ({ deliveriesPerSecond, others, steal, waiting }) =>
 /** @param {Pick<Figures, 'others' | 'steal'> | undefined} figures */
 export const isDisturbedBy = (figures) => figures !== undefined && figures.others + figures.steal > OTHERS_MAX;
 
-/** @param {Rows} rows @param {Map<string, Figures[]>} rounds what each is the median of @returns {string} */
+/** @param {Rows} rows @param {Map<string, Figures[]>} rounds the single rounds of each row @returns {string} */
 export function table(rows, rounds) {
   const header = [
     'row',
@@ -104,7 +105,7 @@ export function table(rows, rounds) {
   return aligned.join('\n');
 }
 
-/** Returns the row of the limit. Mail has separate limits. @param {string} name */
+/** Returns the row of the upper limit for a row. Mail has separate upper limits. @param {string} name */
 function limitOf(name) {
   const mail = ['smtp-in', 'emails-out'].find((row) => name.startsWith(row));
   return mail === undefined ? 'limit' : `${mail}-limit`;
@@ -143,8 +144,8 @@ function cells(name, figures, rounds, limit) {
 }
 
 /**
- * Returns the CPU time of the subject and of PostgreSQL as a multiple of the bare receiver's. This figure is comparable
- * between machines.
+ * Returns the CPU time of the subject and of PostgreSQL as a multiple of the CPU time of the bare receiver. This figure
+ * is comparable between machines.
  *
  * @param {Record<string, number>} cpuMicros
  */

@@ -13,29 +13,29 @@ import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
-/** Number of processes of the limit. The service has the same number. */
+/** Number of processes of the bare program and of the service. */
 const LIMIT_PROCESSES = 2;
 /**
- * Rounds of the row `tail`, with two windows each. A stall of the disk, a vacuum or a rollup in a single window would
- * be chance.
+ * Number of rounds of the row `tail`. Each round has two windows. In a single window, a stall of the disk, a vacuum or
+ * a rollup would distort the result.
  */
 const TAIL_ROUNDS = 5;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
 /**
- * `round`, `half`: only for rows that are measured alternately.
+ * `round` and `half` are set only for rows that are measured alternately.
  *
  * @typedef {{ name: string, figures: import('./window.mjs').Figures, round?: number, half?: number }} Row
  */
 /** @typedef {(row: Row) => void} Report */
 /**
- * Rows that share one start of a subject.
+ * Rows that are measured with the same running subject.
  *
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
 
-/** Number of the next round. Unique over all rows that are measured alternately. */
+/** Number of the next round, which is unique across all rows that are measured alternately. */
 let turns = 0;
 
 /**
@@ -62,10 +62,11 @@ async function serviceRows(bench, side, wanted) {
 }
 
 /**
- * The limit and the service, measured in alternating slices.
+ * Measures the bare program (the upper limit) and the service in alternating slices.
  *
- * First sustained: the service also with an Idempotency-Key on every request, with a rate limit that is never reached,
- * and receiving. Then each row at half of its own rate, in one window or in ten alternating windows.
+ * First measures sustained rates. The service has further rows: with an Idempotency-Key on every request, with a rate
+ * limit that is never reached, and receiving events. Then measures each row at half of its own rate, in one window or
+ * in ten alternating windows.
  *
  * @type {Block}
  */
@@ -121,7 +122,8 @@ const sustained = {
 };
 
 /**
- * The healthy destination alone, and then beside another destination with the given number of waiting deliveries.
+ * Measures the healthy destination alone, and then beside another destination that has the given number of waiting
+ * deliveries.
  *
  * @param {string} kind @param {number} waiting
  * @param {(bench: Bench, subject: Service) => Promise<string>} neighbour creates the other destination
@@ -159,7 +161,7 @@ const limited = beside('limited', 5_000, (bench, subject) =>
   subject.createDestination({ url: `${receiver(bench)}/slow?ms=0`, perSecond: 10 }),
 );
 
-/** The API and the worker in separate processes. @type {Block} */
+/** Measures the API and the worker in separate processes. @type {Block} */
 const apart = {
   rows: ['roles-apart'],
   run: (bench, _wanted, report) =>
@@ -168,7 +170,7 @@ const apart = {
     }),
 };
 
-/** One program with the given number of processes behind one port. @type {Block[]} */
+/** Measures one program that has the given number of processes behind one port. @type {Block[]} */
 const together = [1, 2, 4].map((count) => ({
   rows: [`processes-${count}`],
   run: (bench, _wanted, report) =>

@@ -1,8 +1,9 @@
 /**
- * `npm run bench`: measures the limit and the service in one call, on one machine, against one PostgreSQL. Or compares
- * this tree with another one. See README.md.
+ * `npm run bench`: measures the service and the bare program (the upper limit) on one machine. Alternatively compares
+ * this tree with another checkout. See README.md.
  *
- * It reports and judges promises (promises.mjs), but the exit code is 0 unless the bench itself fails.
+ * It checks the promises of promises.mjs, but a missed promise does not change the exit code. The exit code is 0 unless
+ * the bench itself fails.
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -62,7 +63,8 @@ async function runRows(options, bench) {
 }
 
 /**
- * Compares pairs of slices: with the other checkout, or each alternating row with the limit.
+ * Compares pairs of slices: with those of the other checkout, or those of each alternating row with those of the bare
+ * program.
  *
  * @param {Options} options
  * @param {readonly Slice[]} slices

@@ -1,5 +1,6 @@
 /**
- * Cost of lists, claims and accepts before and after a million stored events and a hundred thousand waiting retries.
+ * Measures the cost of lists, claims and accepts twice: without stored events, and with a million stored events and a
+ * hundred thousand waiting retries.
  */
 import pg from 'pg';
 import { nowMs } from './clock.mjs';
@@ -8,14 +9,14 @@ import { breakIn, measure } from './window.mjs';
 
 const STORED = 1_000_000;
 const RETRIES = 100_000;
-/** Enough for a page of each list, including dead letters, and no waiting deliveries. */
+/** Number of events that fill a page of each list, including dead letters, without waiting deliveries. */
 const FEW = 6_000;
 const LIST_CALLS = 200;
 const CLAIMS = 20;
 const CLAIMED_AT_ONCE = 100;
 const LISTS = { listMs: 'limit=50', listDlqMs: 'limit=50&status=dlq', listTypeMs: 'limit=50&event_type=bench.stored' };
 
-/** Settings of the connections, equal to those with which the service runs its prepared statements. */
+/** The service uses the same connection settings for its prepared statements. */
 const PLANS = [
   'jit=off',
   'enable_hashjoin=off',
@@ -27,7 +28,7 @@ const PLANS = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-/** An ID whose time is that of the event's creation, ascending with `n`. The last digits make it unique. */
+/** SQL for an event's ID: contains the creation time and ascends with `n`. The last digits make it unique. */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - (${STORED} - n) * 1728), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
 const EXPIRES = `(now() - ((${STORED} - n) * 1728) * interval '1 millisecond' + interval '30 days')::date`;
 
@@ -66,7 +67,7 @@ export const scale = {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
 
-    // Fills a page of every list in both states. An empty page would cost nothing.
+    // The database needs a page of each list in both measurements, because reading an empty page costs nothing.
     await fillUp(client, 1, FEW);
     report({ name: 'scale:empty', figures: await probed(bench, measured, database.url) });
     await fillUp(client, FEW + 1, STORED);
@@ -125,9 +126,9 @@ async function listMs(subject, query) {
 /**
  * Returns the duration of each claim of a hundred deliveries, in milliseconds.
  *
- * Runs the service's own statement on rows that only this transaction sees as due, so that no worker claims them.
- * Deliveries that wait for a later time stay unchanged. A transaction that made them due would rewrite all of their
- * rows. Claims would then skip the dead rows and write out their pages.
+ * Runs the service's own statement on rows that are due only inside this transaction, so that no worker claims them.
+ * Does not change deliveries that wait for a later time. An update would leave dead rows, and skipping those rows would
+ * slow down the claims.
  *
  * @param {string} databaseUrl
  */

@@ -1,6 +1,6 @@
 /**
- * Measures subjects that all run at the same time in short alternating slices, so that changes of the machine affect
- * all of them alike.
+ * Measures subjects that all run at the same time in short alternating slices, so that a change of the machine's speed
+ * affects all subjects equally.
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,17 +15,17 @@ const RAMP_MS = 1000;
 const REST_MS = 1000;
 const LOOK_MS = 300;
 /**
- * Share of one core that all subjects together may use to count as quiet. It is more than two idle services use, and
- * less than a vacuum.
+ * The subjects are quiet if together they use less than this share of one core. The share is above the load of two idle
+ * services and below the load of a vacuum.
  */
 const QUIET_SHARE = 0.15;
-/** Subjects that are not quiet by then are measured anyway. The column `waiting` shows their share. */
+/** Subjects that are not quiet after this time are measured anyway. The column `waiting` shows their share. */
 const QUIET_WITHIN_MS = 8000;
 
 /** @typedef {import('./window.mjs').Subject & { database: string }} Subject */
 /** A subject with its own PostgreSQL server. @typedef {{ subject: Subject, server: Database }} Side */
 /**
- * `name`: name of the row.
+ * `name`: the row that the contestant measures.
  *
  * @typedef {Side & { name: string, to?: import('./window.mjs').To & { perSecond?: number } }} Contestant
  */

@@ -1,4 +1,4 @@
-/** A destination with a host name, beside sends to names whose DNS servers never answer. */
+/** Measures a destination with a host name, beside sends to host names whose DNS servers never answer. */
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { takeTurnsBeside } from './neighbours.mjs';
@@ -7,15 +7,16 @@ import { withSubject } from './subjects.mjs';
 
 const NAME = 'receiver.bench.example';
 /**
- * A DNS lookup times out after five seconds, so sixty lookups are always in flight, each for another domain. Each send
- * is also retried.
+ * Number of DNS lookups that are always in flight. Each lookup has a different domain and times out after five seconds.
+ * Each send is also retried.
  */
 const SLOW_AT_ONCE = 60;
 const SEND_EVERY_MS = 5_000 / SLOW_AT_ONCE;
 const HEADER_BYTES = 12;
 
 /**
- * Starts a DNS server that answers one name with 127.0.0.1 and a TTL of one second, and never answers any other name.
+ * Starts a DNS server that answers queries for one name with 127.0.0.1 and a TTL of one second. It never answers
+ * queries for other names.
  */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');
@@ -33,7 +34,7 @@ async function startNameServer() {
     head.writeUInt16BE(0x8580, 2);
     head.writeUInt16BE(isA ? 1 : 0, 6);
     head.writeUInt32BE(0, 8);
-    // A pointer to the name, type A, class IN, a TTL of one second, and four address bytes.
+    // The record has a pointer to the name, type A, class IN, a TTL of one second, and four address bytes.
     const record = Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0, 0, 1]);
     socket.send(isA ? Buffer.concat([head, record]) : head, peer.port, peer.address);
   });
@@ -42,7 +43,7 @@ async function startNameServer() {
   return { address: `127.0.0.1:${socket.address().port}`, close: () => void socket.close() };
 }
 
-/** Sends to new names until it is stopped. @param {import('./rows.mjs').Service} subject */
+/** Sends to a new host name each time until it is stopped. @param {import('./rows.mjs').Service} subject */
 function sendToSlowNames(subject) {
   let made = 0;
   let sent = Promise.resolve();

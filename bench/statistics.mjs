@@ -1,4 +1,4 @@
-/** Comparison of the slices of two subjects: pure functions, tested by test/architecture/bench-statistics.spec.ts. */
+/** Compares slices of two subjects. Pure functions, tested by test/architecture/bench-statistics.spec.ts. */
 
 const CONFIDENCE = 0.95;
 
@@ -24,8 +24,8 @@ export const spreadOf = (values) => ({
  * Returns the centre of symmetrically distributed values with its 95 % interval.
  *
  * The centre is the median of the means of all pairs (Hodges and Lehmann). The interval holds the values that
- * Wilcoxon's signed-rank test does not reject at 95 %. A slice that the machine disturbed moves the centre as little as
- * it moves a median. Undisturbed slices narrow the interval nearly as much as they narrow that of a mean.
+ * Wilcoxon's signed-rank test does not reject at 95 %. Like a median, the centre is robust against disturbed slices.
+ * Its interval is nearly as narrow as that of a mean.
  *
  * With fewer than six values, no interval reaches 95 %. The interval is then infinite.
  *
@@ -47,8 +47,8 @@ export function centreOf(values) {
 /**
  * Returns the index of the interval's lower end among the sorted means.
  *
- * This is the number of rank sums so improbable together that they are left out on one side. Uses the exact
- * distribution of the sum: each rank counts with a probability of one half.
+ * The index is the number of extreme rank sums that the interval excludes on one side. Uses the exact distribution of
+ * the rank sum, where each rank is included with a probability of one half.
  *
  * @param {number} count of values
  */
@@ -73,8 +73,8 @@ function ranksOutside(count) {
 /**
  * Returns the ratio of pairs that were measured directly after each other, with its 95 % interval.
  *
- * Uses logarithms, so that a factor of 2 and a factor of one half are equally far from 1. Leaves out pairs with a slice
- * in which no message arrived.
+ * Uses logarithms, so that a factor of 2 and a factor of one half are equally far from 1. Omits pairs with a slice in
+ * which no message arrived.
  *
  * @param {readonly (readonly [number, number])[]} pairs @returns {import('./statistics.mjs').Ratio}
  */
@@ -90,7 +90,7 @@ export function ratioOf(pairs) {
  * Describes a ratio in words. Equality is checked first, because a difference that is too small to matter may still be
  * significant.
  *
- * @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance share up to which the two count as equal
+ * @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance ratio difference that is considered equal
  * @param {Words} words
  * @returns {{ kind: 'same' | 'more' | 'less' | 'unknown', text: string }}
  */
@@ -105,8 +105,8 @@ export function verdictOf({ ratio, low, high, pairs }, tolerance, { more, less }
 /** @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance */
 function needed({ low, high, pairs }, tolerance) {
   if (!Number.isFinite(high)) return 'fewer than 6 pairs, needs more rounds';
-  // The width of an interval shrinks with the square root of the number of pairs. To separate the tolerance from zero,
-  // it must be that narrow on both sides.
+  // The width of an interval shrinks with the square root of the number of pairs. To distinguish the tolerance from
+  // zero, half of the width must not exceed the tolerance.
   const times = ((high - low) / 2 / tolerance) ** 2;
   const rounds = Math.round((pairs * Math.max(1.5, times)) / 2);
   return `between ${signed(low)} and ${signed(high)} %, needs more rounds (about ${rounds})`;
@@ -119,12 +119,12 @@ const percent = (share) => String(Number((share * 100).toFixed(1)));
 const signed = (ratio) => `${ratio < 1 ? '-' : '+'}${percent(Math.abs(ratio - 1))}`;
 
 /**
- * Returns the backlog of a window. A message that arrives at the receiver before the generator has read its 202 does
- * not count as waiting.
+ * Returns the backlog of a window. A message that reaches the receiver before the generator has read its 202 response
+ * is not part of the backlog.
  *
  * @param {Float64Array} acceptedAt time of each message's answer; 0 without an answer
  * @param {Float64Array} receivedAt arrival time of each copy; 0 for a copy
- *   that did not arrive @param {number} copies of a message
+ * that did not arrive @param {number} copies of a message
  * @param {readonly [fromMs: number, untilMs: number]} window @returns {import('./statistics.mjs').Backlog}
  */
 export function backlogOf(acceptedAt, receivedAt, copies, [fromMs, untilMs]) {

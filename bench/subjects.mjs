@@ -1,8 +1,8 @@
-/** Starts a program under test on a separate database, and stops both. */
+/** Starts a program under test on a separate database, and stops the program and the database. */
 import { startPosthorn } from './posthorn.mjs';
 import { breakIn } from './window.mjs';
 
-/** A limit that is never reached. Only the limiter's own cost remains. */
+/** A rate limit that is never reached, so that a row measures only the cost of checking it. */
 export const UNREACHED_PER_SECOND = 1_000_000;
 
 /**
@@ -10,7 +10,7 @@ export const UNREACHED_PER_SECOND = 1_000_000;
  * @param {import('./rows.mjs').Bench} bench
  * @param {(options: { databaseUrl: string, targetUrl: string, directory: string }) => Promise<T>} start
  * @param {(subject: T & { database: string }) => Promise<void>} use
- * @param {boolean} [isBrokenIn] false where the row does that itself, with what it measures
+ * @param {boolean} [isBrokenIn] false if the row warms up the subject itself
  */
 export async function withSubject(bench, start, use, isBrokenIn = true) {
   const database = await bench.database.create();
@@ -32,7 +32,7 @@ export const receiver = (bench) => `http://127.0.0.1:${bench.receiverPort}`;
  * @param {import('./rows.mjs').Bench} bench
  * @param {import('./posthorn.mjs').Role[]} roles
  * @param {(subject: import('./rows.mjs').Service) => Promise<void>} use
- * @param {Record<string, string>} [more] of the environment
+ * @param {Record<string, string>} [more] additional environment variables
  */
 export const withService = (bench, roles, use, more = {}) =>
   withSubject(bench, (options) => startPosthorn({ ...options, roles, more }), use);

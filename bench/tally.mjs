@@ -24,7 +24,7 @@ export function count(chunk, from, to, copy = 0, copies = 1) {
   const mark = chunk.indexOf(MARK_BYTE, from);
   if (mark < 0 || mark + DIGITS >= to) return;
   const index = (readNumber(chunk, mark + 1) - first) * copies + copy;
-  // A late message of an earlier row is not counted.
+  // Do not count a late message of an earlier row.
   if (index < 0 || index >= MESSAGES_MAX) return;
   total++;
   if (receivedAt[index] !== 0) return;
@@ -34,7 +34,7 @@ export function count(chunk, from, to, copy = 0, copies = 1) {
 }
 
 /**
- * Sends the load generator the number of received messages, as 4 bytes, whenever it has changed.
+ * Sends the load generator the number of received messages, as 4 bytes, whenever the number has changed.
  *
  * @param {net.Socket} socket
  */
@@ -69,7 +69,7 @@ export async function listen(serve) {
   return { port, close };
 }
 
-/** Answers the questions of the command about the counts. */
+/** Handlers for messages from the parent process about the counts. */
 export const tally = {
   /** Starts a row. Its messages are numbered from `first`. */
   reset: (/** @type {{ first: number }} */ question) => {
@@ -79,8 +79,8 @@ export const tally = {
   },
   unique: () => unique,
   /**
-   * Returns the row so far: first arrival time of each message, ordered by message number; 0 for a message that did not
-   * arrive.
+   * Returns the result of the row so far. Contains the first arrival time of each message, ordered by message number,
+   * or 0 for a message that did not arrive.
    */
   collect: () => ({ receivedAt: receivedAt.slice(0, highest + 1), unique, total }),
 };

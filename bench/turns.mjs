@@ -1,12 +1,13 @@
 /**
- * Order of the slices, and the pairs of slices to compare: pure, tested by test/architecture/bench-statistics.spec.ts.
+ * Defines the order of the slices and the pairs of slices to compare. The functions are pure and are tested by
+ * test/architecture/bench-statistics.spec.ts.
  */
 
 /**
  * Returns the slices of a round: every contestant once, then once more in the opposite order (A B B A).
  *
- * A machine that gets slower or faster during the round affects all contestants alike. The first slice of a round
- * follows its checkpoint, so contestants start the rounds in rotation.
+ * A machine that gets slower or faster during the round affects all contestants equally. A checkpoint precedes the
+ * first slice of each round, so a different contestant starts each round.
  *
  * @template T
  * @param {readonly T[]} contestants @param {number} round from 0 @returns {T[]}
@@ -18,8 +19,8 @@ export function orderOf(contestants, round) {
 }
 
 /**
- * Returns the pairs of slices of two contestants: those of the same half of the same round. With only two contestants
- * they are adjacent.
+ * Returns pairs of slices of two contestants. The slices of a pair belong to the same half of the same round. If there
+ * are only two contestants, the slices of a pair are adjacent.
  *
  * @template {{ name: string, round: number, half: number }} T
  * @param {readonly T[]} slices @param {string} name @param {string} reference

@@ -8,33 +8,33 @@ import { backlogOf } from './statistics.mjs';
 const BACKLOG_MAX = 2000;
 const PAYLOAD_BYTES = 1024;
 export const WARM_UP_MS = 3000;
-/** PostgreSQL's backends report their counts once a second. */
+/** PostgreSQL's backends report their counts once a second, so the bench waits this long before it reads them. */
 export const SETTLE_MS = 1500;
-/** A missing message counts as lost if no message arrived for this long. */
+/** A missing message is counted as lost if no message arrived for this long. */
 const LOST_AFTER_MS = 10_000;
 const POLL_MS = 50;
 const BREAK_IN_MESSAGES = 30_000;
 /**
- * Messages until V8 has compiled nearly all code. With fewer, compiling takes 4 % of the CPU of the first half minute
- * at full speed, and a quarter of it at a quiet rate.
+ * Number of messages after which V8 has compiled nearly all code. With fewer messages, compilation takes 4 % of the CPU
+ * time in the first half minute at full speed, and a quarter of the CPU time at a quiet rate.
  */
 export const BREAK_IN_WHOLLY = 120_000;
 const FILL_WITHIN_MS = 300_000;
-/** Group of the processes that run but are not measured. */
+/** Group name of the processes that run but are not measured. */
 export const WAITING = 'waiting';
-/** Number of recipient domains of emails. A single domain would be limited by its throttle. */
+/** Number of recipient domains of emails. The throttle of a single domain would limit the rate. */
 const EMAIL_DOMAINS = 1000;
-/** Number of parts of a window that is not a slice. Each part is a sample, and an interval needs six samples. */
+/** Number of parts of a window that is not a slice. Each part is one sample. An interval needs six samples. */
 export const PARTS = 8;
 
 /**
  * A running program under test.
  *
  * @typedef {object} Subject
- * @property {number[]} ports where it accepts
- * @property {number[]} [smtpPorts] where it receives mail
+ * @property {number[]} ports on which it accepts requests
+ * @property {number[]} [smtpPorts] ports on which it receives mail
  * @property {Record<string, string>} headers that a request needs
- * @property {string} destination the healthy one
+ * @property {string} destination the id of the healthy destination
  * @property {import('./measure.mjs').Measured[]} processes
  * @property {(options: { url: string, perSecond?: number }) => Promise<string>} [createDestination]
  * @property {(method: string, path: string, json?: unknown) => Promise<any>} [call] a request to its API; throws unless
@@ -70,13 +70,13 @@ export const PARTS = 8;
  * @property {number} idle share of the machine's CPU time
  * @property {number} others share of the machine's CPU time that processes outside of the bench used
  * @property {number} steal share that the machine's host took
- * @property {number} waiting share of the other subjects, which wait for their slices
+ * @property {number} waiting share of the machine's CPU time that subjects used while they waited for their slices
  * @property {{ idle: import('./memory.mjs').Memory, atWork: import('./memory.mjs').Memory }} [memory]
  * @property {{ median: number, max: number }} [fsyncMs] of a small file, directly before the row
  * @property {number} commits per delivery
  * @property {number} walBytes per delivery
  * @property {number} lost accepted and not received
- * @property {import('./statistics.mjs').Backlog} [backlog] only if the load generator waits for nothing but its answers
+ * @property {import('./statistics.mjs').Backlog} [backlog] only if the load generator waits only for responses
  * @property {number} duplicates
  * @property {Record<string, number>} refusals answers other than 202, by status; 0 for a broken connection
  * @property {object[]} [parts] rate, latencies and CPU of each part of the window
@@ -85,16 +85,16 @@ export const PARTS = 8;
 export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Kind of request to send. Default: a send.
+ * Kind of request to send. The default is a send to `destination`.
  *
  * - `email`: body of an email; `%%%%` in it stands for one of a thousand numbers.
  * - `receive`: path of a receive URL and the headers of a provider.
  * - `emit`: path of an application, or of several with `%%%%` in it. Each message reaches the receiver in `copies`
- *   copies.
+ * copies.
  *
  * @typedef {{
- *   destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> },
- *   emit?: { path: string, spread?: number, copies: number }, email?: string,
+ * destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> },
+ * emit?: { path: string, spread?: number, copies: number }, email?: string,
  * }} To
  */
 
@@ -128,8 +128,8 @@ function order(bench, subject, { destination = subject.destination, hasKey = fal
 /**
  * Warms up a freshly started program, so that V8 compiles its hot code.
  *
- * The warm-up is a number of messages, not of seconds. Without it the first row would be slower than the second, and
- * the change measured in the second row would look like an improvement.
+ * The warm-up is a number of messages, not a duration. Without the warm-up, the first row would be slower than the
+ * second row, and a change that only the second row contains would look like an improvement.
  *
  * @param {Bench} bench @param {Subject} subject @param {number} [messages]
  */
@@ -192,8 +192,8 @@ async function send(bench, order, count) {
 }
 
 /**
- * Duration of a row. `waiting` are the processes of subjects that wait for their slices. A slice makes no checkpoint,
- * and its pauses happen outside of `measure`.
+ * Duration of a row. `waiting` lists the processes of subjects that wait for their slices. If `isSlice` is true,
+ * `measure` makes no pause and no checkpoint before the row.
  *
  * @typedef {{ warmUpMs: number, seconds: number, isSlice?: boolean, waiting?: import('./measure.mjs').Measured[] }}
  * Span
@@ -303,8 +303,8 @@ export function windowFigures(marks, sent, receivedAt, copies) {
 }
 
 /**
- * Measures accepting alone, with messages that are pulled instead of sent. Accepts `count` messages as fast as
- * possible. The figures are per message.
+ * Measures only the acceptance of messages, using pull destinations so that nothing is delivered. Accepts `count`
+ * messages as fast as possible. The figures are per message.
  *
  * @param {Bench} bench @param {Subject} subject @param {To} to @param {number} count
  * @returns {Promise<Figures>}
@@ -352,7 +352,7 @@ async function drain(receiver, accepted) {
 }
 
 /**
- * Returns the latencies of the messages that left, or were due to leave, within the window.
+ * Returns the latencies of the messages that were sent, or should have been sent, within the window.
  *
  * @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent @param {Float64Array} receivedAt
  * @param {number} copies @param {[fromMs: number, untilMs: number]} window
@@ -367,7 +367,7 @@ export function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, u
     const arrivedAt = receivedAt[at] ?? 0;
     if (leftAt < fromMs || leftAt >= untilMs || answeredAt === 0 || arrivedAt === 0) continue;
     accept[count] = answeredAt - leftAt;
-    // The message may arrive before the generator has read its 202.
+    // The message may reach the receiver before the generator has read the 202 response for it.
     receipt[count] = Math.max(0, arrivedAt - answeredAt);
     total[count] = arrivedAt - leftAt;
     count++;

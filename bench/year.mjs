@@ -1,8 +1,8 @@
 /**
- * `node bench/year.mjs`: compares ten million events of a year's retention with an empty database.
+ * `node bench/year.mjs`: compares a database that holds ten million events of a year with an empty database.
  *
- * Covers pages of lists, claims, accepts, rollup folds, and the end of a day. Two servers and two services are measured
- * alternately. Prints a table with the ratios and checks nothing else.
+ * Covers pages of lists, claims, accepts, rollup folds, and the end of a day. Measures two servers and two services
+ * alternately. Prints a table with the ratios, but does not fail if a ratio exceeds its bound.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -22,9 +22,9 @@ import { breakIn } from './window.mjs';
 
 const RETENTION_DAYS = 365;
 const DAY_MS = 86_400_000;
-/** Maximum promised ratio. */
+/** Maximum ratio that the project promises. */
 const BOUND = 1.1;
-/** Enough for a full page of each list in both databases. */
+/** Number of events that fill a page of each list in both databases. */
 const FEW = 6_000;
 /** Number of events inserted by one statement. */
 const CHUNK = 500_000;
@@ -33,7 +33,7 @@ const CLAIM_ROUNDS = 5;
 const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
-/** Number of folded parts. Each part has the entries of a commit of ten, as at half load. */
+/** Number of parts to fold. Each part has the entries of a commit of ten deliveries, as at half load. */
 const PARTS = 600;
 const ENTRIES = 10;
 const ACCEPT_ROUNDS = 4;
@@ -55,7 +55,7 @@ const TYPE = 'bench.year.7';
  * pg.Client }} Side
  */
 /**
- * Measures one side: durations in milliseconds, or another figure. The report shows the median.
+ * Measures one side. Returns durations in milliseconds, or values of another figure. The report shows the median.
  *
  * @typedef {(side: Side) => Promise<number[]>} Probe
  */
@@ -69,8 +69,8 @@ const ID = `(lpad(to_hex(made_ms), 12, '0') || substr(md5(n::text), 1, 20))::uui
 const EXPIRES = `(date '1970-01-01' + (ceil((made_ms / ${DAY_MS} + ${RETENTION_DAYS}) / 12.0) * 12)::int)`;
 
 /**
- * One event in a hundred is a dead letter. The newest ones wait for a retry in a day. Payloads have 20 bytes: matching
- * rows are as far apart as with larger payloads, and the data fits on the disk.
+ * One event in a hundred is a dead letter. The newest events wait for a retry in a day. Payloads have only 20 bytes, so
+ * that the data fits on the disk. The distance between matching rows is the same as with larger payloads.
  */
 const FILL = [
   `create temp table filled as
@@ -87,7 +87,7 @@ const FILL = [
 ];
 
 /**
- * Creates the partitions of each day on which an event of the year expires. Existing partitions stay.
+ * Creates the partitions of each day on which an event of the year expires. Does not change existing partitions.
  *
  * @param {pg.Client} client
  */
@@ -113,7 +113,7 @@ async function fill({ client, subject }, count, retries) {
     rows: [{ environment_id: environmentId }],
   } = await client.query('select environment_id from destinations where id = $1', [destination]);
   const startedAt = nowMs();
-  // Data lost in a crash can be filled in again.
+  // Commits need not be durable, because data lost in a crash can be inserted again.
   await client.query('set synchronous_commit = off');
   for (let from = 1; from <= count; from += CHUNK) {
     const until = Math.min(count, from + CHUNK - 1);
@@ -167,7 +167,7 @@ const asking = (addressOf, times) => async (side) => {
   return all;
 };
 
-/** Measures the second page. @param {string} query */
+/** Returns a probe that measures the second page of a list. @param {string} query */
 const nextPage =
   (query) =>
   async (/** @type {Side} */ { subject }) => {
@@ -187,7 +187,7 @@ async function someEvent({ client }) {
   return `/v1/events/${showId('evt', row.id)}`;
 }
 
-/** Measures the service's own statement on parts that only this transaction sees. @type {Probe} */
+/** Measures the service's own statement on parts that are visible only in this transaction. @type {Probe} */
 async function folds({ url, client }) {
   const { RollupsStore } = await import('../dist/src/modules/metrics/rollups.store.js');
   const {
@@ -221,8 +221,8 @@ async function folds({ url, client }) {
 }
 
 /**
- * Measures the daily query for open deliveries of passed days: with a hundred thousand waiting deliveries, and with
- * none.
+ * Measures the daily query for open deliveries of past days, with a hundred thousand waiting deliveries and without
+ * waiting deliveries.
  *
  * @type {Probe}
  */
@@ -234,7 +234,7 @@ async function opens({ url }) {
   });
 }
 
-/** Measures the hourly run of the partition job when no day has passed. @type {Probe} */
+/** Measures the hourly run of the partition job if no day has ended since the last run. @type {Probe} */
 async function looks({ url }) {
   return withPartitions(url, async (store) => {
     const all = [];
@@ -276,7 +276,7 @@ async function fillDay(client, day) {
   );
 }
 
-/** Drops the partitions of a passed day as the service does, without its pauses in between. @type {Probe} */
+/** Drops the partitions of a past day as the service does, but without the pauses between the drops. @type {Probe} */
 async function drops({ client }) {
   const all = [];
   for (let i = 1; i <= PASSED_DAYS; i += 1) {
@@ -337,7 +337,7 @@ const line = (/** @type {string[]} */ cells) =>
 const shown = (/** @type {number} */ ratio) => `${ratio.toFixed(2)}${ratio > BOUND ? '*' : ' '}`;
 
 /**
- * Measures both sides alternately, so that a machine that gets slower affects both.
+ * Measures both sides alternately, so that a machine that gets slower affects both sides equally.
  *
  * @param {string} name
  * @param {Side[]} sides

@@ -29,7 +29,7 @@ function compressed(): Plugin {
   };
 }
 
-/** Adds the prefetching script to the console's page. It is a separate file that does not wait for others. */
+/** Adds the prefetching script to the console's page, as a separate file that does not wait for other files. */
 function early(): Plugin {
   return {
     name: 'early',
@@ -40,7 +40,7 @@ function early(): Plugin {
           (file) => file.type === 'chunk' && file.isEntry && file.name === 'early',
         );
         if (entry?.type !== 'chunk' || !page.endsWith('/index.html')) return html;
-        // Loads it and its imports before all other files, because browsers open few connections at once.
+        // Loads the script and its imports before all other files, because browsers open few connections at once.
         const needed = entry.imports.map((file) => ({
           tag: 'link',
           attrs: { rel: 'modulepreload', crossorigin: true, href: `./${file}` },
@@ -69,7 +69,7 @@ export default defineConfig({
   build: {
     outDir: OUTPUT,
     emptyOutDir: true,
-    // Lists which file loads which others. A test uses it to sum up the size of each screen.
+    // Lists the files that each file loads. A test uses this list to sum up the size of each screen.
     manifest: true,
     target: 'es2023',
     assetsInlineLimit: 0,

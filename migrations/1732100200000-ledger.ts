@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the ledger: events, due deliveries, settled deliveries and attempts. New tables: no lock on existing tables.
+ * Creates the ledger: events, due deliveries, settled deliveries and attempts. Takes no lock on existing tables.
  *
  * All tables except `due_deliveries` are partitioned by the day on which the row expires. Each environment sets its own
- * retention, and retention drops whole partitions. Rows are written once. Only `due_deliveries`, which contains only
- * open deliveries, is updated. Its claimed rows are in no index except the primary key.
+ * retention, and retention drops whole partitions. Rows are written once, except in `due_deliveries`, which contains
+ * only open deliveries and is updated. Claimed rows of `due_deliveries` are in no index except the primary key.
  */
 export class Ledger1732100200000 implements MigrationInterface {
   name = 'Ledger1732100200000';

@@ -1,9 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/**
- * Creates inbound endpoints and their routes. New tables: the only lock on existing tables is the brief one for a
- * foreign key.
- */
+/** Creates inbound endpoints and their routes. The only lock on existing tables is a brief lock for a foreign key. */
 export class Endpoints1732300000000 implements MigrationInterface {
   name = 'Endpoints1732300000000';
 

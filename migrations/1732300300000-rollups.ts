@@ -6,7 +6,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  *
  * Parts live for about a second. Autovacuum therefore runs at a fixed number of dead rows, keeps empty pages for reuse,
  * and collects no statistics, which would be outdated at once. The rollups of the current windows change every second.
- * Free space in their pages keeps these updates out of the indexes. New tables: no lock on existing tables.
+ * Free space in their pages keeps these updates out of the indexes. Takes no lock on existing tables.
  */
 export class Rollups1732300300000 implements MigrationInterface {
   name = 'Rollups1732300300000';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates jobs for replays of a range. New tables: no lock on existing tables. */
+/** Creates jobs for replays of a range. Takes no lock on existing tables. */
 export class ReplayJobs1732300400000 implements MigrationInterface {
   name = 'ReplayJobs1732300400000';
 

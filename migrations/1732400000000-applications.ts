@@ -1,15 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates applications, their endpoints, and messages. A fan-out stores its message once, for any number of events. New
- * tables. The new columns of `events` are nullable without a default, so adding them changes only the catalog.
+ * Creates applications, their endpoints, and messages. A fan-out stores its message once, for any number of events. The
+ * new columns of `events` are nullable without a default, so adding them changes only the catalog.
  */
 export class Applications1732400000000 implements MigrationInterface {
   name = 'Applications1732400000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table applications (

@@ -4,15 +4,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Creates system events: signals, the events that are being sent, and the destination of an environment's system
  * events.
  *
- * Two new tables, and a column without a default on `environments`, which locks the table briefly, whatever its size.
- * Signals live for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
+ * Creates two tables, and adds a column without a default to `environments`, which locks that table briefly regardless
+ * of its size. Signals live for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
  */
 export class SystemEvents1732400300000 implements MigrationInterface {
   name = 'SystemEvents1732400300000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table system_signals (

@@ -8,8 +8,8 @@ export class Recover1732400400000 implements MigrationInterface {
   name = 'Recover1732400400000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs

@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Indexes deliveries that wait for a retry, by target, for their number and the time of the next attempt. New rows have
- * no attempt and are not in the index, so accepting costs nothing. `create index` takes a share lock on
- * `due_deliveries`, which contains only open deliveries. The lock lasts one second per million rows, and accepts wait
- * for that time.
+ * Indexes deliveries that wait for a retry by target. The service reads the number of these deliveries and the time of
+ * the next attempt from the index. New rows have no attempt and are not in the index, so accepting costs nothing.
+ * `create index` takes a share lock on `due_deliveries`, which contains only open deliveries. The lock lasts one second
+ * per million rows, and accepts wait for that time.
  */
 export class RetriesIndex1732400500000 implements MigrationInterface {
   name = 'RetriesIndex1732400500000';

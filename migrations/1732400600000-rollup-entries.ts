@@ -4,14 +4,14 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Stores one part per commit and environment instead of one per key, because a single fan-out commit can touch a
  * hundred keys. The columns of the previous form stay, because processes of the previous release keep writing them.
  *
- * Changes only the catalog and locks the table for that time.
+ * The migration changes only the catalog and locks the table only briefly.
  */
 export class RollupEntries1732400600000 implements MigrationInterface {
   name = 'RollupEntries1732400600000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table rollup_parts

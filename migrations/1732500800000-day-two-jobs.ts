@@ -1,16 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds jobs over an application and over the set-aside events of an endpoint: more kinds of replay jobs, the result of
- * an erasure, and the time at which a request was released. Nullable columns change only the catalog. The checks of two
- * small tables are validated.
+ * Adds jobs for an application, and jobs for the quarantined, parked or ignored events of an endpoint. Adds more kinds
+ * of replay jobs, the result of an erasure, and the time at which a job sent a quarantined or parked request onward.
+ * Nullable columns change only the catalog. The checks of two small tables are validated.
  */
 export class DayTwoJobs1732500800000 implements MigrationInterface {
   name = 'DayTwoJobs1732500800000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs drop constraint replay_jobs_kind_check,

@@ -1,9 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Indexes the events that an endpoint quarantined, parked or ignored, in order. Lists and releases of these events do
- * not read routed events. Routed events are not in the index, so accepting pays nothing. `create index` takes a share
- * lock on `events` while it reads the table once. Accepts wait for that time: about ten seconds for ten million rows.
+ * Indexes the events that an endpoint quarantined, parked or ignored, in order. Lists of these events, and jobs that
+ * send them onward, do not read routed events. Routed events are not in the index, so accepting pays nothing. `create
+ * index` takes a share lock on `events` while it reads the table once. Accepts wait for that time: about ten seconds
+ * for ten million rows.
  */
 export class SetAsideIndex1732500810000 implements MigrationInterface {
   name = 'SetAsideIndex1732500810000';

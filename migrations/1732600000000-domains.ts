@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates customers' domains and the keys that sign their mail. New tables: the only lock on existing tables is the
- * brief one for a foreign key.
+ * Creates customers' domains and the keys that sign their mail. The only lock on existing tables is a brief lock for a
+ * foreign key.
  */
 export class Domains1732600000000 implements MigrationInterface {
   name = 'Domains1732600000000';

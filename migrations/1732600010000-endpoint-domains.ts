@@ -10,8 +10,8 @@ export class EndpointDomains1732600010000 implements MigrationInterface {
   name = 'EndpointDomains1732600010000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table endpoints add constraint endpoints_domain_fkey

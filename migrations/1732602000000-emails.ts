@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Creates emails in the same partitions as their events: the row of an email is dropped with the day of its event. Also
- * creates suppressed addresses. New tables: no lock on existing tables.
+ * creates suppressed addresses. Takes no lock on existing tables.
  *
  * The state of the recipients and the timeline are stored in the email's row. An email has at most fifty recipients,
  * which are always read and written together. A write that compares `version` needs no lock.

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates received mail: aliases and their messages. New tables: the only lock on existing tables is the brief one for
- * a foreign key.
+ * Creates received mail: aliases and their messages. The only lock on existing tables is a brief lock for a foreign
+ * key.
  *
  * Messages are partitioned by the day on which retention ends, like the ledger. Small messages are stored in their row,
  * so that one statement can store many of them. Larger messages are blobs with the message's id. Mail hardly

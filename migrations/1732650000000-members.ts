@@ -1,8 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates members of organizations, their sessions, and their mailed sign-in codes. New tables: no lock on existing
- * tables.
+ * Creates members of organizations, their sessions, and their mailed sign-in codes. Takes no lock on existing tables.
  *
  * A session belongs to a member, or to the key that opened it. Only the SHA-256 of tokens and codes is stored. An
  * address can be a member of several organizations, so codes belong to addresses.

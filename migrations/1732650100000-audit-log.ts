@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Creates the audit log. A new table: no lock on existing tables.
+ * Creates the audit log. Takes no lock on existing tables.
  *
  * The log is append-only: triggers reject updates, deletes and truncations from every user. It is partitioned by month,
  * so that retention drops whole tables. Entries without an organization have the all-zero id.

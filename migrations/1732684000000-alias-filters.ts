@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds filters that select which of an alias's mail goes to each of its destinations. A constant default writes no row
+ * Adds filters that decide which mail of an alias goes to each of its destinations. A constant default writes no row
  * and takes a brief lock.
  */
 export class AliasFilters1732684000000 implements MigrationInterface {

@@ -1,17 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds searches of lists by name prefix, and the time since when a destination is disabled. The column is nullable, so
+ * Adds searches of lists by name prefix, and the time at which a destination was disabled. The column is nullable, so
  * only the catalog changes. The indexes take a share lock on `destinations`, `applications` and `application_endpoints`
- * while each table is read once. Deliveries only read these tables; changes wait. 100,000 rows take under one second,
- * ten million about ten seconds.
+ * while each table is read once. Writes to these tables wait for that time, but deliveries only read them. 100,000 rows
+ * take under one second, and ten million rows take about ten seconds.
  */
 export class ListSearch1732686000000 implements MigrationInterface {
   name = 'ListSearch1732686000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the tables would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the tables would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table destinations add column disabled_at timestamptz');
     // The time of the last change is the best available approximation.

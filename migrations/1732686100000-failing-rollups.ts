@@ -6,15 +6,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * which would not hold if the counts themselves were indexed.
  *
  * Adding a column with a constant default changes only the catalog. The index takes a share lock on `rollups` while it
- * reads the table once, about ten seconds for ten million rows. Folding waits; accepting and delivering do not.
- * Existing windows stay unmarked.
+ * reads the table once, about ten seconds for ten million rows. Folding of rollups waits for that time, but accepting
+ * and delivering do not wait. Existing rollups stay unmarked.
  */
 export class FailingRollups1732686100000 implements MigrationInterface {
   name = 'FailingRollups1732686100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table rollups add column is_failing boolean not null default false');
     await runner.query(

@@ -1,15 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds jobs over a filtered list of events: another kind of job, its filter, and the number of cancelled deliveries.
- * The columns change only the catalog. The constraint reads the table of jobs, which is small.
+ * Adds jobs for a filtered list of events: another kind of job, its filter, and the number of cancelled deliveries. The
+ * columns change only the catalog. The constraint reads the table of jobs, which is small.
  */
 export class EventJobs1732687000000 implements MigrationInterface {
   name = 'EventJobs1732687000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on the table would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs drop constraint replay_jobs_kind_check,

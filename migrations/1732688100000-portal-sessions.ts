@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates sessions of customer portals, each with the hash of its token. A new table: no lock on tables in use. */
+/** Creates sessions of customer portals, each with the hash of its token. Takes no lock on existing tables. */
 export class PortalSessions1732688100000 implements MigrationInterface {
   name = 'PortalSessions1732688100000';
 

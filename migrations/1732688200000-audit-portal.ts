@@ -10,8 +10,8 @@ export class AuditPortal1732688200000 implements MigrationInterface {
   name = 'AuditPortal1732688200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long export, all other queries on the log would wait too. Fail the start instead;
-    // it is then retried.
+    // Other queries on the log would wait as long as this lock waits for a long export. The timeout makes the start
+    // fail instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
     await runner.query(

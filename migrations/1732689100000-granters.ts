@@ -1,16 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds to grants the member, or the key used for signing in, that made the grant. Removing this granter revokes the
- * granted keys. Nullable columns change only the catalog. Each index takes a share lock on `api_keys` while it reads
- * the table once; the table is small. Existing grants have no granter and stay unchanged.
+ * Adds columns for the granter of a grant, which is a member or the key used for signing in. Removing this granter
+ * revokes the granted keys. Nullable columns change only the catalog. Each index takes a share lock on `api_keys` while
+ * it reads the table once; the table is small. Existing grants have no granter and stay unchanged.
  */
 export class Granters1732689100000 implements MigrationInterface {
   name = 'Granters1732689100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on a table would wait too. Fail the start instead; it
-    // is then retried.
+    // Other queries on a table would wait as long as this lock waits for a long read. The timeout makes the start fail
+    // instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     for (const table of ['oauth_codes', 'oauth_devices', 'api_keys']) {
       await runner.query(`alter table ${table} add column granter_member_id uuid, add column granter_key_id uuid`);

@@ -1,15 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds to a rotated key the first key of its grant, so that all keys of a grant end together. A nullable column changes
- * only the catalog. The index takes a share lock on `api_keys` while it reads the table once; the table is small.
+ * Adds a column with the first key of a rotated key's grant, so that all keys of a grant end together. A nullable
+ * column changes only the catalog. The index takes a share lock on `api_keys` while it reads the table once; the table
+ * is small.
  */
 export class RotatedGrants1732689610000 implements MigrationInterface {
   name = 'RotatedGrants1732689610000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this lock waits behind a long read, all other queries on a table would wait too. Fail the start instead; it
-    // is then retried.
+    // Other queries on a table would wait as long as this lock waits for a long read. The timeout makes the start fail
+    // instead, and the start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table api_keys add column first_key_id uuid');
     await runner.query(

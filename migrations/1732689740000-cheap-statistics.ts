@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Queues, and columns that are only found by full keys. Their plans do not depend on value distribution, so a tenth of
- * the sample is enough.
+ * Columns of queues, and columns that are searched only by full keys. Query plans do not depend on the value
+ * distribution of these columns, so a tenth of the sample is enough.
  */
 const SMALL: Readonly<Record<string, readonly string[]>> = {
   due_deliveries: [

@@ -1,7 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates `seen_clock`, which stores the last reading of the PostgreSQL clock in one row. A new table locks nothing.
+ * Creates `seen_clock`, which stores the last reading of the PostgreSQL clock in one row. Takes no lock on existing
+ * tables.
  */
 export class SeenClock1732689763000 implements MigrationInterface {
   name = 'SeenClock1732689763000';

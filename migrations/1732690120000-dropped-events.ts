@@ -12,7 +12,7 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Behind a long read the table would block every query: fail the start instead, which is then retried.
+    // Other queries wait while this lock waits for a long read. After the timeout, the start fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (

@@ -37,7 +37,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
       count === 1
         ? await serve(complete, ownPorts, logger, shutdown)
         : await serveTogether(count, complete, ownPorts, logger, shutdown);
-    // Printed to standard output at any log level.
+    // These lines are printed to standard output at any log level.
     process.stdout.write(`${listeningLines(addresses, complete.configuredBaseUrl).join('\n')}\n`);
   } catch (error) {
     await postgres?.stop();
@@ -54,7 +54,7 @@ async function serve(
   member: Member | null = null,
 ): Promise<readonly ListeningAddress[]> {
   for (const port of ownPorts) complete.alsoListensOn(port);
-  // Loads two thousand files. An invalid environment variable is reported before that.
+  // This import loads two thousand files. An invalid environment variable is therefore reported before it.
   const loaded = await import('./bootstrap/service.js');
   blame = loaded.blame;
   const service = await loaded.startService(complete, logger, member);
@@ -62,7 +62,7 @@ async function serve(
   return service.addresses;
 }
 
-/** Starts child processes that serve. This one does not load the service. Resolves with the addresses. */
+/** Starts child processes that serve. This process does not load the service. Resolves with the addresses. */
 async function serveTogether(
   count: number,
   complete: Config,
@@ -86,7 +86,7 @@ async function serveTogether(
   }
 }
 
-/** Serves as one of several processes. The parent prepared database and key, and prints the messages. */
+/** Serves as one of several processes. The parent has prepared the database and the key, and prints the messages. */
 async function serveAmong(member: Member, config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   const { databaseUrl, masterKey, ownPorts } = member.beginning;
   member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));

@@ -51,7 +51,7 @@ function run({ name, inputs, output, folders, program: [program, ...args] }) {
   const startedAt = performance.now();
   const built = path.join(root, output);
   if (!existsSync(path.join(root, program)) || !existsSync(path.join(root, inputs[0]))) {
-    // Installed without the development packages or the sources: run the existing build.
+    // Without the development packages or the sources, the existing build is used.
     if (existsSync(built) || output !== BUILDS[0].output) return;
     console.error(
       'Posthorn is not built, and the compiler is not installed. Run `npm ci` (with the development packages), then `npm run build`.',

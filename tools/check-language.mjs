@@ -1,7 +1,8 @@
-// Finds sentences in the project's old dialect (CONTRIBUTING.md, "Language"). It is a net, not the goal: it knows only what patterns can find.
+// Finds sentences in the project's old dialect (CONTRIBUTING.md, "Language"). It is incomplete: it knows only what
+// patterns can find.
 //
-//   node tools/check-language.mjs            every comment and every page
-//   node tools/check-language.mjs FILE ...   these files
+// node tools/check-language.mjs            every comment and every page
+// node tools/check-language.mjs FILE ...   these files
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +24,7 @@ const RULES = [
   { pattern: /\b(?:he|his|him|himself)\b/gi, advice: 'people are they' },
 ];
 
-/** The text of comments, or of a page without its code; every other character is a space, so that positions stay. */
+/** Returns the text of comments, or of a page without its code. Other characters become spaces to keep positions. */
 function prose(file, text) {
   if (file.endsWith('.md'))
     return text.replace(/```[\s\S]*?```|`[^`\n]*`/g, blank).replace(/^(?:[>|*#\s-]|\d+\.)+/gm, blank);
@@ -48,7 +49,7 @@ function prose(file, text) {
   for (const [pos, end] of [...ranges].sort(([a], [b]) => a - b)) {
     if (pos < shown.length) continue;
     shown += blank(text.slice(shown.length, pos));
-    // A line that goes on is no new sentence.
+    // The continuation of a sentence on the next line is not a new sentence.
     shown += text
       .slice(pos, end)
       .replace(/^\s*(?:\/\*\*?|\/\/|\*\/|\*)/gm, blank)
@@ -71,7 +72,7 @@ function faults(file) {
   );
 }
 
-/** All files of a checkout, also of one without its history. */
+/** Returns all files of a checkout, even if the checkout has no history. */
 function tracked() {
   try {
     return execFileSync('git', ['ls-files'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n');

@@ -1,4 +1,4 @@
-// Checks the subjects of all commits since commitlint came, or of the last one where the history is not complete.
+// Checks the subjects of all commits since commitlint was introduced, or of the last commit without full history.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

@@ -13,8 +13,8 @@ const root = path.resolve(import.meta.dirname, '..');
 export const REPEATED_MAX = 5;
 
 /**
- * Whether the suite detects data loss. A detected loss is final, so such a suite is never repeated. Negative controls
- * cause losses on purpose and may be repeated.
+ * Returns whether the suite detects data loss. A detected loss is final, so this suite is never repeated. Negative
+ * controls cause losses on purpose and may be repeated.
  */
 const judgesLosses = (suite) => suite.startsWith('test/durability/') && !path.basename(suite).includes('controls');
 

@@ -14,7 +14,7 @@ export const TRIMMED = {
   mailauth: '>=22.19.0',
 };
 
-/** Returns the lock file without those entries. Throws if an entry has changed, so that a developer checks it. */
+/** Returns the lock file without the `TRIMMED` values. Throws if a value has changed, so that a developer checks it. */
 export function trimmed(lock) {
   for (const [name, engines] of Object.entries(TRIMMED)) {
     const entry = lock.packages[`node_modules/${name}`];

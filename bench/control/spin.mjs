@@ -1,8 +1,8 @@
 /**
- * A control of the bench: loaded into a service with `--import`, it burns BENCH_SPIN_MICROS of CPU for each delivery.
+ * Wastes BENCH_SPIN_MICROS of CPU time for each delivery. The bench loads this file into a service with `--import`.
  *
- * This creates a known difference that the bench has to find. It detects the head of a request in the bytes that are
- * written to sockets. The service itself contains no code for it.
+ * The bench must detect this known difference. The code detects the head of a request in the bytes that are written to
+ * sockets. The service itself contains no code for this purpose.
  */
 import { Socket } from 'node:net';
 

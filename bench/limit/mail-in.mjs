@@ -1,5 +1,5 @@
 /**
- * The limit of receiving mail: one process of a bare smtp-server.
+ * The upper limit for receiving mail: one process with a bare smtp-server.
  *
  * It stores sender, recipient, digest and bytes of each message and answers 250 when the message's group is committed.
  * It has no aliases, limits, verdicts or deduplication.

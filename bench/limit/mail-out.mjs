@@ -1,8 +1,8 @@
 /**
- * The limit of sending mail: one process with a bare nodemailer pool.
+ * The upper limit for sending mail: one process with a bare nodemailer pool.
  *
- * It parses the request and answers 202 without storing anything. Then it composes, signs (DKIM) and hands over the
- * message. It commits, retries and looks up nothing.
+ * It parses the request and answers 202 without storing anything. Then it composes, signs (DKIM) and passes the message
+ * to the relay. It uses no database, no retries and no lookups.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -42,7 +42,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const { from, to, subject, text } = JSON.parse(Buffer.concat(chunks).toString());
     answer(response, 202);
-    // The sink counts arrivals, so a message that was not handed over is missing there.
+    // The sink counts arrivals, so a message that failed to send is missing from its count.
     pool.sendMail({ from, to, subject, text }).catch(() => undefined);
   });
 });

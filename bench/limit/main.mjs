@@ -1,9 +1,9 @@
 /**
- * The limit: one process of a bare program that does only the steps that every delivery needs.
+ * The upper limit for deliveries: one process of a bare program that does only the steps that every delivery needs.
  *
- * It parses and checks the request, commits message and delivery, and hands over in memory (the row is inserted already
- * claimed by the process). Then it signs, POSTs, and commits the attempt. It has no tenants, keys, retries, limits,
- * logs or routes.
+ * It parses and checks the request and commits the message with its delivery. The row is inserted as claimed by this
+ * process, so the delivery continues from memory. Then the program signs, POSTs, and commits the attempt. It has no
+ * tenants, keys, retries, limits, logs or routes.
  */
 import { createServer } from 'node:http';
 import { deliverer } from './deliver.mjs';

@@ -1,5 +1,6 @@
 /**
- * The tables of the limit and its two statements. Arrays are sent in PostgreSQL's binary format, as the service does.
+ * The tables of the bare program that measures the upper limit, and its two statements. Arrays are sent in PostgreSQL's
+ * binary format, as in the service.
  */
 import pg from 'pg';
 
@@ -50,7 +51,7 @@ const RECORD = `
     claimed_until = null, due_at = null
   from outcome o where d.id = o.id`;
 
-// The tables grow from zero faster than their statistics. A plan by key stays right, and every other plan turns wrong.
+// PostgreSQL's statistics lag behind the growing tables. Plans that use the key stay fast, so only they are enabled.
 const PLANS =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
@@ -100,7 +101,7 @@ class GroupCommit {
   async #flush() {
     await this.write(this.#waiting.splice(0, BATCH_MAX));
     this.#isBusy = this.#waiting.length > 0;
-    // Not synchronously: requests that are read later in this turn of the event loop share the statement.
+    // Does not flush synchronously, so that requests read later in this turn of the event loop share the statement.
     if (this.#isBusy) setImmediate(() => void this.#flush());
   }
 }

@@ -97,7 +97,7 @@ export class MirrorAdapter extends DestinationAdapter {
     });
     if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
-    // `sent` omits the received body, which is stored with the request and erased there.
+    // `sent` omits the received body, which is stored with the received request and erased with that request.
     const sent = { method: request?.method ?? 'POST', url: target.url, headers: target.headers };
     if (answer.kind === 'error')
       return {

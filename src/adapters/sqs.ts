@@ -77,7 +77,7 @@ export class SqsAdapter extends DestinationAdapter {
   }
 }
 
-/** A queue created by SQS has an ARN, and is FIFO exactly if its name says so. */
+/** An SQS queue has an ARN, and it is a FIFO queue if and only if its name ends in `.fifo`. */
 function report(
   { QueueArn: arn, FifoQueue, MaximumMessageSize: bytesMax }: Partial<Record<string, string>>,
   isFifoByName: boolean,

@@ -8,13 +8,13 @@ import { type BlobKey, BlobStore, type Swept } from './contract.js';
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DAY = /^\d{1,7}$/;
-/** Age from which a file in `tmp` counts as left by a crash. No write takes this long. */
+/** A file in `tmp` of this age is treated as left over from a crash, because no write takes this long. */
 const ABANDONED_MS = DAY_MS;
 
 /**
  * Stores blobs as files of a directory that all processes share: `<environment>/<last two digits>/<id>`. An empty file
- * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first, then the blob is renamed into
- * its final name, so no partial file has it. A crash leaves only a marker or a file in `tmp`. Both are swept.
+ * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first. The blob is then renamed to
+ * its final name, so no partial file has a final name. A crash leaves only a marker or a file in `tmp`. Both are swept.
  */
 export class FileBlobs extends BlobStore {
   constructor(private readonly root: string) {
@@ -43,7 +43,7 @@ export class FileBlobs extends BlobStore {
     await unlink(file).catch(nullWhenMissing);
   }
 
-  /** Removes blobs expired before `today` (days since the epoch) and leftovers of crashes, while `mayGoOn()`. */
+  /** Removes blobs expired before `today` (in days since the epoch) and crash leftovers, while `mayGoOn()` is true. */
   async sweep(today: number, nowMs: number, mayGoOn: () => boolean): Promise<Swept> {
     let removed = 0;
     const expiring = path.join(this.root, 'expiring');

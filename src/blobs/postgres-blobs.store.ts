@@ -5,7 +5,7 @@ import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/database/pg-
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 
-/** Number of chunks per statement: 1 MB. A process holds several copies of it besides the blob itself. */
+/** Number of chunks per statement, which are 1 MB in total. A process holds several copies of these chunks. */
 const CHUNKS_PER_WRITE = 4;
 const CHUNKS_PER_READ = 4;
 const FIRST_CHUNKS_MAX = 16;
@@ -63,8 +63,9 @@ interface Chunk extends FirstChunk {
 }
 
 /**
- * Stores blobs in rows of 256 KB, committed together, in the caller's transaction if any: no partial blob can be read.
- * Retention drops the rows with the partition of their day (`Partitions` of the ledger).
+ * Stores blobs in rows of 256 KB. All rows of a blob are committed together, or with the caller's transaction if one
+ * exists, so no partial blob can be read. Retention drops the rows with the partition of their day (`Partitions` of the
+ * ledger).
  */
 @Injectable()
 export class PostgresBlobs extends BlobStore {
@@ -177,7 +178,7 @@ export class PostgresBlobs extends BlobStore {
   }
 }
 
-/** Yields pieces of `slabBytes`. The last may be shorter. An empty source yields one empty piece. */
+/** Yields pieces of `slabBytes`. The last piece may be shorter. An empty source yields one empty piece. */
 async function* slabs(source: AsyncIterable<Buffer>, slabBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let heldBytes = 0;

@@ -24,8 +24,9 @@ type Sdk = typeof import('@aws-sdk/client-s3');
 
 /**
  * Stores blobs as objects of a bucket: `<environment>/<last two digits>/<id>`. An empty object
- * `expiring/<day>/<environment>.<id>` marks the expiry day. It is written first, so a crash leaves only a marker, swept
- * on its day. S3 writes atomically, and success means durable. The SDK is loaded at the first use.
+ * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first, so a crash leaves only a
+ * marker, which is swept on that day. S3 writes atomically, and success means durable. The SDK is loaded at the first
+ * use.
  */
 export class S3Blobs extends BlobStore {
   private readonly open = memoizeAsync(() => this.connect());
@@ -62,7 +63,7 @@ export class S3Blobs extends BlobStore {
     const { sdk, client } = await this.open();
     const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
     if (head !== null) return this.chunks(key, offset, head.ContentLength ?? 0);
-    // A HEAD response has no body, so it cannot report a missing bucket. This GET can.
+    // A HEAD response has no body, so it cannot report a missing bucket. This GET request can report it.
     await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
     return null;
   }
@@ -72,7 +73,7 @@ export class S3Blobs extends BlobStore {
     await client.send(new sdk.DeleteObjectCommand(this.at(blobKey(environmentId, id))));
   }
 
-  /** Removes blobs expired before `today` (days since the epoch) and leftovers of crashes, while `mayGoOn()`. */
+  /** Removes blobs expired before `today` (in days since the epoch) and crash leftovers, while `mayGoOn()` is true. */
   async sweep(today: number, mayGoOn: () => boolean): Promise<Swept> {
     const { sdk, client } = await this.open();
     let removed = 0;
@@ -179,7 +180,7 @@ export class S3Blobs extends BlobStore {
         useArnRegion: false,
         disableMultiregionAccessPoints: true,
         disableS3ExpressSessionAuth: true,
-        // The signature already covers the body, and servers other than Amazon's often support no other checksum.
+        // The signature already covers the body, and many S3-compatible servers do not support the SDK's checksums.
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
       }),

@@ -31,8 +31,8 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
 }
 
 /**
- * Names the extension whose hook rejects, because the stack of a remote server's error has none of its files. Call this
- * after the application was created and before it starts.
+ * Names the extension whose hook rejects, because the stack of a remote server's error contains no file of the
+ * extension. Call this after the application was created and before it starts.
  */
 export function watchHooks(
   app: Pick<INestApplication, 'get'>,

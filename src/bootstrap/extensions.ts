@@ -23,8 +23,8 @@ const NAME = /^[a-z][a-z0-9]{0,29}$/;
 const PARTS = new Set(['name', 'entities', 'migrations']);
 
 /**
- * Loads the Nest modules that EXTENSIONS names: packages, or files relative to the working directory. Each has its
- * module class as default export.
+ * Loads the Nest modules that EXTENSIONS names: packages, or files relative to the working directory. Each extension
+ * has its module class as default export.
  * @throws Error with one line that names the extension, if it cannot be loaded or is invalid.
  */
 export async function loadExtensions(names: readonly string[]): Promise<LoadedExtension[]> {

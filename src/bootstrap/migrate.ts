@@ -14,8 +14,8 @@ export async function connect(source: DataSource, onWait: () => void = () => und
 
 /**
  * Begins a new epoch if the database has moved to another PostgreSQL cluster or timeline: transaction ids are only
- * comparable within one. Pulled items then keep ascending. The lock waits for transactions that still write items of
- * the old epoch, because readers treat each of those as committed.
+ * comparable within one cluster and timeline. Pulled items then keep ascending. The lock waits for transactions that
+ * still write items of the old epoch, because readers treat every transaction of the old epoch as committed.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];
@@ -63,7 +63,7 @@ async function runInLine(source: DataSource, extensions: readonly ExtensionTable
   }
 }
 
-/** Records migrations in `<name>_migrations`. Without the extension it is not read and the tables stay unchanged. */
+/** Records migrations in `<name>_migrations`. Without the extension, that table is not read and no table changes. */
 async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
   if (migrations.length === 0) return;
   const own = new DataSource({

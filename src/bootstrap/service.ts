@@ -36,7 +36,7 @@ export function blame(error: unknown, config: Config): unknown {
   return blamed(error, extensions, config.role);
 }
 
-/** Needs an existing database and master key. `member` is set if other processes share the ports. */
+/** Starts the service on an existing database and master key. `member` is set if other processes share the ports. */
 export async function startService(
   complete: Config,
   logger: Logger,
@@ -54,7 +54,7 @@ export async function startService(
   await connect(source, waiting);
   if (member?.number === 1) await warnOfConnections(source, complete, member, logger);
   await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
-  // Runs before anything that has a timestamp is created.
+  // The clock must follow the database clock before anything with a timestamp is created.
   const clock = new SystemClock();
   await retryUntilAvailable(() => followDatabase(clock, (text) => source.query(text)));
   watchFactories(extensions, complete.role);
@@ -98,7 +98,7 @@ class ListeningService implements Service {
     private readonly connections: ConnectionDrain,
   ) {}
 
-  /** Addresses that the API listens on. A host name may resolve to several. */
+  /** Addresses that the API listens on. A host name may resolve to several addresses. */
   get addresses(): readonly ListeningAddress[] {
     return this.app.getHttpAdapter().getInstance().addresses() as ListeningAddress[];
   }

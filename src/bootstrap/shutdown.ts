@@ -11,7 +11,7 @@ export interface Service {
   abandon?(): void;
 }
 
-/** After Ctrl-C npm forwards the signal again. A second signal within this time counts as the first. */
+/** After Ctrl-C, npm forwards the signal again. A second signal within this time is treated as a repetition. */
 const ONE_WISH_MS = 1_000;
 
 /**
@@ -36,7 +36,7 @@ export class Shutdown {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.heard(signal));
   }
 
-  /** True once a signal was received. Errors after that are expected. */
+  /** True once a signal was received. Errors after the signal are expected. */
   get hasBegun(): boolean {
     return this.begunAtMs !== null;
   }

@@ -11,7 +11,7 @@ interface Frame {
   toString(): string;
 }
 
-/** Source maps by file. Null if the file has none. */
+/** Source maps by file. Null if the file has no source map. */
 const maps = new Map<string, SourceMap | null>();
 
 /**

@@ -40,10 +40,10 @@ export interface AgentConnection {
   complain: (line: string) => void;
 }
 
-/** Same as the server's body limit. */
+/** Maximum length of an input line, equal to the service's body limit. */
 const LINE_BYTES_MAX = 1_048_576;
 const UNDER_WAY_MAX = 16;
-/** Longer than the longest tool call. */
+/** Timeout of one request. It is longer than the longest tool call. */
 const TIMEOUT_MS = 45_000;
 /** Maximum time to wait for a restarting service, about as long as agents wait for an answer. */
 const AWAY_MS_MAX = 40_000;
@@ -85,7 +85,7 @@ export class AgentServer {
         .catch((error: unknown) => this.connection.complain(reasonOf(error)))
         .finally(() => answering.delete(told));
       answering.add(told);
-      // Backpressure: further messages stay in the input.
+      // Applies backpressure: further messages stay unread until a message is answered.
       while (answering.size >= UNDER_WAY_MAX) await Promise.race(answering);
     }
     await Promise.all(answering);
@@ -172,7 +172,7 @@ export class AgentServer {
       if (Array.isArray(result?.tools)) this.offered(result.tools as Tool[]);
   }
 
-  /** Returns the tools within the scope cap. A tool that is not marked read-only counts as one that changes data. */
+  /** Returns the tools within the scope cap. A tool that is not marked read-only is assumed to change data. */
   private offered(tools: readonly Tool[]): Tool[] {
     const within = tools.filter(({ annotations }) => this.cap === 'write' || annotations?.readOnlyHint === true);
     this.tools = new Map(within.map((tool) => [tool.name, tool]));
@@ -233,7 +233,7 @@ export class AgentServer {
     );
     const redirect = redirectOf(url, response);
     if (redirect !== null) throw new Away(UNREACHABLE, redirect.message);
-    // The body is read within the same timeout. A connection that breaks during the body counts as failed.
+    // The body is read within the same timeout. A connection that breaks during the body is a failed attempt.
     return new Response(response.status === 202 || response.status === 204 ? null : await response.text(), {
       status: response.status === 204 ? 202 : response.status,
       headers: response.headers,
@@ -254,7 +254,7 @@ class Away extends Error {
   }
 }
 
-/** Returns the JSON-RPC messages, whatever the status; none for other content. The body stays readable. */
+/** Returns the JSON-RPC messages for any status, or an empty list for other content. The body stays readable. */
 async function messagesOf(response: Response): Promise<Message[]> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.clone().text();

@@ -46,7 +46,7 @@ export class DeviceGrant {
   static async request(url: string): Promise<DeviceGrant> {
     const response = await request(`${url}/.well-known/oauth-authorization-server`);
     const said = response.ok ? ((await response.json().catch(() => ({}))) as Metadata) : {};
-    // Tokens are sent only to the service's own origin, whatever the metadata says.
+    // Tokens are sent only to the service's own origin, even if the metadata names another origin.
     const own = (given: string | undefined, path: string): string =>
       given !== undefined && URL.canParse(given) && new URL(given).origin === new URL(url).origin ? given : url + path;
     return new DeviceGrant({

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 export interface EventFilters {
-  /** One status for a stream, any number for a list. */
+  /** A stream accepts one status, a list any number of statuses. */
   status?: string | string[];
   type?: string;
   destination?: string;

@@ -14,10 +14,10 @@ export interface Slot {
   state: 'waiting' | 'under_way' | 'done';
 }
 
-/** Limits the size of a file that is rewritten for each request. */
+/** Maximum number of stored ids, because the file is rewritten for each request. */
 const DONE_MAX = 500;
 
-/** Requests end out of order. The position passes only messages without open predecessors, so that none is lost. */
+/** Requests end out of order. The position passes only messages without open predecessors, so no request is lost. */
 export class ForwardingProgress {
   private readonly slots: Slot[] = [];
   private last: string;
@@ -38,7 +38,7 @@ export class ForwardingProgress {
     while (this.slots[0]?.state === 'done') this.last = (this.slots.shift() as Slot).streamId;
   }
 
-  /** Null until the stream has sent its first id. */
+  /** Returns the position, or null until the stream has sent its first id. */
   get place(): TunnelPlace | null {
     if (this.last === '') return null;
     const idsOf = (state: Slot['state']): string[] =>

@@ -32,7 +32,7 @@ export async function runCommand(
       return;
     }
     const { message, exitCode } = explain(error);
-    // The message may quote the service, and the service may quote untrusted input.
+    // Removes control characters, because the message may quote untrusted input from the service.
     process.stderr.write(args.includes('--json') ? `${json({ error: { message } })}\n` : `${harmless(message)}\n`);
     process.exitCode = exitCode;
   }

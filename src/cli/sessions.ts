@@ -80,7 +80,7 @@ export class Sessions {
 /** Writes a file atomically and readable only by the user. */
 export function writePrivately(folder: string, file: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // An existing folder may be readable by others.
+  // Restricts an existing folder, which may be readable by other users.
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
   const next = `${file}.${process.pid}`;
   try {

@@ -8,7 +8,7 @@ export interface Column<R> {
   style?: (row: R) => Style | null;
 }
 
-/** Safe to print: control characters of untrusted values are removed. Created by `line` and `Terminal.paint`. */
+/** Text that is safe to print, without control characters of untrusted values. See `line` and `Terminal.paint`. */
 export class Painted {
   constructor(readonly text: string) {}
 

@@ -134,7 +134,7 @@ export class Tunnel {
     signal: AbortSignal,
   ): Promise<void> {
     if (since === null) return;
-    // Ids are created shortly before their request is stored, so requests in flight at that time are included.
+    // The range starts earlier, because an id is created shortly before its request is stored.
     const from = new Date(Date.parse(since) - 90_000).toISOString();
     const missed: { id: string; endpoint: string; receivedAt: string }[] = [];
     for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', {
@@ -152,7 +152,8 @@ export class Tunnel {
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const { id, endpoint, receivedAt } of missed) {
       // A request that is older than the gap and unknown to this run may have been forwarded by an earlier run. It is
-      // therefore marked as repeated. Its slot comes after the slot of the gap, which ends after all of these requests.
+      // therefore marked as repeated. The slot of the gap precedes the slots of these requests and ends only after all
+      // of them.
       if (!this.seen.has(id))
         await this.begin(
           id,
@@ -173,7 +174,7 @@ export class Tunnel {
     return found;
   }
 
-  /** Starts to forward a request when there is capacity. */
+  /** Starts to forward a request as soon as the concurrency limit allows it. */
   private async begin(
     eventId: string,
     endpoint: string,
@@ -241,7 +242,7 @@ export class Tunnel {
     this.write();
   }
 
-  /** Returns null if the request no longer exists. Waits while the service is unavailable, to skip no request. */
+  /** Returns null if the request no longer exists. Waits while the service is unavailable, so no request is skipped. */
   private async fetch(eventId: string, endpoint: string, signal: AbortSignal): Promise<RawRequest | null> {
     return this.whileAway(async () => {
       const id = this.endpointId ?? (await this.idOf(endpoint));

@@ -21,7 +21,7 @@ export class PosthornError extends Error {
     readonly status: number,
     readonly type: PosthornErrorType | (string & {}),
     message: string,
-    /** Id of the request in the logs of the service. Null if an intermediary answered. */
+    /** Id of the request in the logs of the service. Null if an intermediary sent the response. */
     readonly requestId: string | null,
     readonly details: Readonly<Record<string, unknown>> = {},
     /** Number of seconds to wait before the next attempt; null if the response does not say. */

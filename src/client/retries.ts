@@ -60,7 +60,7 @@ function keyed(headers: Headers): Headers {
 function mayTryAgain(error: PosthornError | PosthornConnectionError): boolean {
   if (error instanceof PosthornConnectionError) return true;
   if ((error.retryAfterSeconds ?? 0) > RETRY_AFTER_SECONDS_MAX) return false;
-  // The earlier attempt is still running. The service keeps its response for this client.
+  // The earlier attempt is still running. The service stores the response of that attempt for this client.
   return AGAIN.has(error.status) || (error.status === 409 && error.details['reason'] === 'in_flight');
 }
 

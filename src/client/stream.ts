@@ -48,7 +48,7 @@ export type StreamMessage =
   | { kind: 'status'; id: string; event: StreamedEvent & { delivery: StreamedDelivery } }
   /** Events between the two times are missing from the stream. The list of events has them. */
   | { kind: 'gap'; id: string; gap: { reason: string; since: string | null; until: string } }
-  /** The connection broke. A new one is opened after `retryMs` and continues where this one ended. */
+  /** The connection broke. After `retryMs`, a new connection continues where the old connection ended. */
   | { kind: 'lost'; id: string; reason: string; retryMs: number };
 
 export interface StreamOptions {
@@ -114,7 +114,7 @@ export async function* streamEvents(
   }
 }
 
-/** After the first stream, an unexpected response (captive portal) is an outage. Before it, the URL is wrong. */
+/** After a first stream, an unexpected response (captive portal) is an outage. Otherwise the URL is wrong. */
 function mayPass({ status, type }: PosthornError, hasListened: boolean): boolean {
   return status >= 500 || status === 429 || (type === UNEXPECTED_ANSWER && hasListened);
 }
@@ -167,7 +167,7 @@ async function* connect(
         const message = messageOf(event, id, body);
         if (message !== null) yield message;
       }
-      // A slow consumer does not trigger the idle timeout.
+      // Restarts the idle timeout here, so that a slow consumer does not trigger it.
       watch = setTimeout(hush, SILENCE_MS_MAX);
     }
   } catch (error) {

@@ -48,7 +48,7 @@ export class EgressAgent {
     return new Promise((resolve) => this.begin(request, resolve));
   }
 
-  /** Rejects new exchanges and waits for those in flight. Each ends by its deadline. */
+  /** Rejects new exchanges and waits for the exchanges in flight. Each exchange ends by its deadline. */
   close(): Promise<void> {
     this.isClosed = true;
     for (const pool of [...this.pools.values()]) pool.close();

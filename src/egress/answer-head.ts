@@ -3,7 +3,7 @@ import { BadAnswer } from './failure.js';
 
 export interface AnswerHead {
   readonly status: number;
-  /** Names in lower case. Values of a repeated header are joined with ", ". */
+  /** Header names are in lower case. Values of a repeated header are joined with ", ". */
   readonly headers: Record<string, string>;
   readonly isHttp11: boolean;
   /** False if the head violated the grammar of RFC 9112 and was repaired. Its connection must not be reused. */

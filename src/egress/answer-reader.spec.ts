@@ -543,8 +543,8 @@ describe('beside undici', () => {
   it('accepts a response that undici rejects only if it closes the connection, and parses the others like undici', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
-    // Without blanks and informational responses: undici rejects some blanks that RFC 9112 allows after a length and
-    // around a coding, and an unexpected 100 response.
+    // Excludes blanks and informational responses, because undici rejects some blanks that RFC 9112 allows after a
+    // length and around a coding, and rejects an unexpected 100 response.
     const damage = fc.tuple(
       fc.nat(200),
       fc.nat(3),

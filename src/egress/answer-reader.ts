@@ -2,7 +2,7 @@ import { type AnswerHead, checkFields, checkStatusLine, hasBareLineFeed, parseHe
 import { BadAnswer } from './failure.js';
 
 export interface AnswerSink {
-  /** The final head, never an informational one. Names in lower case; repeated values joined with ", ". */
+  /** Receives the final head, never an informational head. Names in lower case; repeated values joined with ", ". */
   onHead(status: number, headers: Record<string, string>): void;
   /** Receives a piece of the body. Returns false to stop reading. */
   onBody(bytes: Buffer): boolean;
@@ -10,7 +10,7 @@ export interface AnswerSink {
 
 type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-end' | 'complete';
 
-/** For comparison: Go's net/http accepts 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
+/** Maximum size of a head. Go's net/http accepts 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
 const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
 /** Stops reusing a connection this long before the announced idle `timeout`: the server may already close it. */
@@ -19,7 +19,7 @@ const TIMEOUT_MARGIN_MS = 2_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 const LENGTH = /^\d{1,15}$/;
-/** Size and extensions (RFC 9112, section 7.1.1). Extensions are ignored. */
+/** Chunk size and chunk extensions (RFC 9112, section 7.1.1). Extensions are ignored. */
 const STRICT_CHUNK_LINE =
   /^[\da-fA-F]+(?:[\t ]*;[\t ]*[!#$%&'*+\-.^_`|~\w]+(?:[\t ]*=[\t ]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
 /** curl and Go's net/http accept blanks after the size, and any text as an extension. */
@@ -29,10 +29,10 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 
 /**
  * Parses consecutive HTTP/1.1 responses (RFC 9112) from bytes that may come from a hostile server. Accepts a response
- * if the RFC allows it, or if two of undici, curl, Go and Python accept it. If clients could disagree about its end,
- * the connection is not reused: leftover bytes never become the response to another request. Throws `BadAnswer` for
- * ambiguous input: bare LF or CR, conflicting lengths, sizes that are not numbers. Skips informational responses (RFC
- * 9110, section 15.2), except 101, which changes the protocol.
+ * if the RFC allows it, or if two of undici, curl, Go and Python accept it. If clients could disagree about where a
+ * response ends, the connection is not reused, so leftover bytes never become the response to another request. Throws
+ * `BadAnswer` for ambiguous input: bare LF or CR, conflicting lengths, sizes that are not numbers. Skips informational
+ * responses (RFC 9110, section 15.2), except 101, which changes the protocol.
  */
 export class AnswerReader {
   /** Whether the connection may be reused for another request. Valid once a response is complete. */
@@ -41,7 +41,7 @@ export class AnswerReader {
   keepAliveMs: number | null = null;
   private stage: Stage = 'complete';
   private held: Buffer | null = null;
-  /** Buffer behind `held` if it arrived in several pieces, with spare capacity. */
+  /** Buffer that contains `held` if the bytes arrived in several pieces. The buffer has spare capacity. */
   private room: Buffer | null = null;
   private searched = 0;
   /** Remaining bytes of the body or of the chunk. */
@@ -193,7 +193,7 @@ export class AnswerReader {
     return bytes.subarray(length + LINE_END.length);
   }
 
-  /** Rejects bytes that cannot become a head immediately, instead of waiting for more input. */
+  /** Immediately rejects bytes that cannot become a head, instead of waiting for more input. */
   private holdHead(bytes: Buffer): null {
     if (bytes.length > HEAD_BYTES_MAX) throw new BadAnswer('longHead');
     const lineFeed = bytes.indexOf(LF);
@@ -245,7 +245,7 @@ const BEGINNING_BYTES = 5;
 const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Returns the length. Repetitions of the same digits count as one (RFC 9110, section 8.6). */
+/** Returns the length. Repeated identical values are treated as one value (RFC 9110, section 8.6). */
 function lengthOf(value: string): string {
   if (LENGTH.test(value)) return value;
   const [first = '', ...others] = value.split(',').map((each) => each.trim());

@@ -51,7 +51,7 @@ interface RequestHandler {
 export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAgent, limits: SdkLimits) {
   return {
     region,
-    // A copy, because the SDK modifies this object.
+    // This must be a copy, because the SDK modifies the object.
     credentials: { ...credentials },
     retryMode: 'standard',
     defaultsMode: 'standard' as const,
@@ -73,12 +73,12 @@ export function outsideOfLambda<Client extends { middlewareStack: { remove(name:
   return client;
 }
 
-/** Sends through `agent`, which applies the egress policy. A response over the limit counts as a failure. */
+/** Sends through `agent`, which applies the egress policy. A response over the limit is treated as a failure. */
 function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBytesMax }: SdkLimits): RequestHandler {
   return {
     handle: async (request, options) => {
       const { method, body } = request;
-      // The header is not signed, and this client does not wait for a 100 response.
+      // The `expect` header is not signed, and this client does not wait for a 100 response. Drop the header.
       const headers = Object.fromEntries(
         Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'),
       );

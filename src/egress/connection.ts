@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   onLost: (connection: Connection) => void;
 }
 
-/** Up to this length head and body are joined. Above it, copying costs more than a second write. */
+/** Up to this body length, head and body are joined. For a longer body, copying costs more than a second write. */
 const JOINED_LENGTH_MAX = 16_384;
 
 /** Returns head and body as one string. Returns null if the text is not ASCII or two writes are cheaper. */
@@ -35,8 +35,9 @@ function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): s
 const LOST = new ConnectionLost('The receiver closed the connection.');
 
 /**
- * Carries one request at a time. Opens its socket on demand and reopens it after a close. Not a library, because every
- * delivery pays this cost: a request is one write, a response one parse, without a timer or a promise.
+ * Carries one request at a time. Opens its socket on demand and reopens it after a close. No library is used here,
+ * because every delivery pays its cost. A request takes one write, and a response takes one parse, without a timer or a
+ * promise.
  */
 export class Connection {
   served = 0;
@@ -60,7 +61,7 @@ export class Connection {
     return this.reader.keepAliveMs;
   }
 
-  /** Begins a request; only one at a time. Reports failures asynchronously, never within the call. */
+  /** Begins a request while no other request is in progress. Reports failures asynchronously, never within the call. */
   begin(carried: Carried): void {
     this.carried = carried;
     if (this.ended !== null) this.failLater(this.ended);

@@ -47,7 +47,7 @@ describe('a canary server on loopback', () => {
   });
 
   afterEach(async () => {
-    // Connections are accepted in order. Once this one is accepted, an earlier one would have been counted.
+    // Connections are accepted in order, so an earlier connection would be counted before this probe.
     for (const [index, canary] of canaries.entries()) {
       const before = canary.connections;
       const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');

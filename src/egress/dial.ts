@@ -10,7 +10,7 @@ import { codeOf } from './names/name-servers.js';
 export type Resolver = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 export interface ConnectorOptions {
-  /** Called for every connection, so that a policy change applies to the next one. */
+  /** Called for every connection, so that a policy change applies to the next connection. */
   policy: () => EgressPolicy;
   resolve: Resolver;
   /** Time limit for DNS lookup, TCP and TLS together. */
@@ -77,7 +77,7 @@ function socketOptions({ protocol, hostname, port }: DialOrigin, options: Connec
   return {
     host: hostname,
     port: number,
-    // Node.js does not pass the port, which the policy needs.
+    // Node.js does not pass the port to the lookup, but the policy needs the port.
     lookup: checkedLookup(options, number),
     autoSelectFamily: true,
     // Node.js' default of 250 ms is too short for distant receivers: all addresses but the last would fail.
@@ -107,7 +107,7 @@ function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: M
   });
 }
 
-/** Checks all addresses of a name: Node.js requests all (`autoSelectFamily`) and connects to the returned ones. */
+/** Checks all addresses of a name, because Node.js may connect to each returned address (`autoSelectFamily`). */
 export function checkedLookup(
   { policy, resolve }: Pick<ConnectorOptions, 'policy' | 'resolve'>,
   port: number,

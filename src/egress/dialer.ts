@@ -9,7 +9,7 @@ import { Names } from './names/names.js';
 export interface DialTarget {
   hostname: string;
   port: number;
-  /** Whether the protocol will encrypt. Plain text is rejected unless EGRESS_ALLOW_HTTP=true. */
+  /** Whether the client will use TLS. Connections in plain text are rejected unless EGRESS_ALLOW_HTTP=true. */
   isEncrypted: boolean;
   /** Default port of the protocol. It is allowed for this protocol, although it is blocked for webhooks. */
   protocolPort?: number;
@@ -38,7 +38,7 @@ export class Dialer {
     private readonly names: Names,
   ) {}
 
-  /** Null if the target may be contacted. Checks only what is possible without resolving the name. */
+  /** Returns null if the target may be contacted, otherwise the reason. Does not resolve the name. */
   refusal(target: DialTarget): string | null {
     return refusalOf(target, policyFor(target, this.gate.policy()));
   }
@@ -82,7 +82,7 @@ const PLAIN_TEXT = 'Use TLS: connections in plain text are disabled unless the o
 
 function refusalOf({ hostname, port, isEncrypted }: DialTarget, policy: EgressPolicy): string | null {
   if (!isEncrypted && !policy.allowHttp) return PLAIN_TEXT;
-  // The remaining policy checks are about host and port. The policy always allows the scheme `https:`.
+  // Only the host and the port remain to be checked. The policy always allows the scheme `https:`.
   return originRefusal({ protocol: 'https:', hostname, port: String(port) }, policy);
 }
 

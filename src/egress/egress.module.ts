@@ -59,7 +59,7 @@ export class EgressModule implements OnApplicationShutdown {
     private readonly records: ServerRecords,
   ) {}
 
-  /** Exchanges that still run at this point have outlived the drain. */
+  /** Aborts all exchanges that did not end during the drain period of the shutdown. */
   async onApplicationShutdown(): Promise<void> {
     this.names.close();
     this.records.close();

@@ -17,7 +17,7 @@ export interface EgressRequest {
   /** A longer body is truncated here and its connection closed. */
   bodyBytesMax: number;
   signal?: AbortSignal;
-  /** Called when connected, before sending. Returns false to send nothing: permission may have expired meanwhile. */
+  /** Called when connected, before sending. Returns false to send nothing, for example after permission has expired. */
   mayBegin?: () => boolean;
 }
 
@@ -70,7 +70,7 @@ export class Exchange implements Carried, PooledExchange {
     return this.request.body;
   }
 
-  /** Resolves now. A connection still being opened for this exchange is released once it is open. */
+  /** Ends the exchange immediately. A connection that is still being opened is released once it is open. */
   end(error: Error): void {
     this.fail(error);
     if (this.isSent) this.connection?.abort(error);
@@ -78,8 +78,8 @@ export class Exchange implements Carried, PooledExchange {
 
   expire(): void {
     const { timeoutMs } = this.request;
-    // This runs for every receiver that hangs, and nothing shows this stack trace. Capturing it would cost more than
-    // the rest.
+    // This runs for every receiver that hangs. The stack trace is never shown, and capturing it would cost more than
+    // everything else in this method.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
@@ -131,7 +131,7 @@ export class Exchange implements Carried, PooledExchange {
   onFailed(error: Error): void {
     this.isSent = false;
     if (this.mayRetry(error)) {
-      // This connection opens a new socket after it has finished handling the broken one.
+      // The retry waits until this connection has handled the broken socket. Then it opens a new socket.
       setImmediate(onRetry, this);
       return;
     }

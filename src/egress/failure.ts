@@ -6,7 +6,7 @@ export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked'
 
 /** Thrown when Posthorn itself ends an exchange: at the deadline, on the caller's signal, or at shutdown. */
 export class ExchangeEnded extends Error {
-  /** No stack trace: nothing reads it, and for every receiver that hangs it would cost more than the rest. */
+  /** No stack trace: nothing reads it, and capturing it for every receiver that hangs would be expensive. */
   override stack = undefined;
 
   constructor(
@@ -17,7 +17,7 @@ export class ExchangeEnded extends Error {
   }
 }
 
-/** The received bytes are not valid HTTP/1.1. The message is the fault's sentence. */
+/** The received bytes are not valid HTTP/1.1. The error message describes the fault. */
 export class BadAnswer extends Error {
   /** No stack trace: the error is shown to the owner of the receiver, and Posthorn's stack does not help them. */
   override stack = undefined;
@@ -51,7 +51,7 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
 
-/** Typical for a server that closed a kept-alive connection just as the next request arrived. */
+/** Returns whether the server broke the connection, as when a kept-alive connection closes just before a request. */
 export function isBrokenConnection(error: Error): boolean {
   return (
     error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))

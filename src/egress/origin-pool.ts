@@ -19,8 +19,9 @@ export interface OriginPoolOptions {
 }
 
 /**
- * Prefers the most recently used connection, so that surplus ones become idle and close. `connectionsMax` also holds if
- * connects fail. A retry uses a new connection instead of another stale one.
+ * Pool of the connections to one origin. Prefers the most recently used connection, so that surplus connections become
+ * idle and are closed. `connectionsMax` also limits attempts to connect that fail. A retry opens a new socket, because
+ * the other idle connections may be stale too.
  */
 export class OriginPool {
   /** Time of the last use on the monotonic clock, in milliseconds. */
@@ -74,7 +75,7 @@ export class OriginPool {
     this.reportIfEmpty();
   }
 
-  /** Destroys every connection. Exchanges that use or wait for one fail with `error`. */
+  /** Destroys every connection. Exchanges that use or wait for a connection fail with `error`. */
   destroy(error: Error): void {
     for (const tenant of this.waiting.splice(0)) tenant.end(error);
     this.close();
@@ -92,7 +93,7 @@ export class OriginPool {
     return connection;
   }
 
-  /** Caps the server's keep-alive: an idle socket keeps using an address that was checked long ago. */
+  /** Limits the server's keep-alive time, because the address of an idle socket was checked long ago. */
   private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
     return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);
   }
@@ -134,6 +135,6 @@ export class OriginPool {
   }
 }
 
-/** Maximum age, since a busy connection never becomes idle. Limits calls to a moved receiver's old address. */
+/** Maximum age of a connection. Otherwise a busy connection could call the old address of a moved receiver forever. */
 const CONNECTION_AGE_MAX_MS = 60_000;
 const RETIRED = new ExchangeEnded('connection', 'The connection is retired.');

@@ -65,7 +65,7 @@ export class OwnServices {
   }
 }
 
-/** Returns a valid header value without line breaks. The input is untrusted, because senders choose their envelope. */
+/** Returns a valid header value without line breaks. The input is untrusted: senders choose the mail envelope in it. */
 function headerValue(value: string): string {
   return value.replace(/[^\x20-\x7e]/g, '?').slice(0, 4_096);
 }

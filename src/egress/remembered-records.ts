@@ -6,7 +6,7 @@ export interface RememberedRecordsOptions {
   nowMs: () => number;
 }
 
-/** Cache time of found records, whose TTL is unknown here. Most TTLs are longer, and owners wait for them anyway. */
+/** Cache time of found records. Their TTL is unknown here, but most TTLs are longer than this time. */
 const FOUND_MS = 30_000;
 /** Cache time of missing records. Short, so that a record published just after a query is soon visible. */
 const NONE_MS = 5_000;
@@ -23,8 +23,8 @@ interface Entry {
 }
 
 /**
- * Caches results for 30 seconds, because a flood of mail repeats the same few names. Use only where results may be that
- * old. Callers with the same `share` share pending queries. All callers share results.
+ * Caches results for 30 seconds, because a flood of mail repeats the same few names. Use it only where results may be
+ * 30 seconds old. Callers with the same `share` share pending queries. All callers share results.
  */
 export class RememberedRecords extends NameRecords {
   private readonly entries = new Map<string, Entry>();

@@ -3,7 +3,7 @@ import { ExchangeEnded } from './failure.js';
 
 export interface RequestHead {
   readonly text: string;
-  /** Whether head and body can share an encoding. Latin-1 characters of headers are one byte each in the head. */
+  /** Whether the head is ASCII, so that it can be joined with a text body. Other heads are sent as Latin-1 bytes. */
   readonly isAscii: boolean;
 }
 
@@ -18,7 +18,7 @@ const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
 /** Headers about framing and the connection, which only this client may set. */
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
 const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
-/** Headers that every delivery has. They skip the checks of their names. */
+/** Headers that every delivery has. Their names are not checked. */
 const WELL_KNOWN = new Set([
   'content-type',
   'user-agent',
@@ -32,8 +32,9 @@ const WELL_KNOWN = new Set([
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 /**
- * Returns a persistent HTTP/1.1 head (RFC 9112, section 3). Omits the URL's user, password, fragment, the caller's
- * `host` and `accept-encoding`. Throws `ExchangeEnded` (`protocol`) that names a header that cannot be sent.
+ * Returns the head of a request on a persistent HTTP/1.1 connection (RFC 9112, section 3). Omits the user, password and
+ * fragment of the URL, and the caller's `host` and `accept-encoding`. Throws `ExchangeEnded` (`protocol`) that names a
+ * header that cannot be sent.
  */
 export function requestHead({ method, url, headers, body }: Request): RequestHead {
   if (!TOKEN.test(method))

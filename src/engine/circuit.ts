@@ -8,7 +8,7 @@ export interface Circuit {
   state: 'closed' | 'open' | 'half_open';
   consecutiveFailures: number;
   openedAt: Date | null;
-  /** If open: time of the next probe. If half open: time when the prober counts as dead and another may start. */
+  /** If open: time of the next probe. If half open: time when the running probe is given up and another may start. */
   probeAt: Date | null;
   probes: number;
 }
@@ -36,9 +36,9 @@ const LAST_PROBE_DELAY_MS = 600_000;
  * Returns the circuit after an attempt. A success closes it in any state. A deferral also closes it, because the target
  * was reached and works.
  *
- * Throttled answers neither count nor reset. `gone` disables the target elsewhere. `refused` concerns the payload, not
- * the target. A failure while the circuit is already open belongs to an attempt that was in flight, so it does not
- * postpone the next probe.
+ * A throttled response neither increments nor resets the number of failures. `gone` has no effect here, because it
+ * disables the target elsewhere. `refused` has no effect, because it concerns the payload and not the target. A failure
+ * while the circuit is open belongs to an attempt that started earlier, so it does not postpone the next probe.
  */
 export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: CircuitPolicy): Circuit {
   if (outcome === 'success' || outcome === 'deferred') return CLOSED;
@@ -55,15 +55,16 @@ export function mayProbe(circuit: Circuit, now: Date): boolean {
 }
 
 /**
- * Claims the probe. Returns the same object when none is due, so that only one of two callers gets to probe. The claim
- * lasts `leaseMs`: a prober that dies without a result does not block the target forever.
+ * Claims the next probe for the caller. Returns the same object if no probe may start yet, so that only one of two
+ * callers probes. The claim expires after `leaseMs`, so that a process that dies during its probe does not block the
+ * target forever.
  */
 export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {
   if (!mayProbe(circuit, now)) return circuit;
   return { ...circuit, state: 'half_open', probeAt: later(now, leaseMs) };
 }
 
-/** Reopens the circuit, also for a throttling target: it is alive, but its backlog must not be drained now. */
+/** Reopens the circuit, also after a throttled response: the target works, but cannot handle its backlog now. */
 function reopened(circuit: Circuit, consecutiveFailures: number, now: Date): Circuit {
   const delayMs = NEXT_PROBE_DELAYS_MS[circuit.probes] ?? LAST_PROBE_DELAY_MS;
   return { ...circuit, state: 'open', consecutiveFailures, probeAt: later(now, delayMs), probes: circuit.probes + 1 };

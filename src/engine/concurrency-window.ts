@@ -7,7 +7,7 @@ import type { Outcome } from './outcome.js';
 export interface ConcurrencyWindow {
   limit: number;
   inFlight: number;
-  /** Number of attempts in flight that no longer occupy a slot because they take long. Absent for none. */
+  /** Number of slow attempts in flight that no longer occupy a slot. Undefined means 0. */
   lingering?: number;
   /** Upper bound of `limit`: 512 unless the owner of the target configured a lower one. */
   ceiling: number;
@@ -47,9 +47,9 @@ export function onLinger(w: ConcurrencyWindow): void {
 }
 
 /**
- * `throttled` halves the limit (not below 1). A success raises it by one (not above the ceiling). Mutates `w`. A
- * success counts only when the window was exactly full. Below that, the limit did not hold the target back. Above it,
- * the limit has just been halved and the success started before that.
+ * `throttled` halves the limit (not below 1). A success raises the limit by one (not above the ceiling), but only if
+ * the window was exactly full. If fewer attempts were in flight, the limit did not slow the deliveries. If more were in
+ * flight, the limit had just been halved, and the success had started before that. Mutates `w`.
  */
 export function onSettle(w: ConcurrencyWindow, outcome: Outcome, wasLingering = false): void {
   const wasFull = !wasLingering && w.inFlight - (w.lingering ?? 0) === w.limit;

@@ -23,7 +23,7 @@ export function compareDecimals(left: string, right: string): number {
 
 const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45];
 
-/** Parses a short text of digits, optionally with a minus; else NaN. Optimized for millions of comparisons. */
+/** Parses a short text of digits with an optional minus. Other texts give NaN. Optimized for millions of calls. */
 export function exactWhole(text: string): number {
   const start = text.charCodeAt(0) === MINUS_CODE ? 1 : 0;
   if (text.length === start || text.length > EXACT_DIGITS) return NaN;
@@ -58,7 +58,7 @@ function partsOf(text: string): Parts {
   };
 }
 
-/** Uses no pattern such as /0+$/, which would scan inner zeros repeatedly. */
+/** Does not use a pattern such as /0+$/, because it would scan inner zeros repeatedly. */
 function withoutZerosBehind(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;

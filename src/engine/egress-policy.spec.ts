@@ -119,8 +119,8 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
     ['https://[fd12::9]:6379/', INTRANET_OPEN, true],
     ['https://vault.internal:8200/', INTRANET_OPEN, true],
     ['https://receiver:3000/', INTRANET_OPEN, true],
-    // Loopback opens only this host, and a network only itself. Neither opens metadata services, schemes or public
-    // ports.
+    // Allowing loopback opens only this host. Allowing a network opens only that network. Neither opens metadata
+    // services, plain http: or further ports of public addresses.
     ['https://receiver:3000/', LOOPBACK_OPEN, false],
     ['https://vault.internal/', LOOPBACK_OPEN, false],
     ['https://10.20.3.4/', LOOPBACK_OPEN, false],
@@ -187,7 +187,7 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
 });
 
 describe('addressRefusal', () => {
-  // First and last address of every refused range (standards 3.1), and their public neighbors.
+  // First and last address of every refused range (standards 3.1), and the public addresses next to the range.
   it.each([
     ['0.0.0.0', '0.255.255.255'],
     ['10.0.0.0', '10.255.255.255'],

@@ -2,17 +2,18 @@ import type { AddressSet, IpAddress, IpFamily } from './ip-ranges.js';
 import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, translatedIpv4 } from './ip-ranges.js';
 
 /**
- * The destinations that Posthorn may connect to. Checked when a URL is stored, and again for every address at every
- * connect. `allow` (EGRESS_ALLOW_CIDRS) opens its addresses on any port, and decides which names are worth resolving.
- * Loopback in it opens `localhost` and `*.localhost`. Any other network opens the names of private networks (one label,
- * `.internal`, `.local` …), checked at connect by their addresses alone. Names of metadata services and Posthorn's own
- * listeners stay closed in any case. Plain http: has a separate switch (`allowHttp`).
+ * The destinations that Posthorn may connect to. The policy is checked when a URL is stored, and again for every
+ * address of every connection. `allow` (EGRESS_ALLOW_CIDRS) allows its addresses on any port, and decides which names
+ * are worth resolving. If it contains loopback, `localhost` and `*.localhost` are allowed. If it contains any other
+ * network, the names of private networks (one label, `.internal`, `.local` …) are allowed. A connection to these names
+ * depends only on the address. Names of metadata services and Posthorn's own listeners are always rejected. `allowHttp`
+ * allows plain http:.
  */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
   readonly allow: AddressSet;
   readonly ownPorts: readonly number[];
-  /** Addresses of this host in canonical form. Loopback and unspecified addresses always count as own. */
+  /** Addresses of this host in canonical form. Loopback and unspecified addresses are always treated as its own. */
   readonly ownAddresses: readonly string[];
   /** Port of the spoken protocol, if that is not HTTP. The port is exempt from the list of dangerous ports. */
   readonly protocolPort?: number;
@@ -41,8 +42,8 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 }
 
 /**
- * Store and call `url`, never the raw text: `url` is the WHATWG reading without the trailing dot of the host. The
- * reason says what to change.
+ * Callers must store and call `url`, never the raw text. `url` is the text as the WHATWG standard parses it, without
+ * the trailing dot of the host. `reason` says what to change in the text.
  */
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
@@ -83,8 +84,8 @@ export function originRefusal(
 }
 
 /**
- * Returns null if a connection may be opened. The text omits the address: otherwise callers could guess names and read
- * the answers of the internal resolver.
+ * Returns null if a connection may be opened, otherwise the reason. The reason omits the address. Otherwise callers
+ * could guess names and read the answers of the internal resolver.
  */
 export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
   const ip = ipAddress(address);
@@ -96,7 +97,7 @@ export function addressRefusal(address: string, family: IpFamily, port: number, 
 function ipRefusal(ip: IpAddress, port: number, policy: EgressPolicy): string | null {
   if (isOwnListener(ip, port, policy))
     return 'The address is a listener of this service itself: give a URL of another service.';
-  // Allowing a network does not allow the IPv4 addresses that a translator in it would reach.
+  // Allowing a network does not allow the IPv4 addresses that a translator in that network would reach.
   const inner = translatedIpv4(ip).find((ipv4) => ipRefusal(ipv4, port, policy) !== null);
   if (policy.allow.has(ip) && inner === undefined) return null;
   const kind = specialPurpose(ip);
@@ -130,7 +131,7 @@ function schemeRefusal(protocol: string, policy: EgressPolicy): string | null {
 function partsRefusal(url: URL): string | null {
   if (url.username !== '' || url.password !== '')
     return 'Remove the user name and password: send credentials in a header.';
-  // `hash` is empty for a bare "#", which is still a fragment.
+  // `hash` is empty for a URL that ends with "#", although this is still a fragment.
   if (url.href.includes('#')) return 'Remove the fragment (from "#" on): it is never sent.';
   return null;
 }
@@ -180,10 +181,10 @@ const METADATA_NAMES = new Set([
   'rancher-metadata.rancher.internal',
 ]);
 
-/** RFC 6762 and its appendix G, ICANN's `.internal`, Kubernetes' `.svc` (`.cluster.local` is under `.local`). */
+/** Names of RFC 6762 with appendix G, ICANN (`.internal`) and Kubernetes (`.svc`; `.cluster.local` is in `.local`). */
 const PRIVATE_SUFFIXES = new Set(['local', 'internal', 'svc', 'lan', 'intranet', 'corp', 'home', 'private']);
 
-/** From 1024 on: the bad ports of the Fetch standard, and common data stores and consoles that a POST could control. */
+/** Ports from 1024: the bad ports of the Fetch standard, and of data stores and consoles that a POST could control. */
 const SERVICE_PORTS = new Set([
   1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128,
   3268, 3269, 3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985,

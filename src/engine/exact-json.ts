@@ -25,7 +25,7 @@ export class ExactNumber {
   }
 }
 
-/** Matches texts that may hold such a number. All other texts go to `JSON.parse`, which is ten times as fast. */
+/** Matches texts that may contain an `ExactNumber`. All other texts go to `JSON.parse`, which is ten times as fast. */
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 
 /**

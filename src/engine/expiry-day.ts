@@ -1,20 +1,21 @@
-/** Days between expiry days, longest first. Each is a multiple of the next, so that retentions share days. */
+/** Days between two expiry days, longest first. Each is a multiple of the next, so that retentions share the days. */
 const STEPS = [12, 6, 3];
-/** Days of retention that allow a step to extend the retention by one day. */
+/** A retention may be extended by one day for each 30 days of its length. */
 const DAYS_FOR_ONE = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * Days are counted since the epoch. Each expiry day is a partition of every table with a retention. Long retentions
- * share partitions, so that about thirty exist at a time for a month or a year; a lookup by id searches all of them.
- * Nothing is kept shorter than its retention, or longer by more than a thirtieth of it.
+ * Returns the day on which data expires. Days are counted since the epoch. Every table with a retention has one
+ * partition per expiry day. Long retentions share partitions, so that about thirty partitions exist at a time for a
+ * retention of a month or a year. A lookup by id searches all partitions. No data is deleted before its retention ends.
+ * No data is kept longer than its retention by more than a thirtieth of it.
  */
 export function expiryDay(madeDay: number, retentionDays: number): number {
   const step = stepOf(retentionDays);
   return Math.ceil((madeDay + retentionDays) / step) * step;
 }
 
-/** Returns whether each day of such a retention is a separate partition. */
+/** Returns whether each day has a separate partition for this retention. */
 export const isDaily = (retentionDays: number): boolean => stepOf(retentionDays) === 1;
 
 /** Formats a day, counted since the epoch, as a PostgreSQL date: `YYYY-MM-DD`. */

@@ -226,7 +226,7 @@ describe('withoutConfigured', () => {
     ['other names are', { 'x-a': '1' }, { 'x-b': '2' }, { 'x-a': '1' }],
     ['the name is', { 'x-a': '1', 'x-b': '1' }, { 'x-b': '2' }, { 'x-a': '1' }],
     ['the name is configured in another case', { 'X-B': '1' }, { 'x-b': '2' }, {}],
-    // RFC 3875, section 4.1.18: a gateway passes both as HTTP_X_B.
+    // RFC 3875, section 4.1.18: a gateway passes `x_b` and `x-b` to a program as the same HTTP_X_B.
     [
       'the name is configured with underscores instead of hyphens',
       { x_b: '1', 'x-c': '1' },

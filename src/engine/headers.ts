@@ -34,14 +34,14 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-language',
   'content-location',
-  // The other names that Svix forbids.
+  // Svix forbids these names too.
   'age',
   'cache-control',
   'clear-site-data',
   'expires',
   'pragma',
   'warning',
-  // W3C Trace Context, set on every attempt.
+  // W3C Trace Context headers. Posthorn sets them on every attempt.
   'traceparent',
   'tracestate',
 ]);
@@ -66,7 +66,7 @@ export const FORWARDED_HEADERS_RULE =
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. All other headers are accepted, including \`authorization\`.`;
 
-/** Returns every fault. Allows `authorization`: the caller checks whether the destination has one too. */
+/** Returns every fault. Allows `authorization`: the caller checks whether the destination also configures it. */
 export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
   const entries = Object.entries(headers);
   if (entries.length > HEADERS_MAX)
@@ -95,9 +95,9 @@ export function normalizeForwardedHeaders(headers: Record<string, string>): Reco
 }
 
 /**
- * Returns the received headers without the destination's static ones (in lower case), which always win because the
- * sender is untrusted. `_` and `-` count as the same character: CGI and WSGI map both to one variable (RFC 3875,
- * section 4.1.18).
+ * Returns the received headers without those that the destination configures (in lower case). The configured headers
+ * always win, because the sender is untrusted. `_` and `-` are treated as the same character, because CGI and WSGI map
+ * both to one variable (RFC 3875, section 4.1.18).
  */
 export function withoutConfigured(
   received: Readonly<Record<string, string>>,
@@ -113,7 +113,7 @@ function comparable(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
 
-/** Returns whether a header may be forwarded. All others belong to the service or the connection. */
+/** Returns whether a header may be forwarded. Posthorn or the connection sets all other headers. */
 export function isForwardable(lowerName: string): boolean {
   return (
     TOKEN.test(lowerName) &&

@@ -80,7 +80,7 @@ describe('quantile', () => {
     [[1, 2, 3, 4], 0, 1],
     [[1, 2, 3, 4], 1, 4],
     [[0, 31], 1, 31],
-    // 1,000 is in the bucket from 992 to 1,023: a single value in its middle, four values evenly distributed.
+    // 1,000 is in the bucket 992 to 1,023. A single value is assumed in its middle; four are spread evenly over it.
     [[1_000], 0.5, 1_008],
     [[1_000, 1_000, 1_000, 1_000], 0.25, 996],
     [[1_000, 1_000, 1_000, 1_000], 1, 1_019],

@@ -1,6 +1,7 @@
 /**
- * Counts of whole milliseconds in log-linear buckets, 16 per power of two: never wider than a sixteenth of their
- * values, and 1 ms below 32. Two histograms merge by adding their counts. Trailing zeros may be omitted.
+ * Counts of whole milliseconds in log-linear buckets, 16 per power of two. A bucket is never wider than a sixteenth of
+ * its values, and 1 ms wide below 32 ms. Two histograms are merged by adding their counts. Trailing zeros may be
+ * omitted.
  */
 export type Histogram = readonly number[];
 
@@ -15,7 +16,7 @@ export const BUCKET_FLOORS_MS: readonly number[] = Object.freeze(
   Array.from({ length: BUCKETS }, (_, bucket) => floorOf(bucket)),
 );
 
-/** Negative durations count as 0. The last bucket includes everything above 16,383 ms. */
+/** Returns a bucket index. Negative durations are treated as 0. The last bucket includes everything above 16,383 ms. */
 export function bucketOf(ms: number): number {
   const value = Math.trunc(Math.min(Math.max(ms, 0), VALUE_MAX));
   if (value < PER_OCTAVE) return value;

@@ -4,7 +4,7 @@ import { createHmac, hash } from 'node:crypto';
 /** SHA-256 reads blocks of 64 bytes and returns 32 bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
-/** Maximum bytes or characters (up to 3 bytes each) in the shared buffer. Longer messages are hashed in place. */
+/** Maximum bytes or UTF-16 units that are copied to the shared buffer. Longer messages are hashed without a copy. */
 const COPIED_MAX = 16_384;
 
 /** Blocks that precede the message and its hash (RFC 2104, section 2). */
@@ -14,7 +14,7 @@ interface Pads {
 }
 
 const padsOf = new WeakMap<Buffer, Pads>();
-/** Shared by all calls, because a hash begins and ends within one call. */
+/** All calls share these buffers. This is safe, because each hash is computed within one call. */
 const message = Buffer.allocUnsafe(BLOCK + 3 * COPIED_MAX);
 const result = Buffer.allocUnsafe(BLOCK + DIGEST);
 

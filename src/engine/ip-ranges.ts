@@ -56,7 +56,7 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
 
 /** Describes the kind of address in words. Returns `null` for an address of the public internet. */
 export const specialPurpose = remembered((ip): string | null => {
-  // Created once, because each list would otherwise create it from the text, which is most of the work.
+  // The address is created once. Otherwise each list would parse the text again, which is most of the work.
   const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
   for (const { label, list } of ip.family === 4 ? SPECIAL_V4 : SPECIAL_V6) {
     if (list.check(address)) return label;
@@ -84,7 +84,7 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (startsWith(0, 0, 0, 0, 0, 0) || startsWith(0, 0, 0, 0, 0xffff, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 0, 0, 0, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 1)) {
-    // A /48 carries the address around the reserved octet 8, a /96 at the end. The other position is then usually zero.
+    // A /48 holds the IPv4 address around the reserved octet 8, a /96 at the end. The unused place is usually zero.
     const readings = ipv4s(dotted(h, 6), dotted([at(3), ((at(4) & 0xff) << 8) | (at(5) >> 8)], 0));
     const used = readings.filter((ipv4) => !isUnspecified(ipv4));
     return used.length > 0 ? used : readings;
@@ -94,7 +94,7 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   return [];
 }
 
-/** Most connections go to the same few addresses, and one lookup in a Node BlockList takes 15 µs. */
+/** Caches results: most connections go to the same few addresses, and one lookup in a Node BlockList takes 15 µs. */
 function remembered<T>(judge: (ip: IpAddress) => T): (ip: IpAddress) => T {
   const known = new Map<string, T>();
   return (ip) => {
@@ -158,7 +158,7 @@ function special(family: IpFamily, label: string, ...cidrs: string[]): SpecialRa
   return { label, list };
 }
 
-/** IANA IPv4 Special-Purpose Address Registry (RFC 6890 ff.), and Azure's wire server, a public address. */
+/** IANA IPv4 Special-Purpose Address Registry (RFC 6890), and Azure's wire server, which has a public address. */
 const SPECIAL_V4: readonly SpecialRange[] = [
   special(4, 'a loopback address', '127.0.0.0/8'),
   special(4, 'a link-local or metadata address', '169.254.0.0/16', '168.63.129.16/32'),

@@ -75,7 +75,7 @@ function expectSameAsParse(text: string): void {
   const parsed = JSON.parse(text) as unknown;
   const tokens = tokensOf(text);
 
-  // JSON.stringify shows lone surrogates, own members named __proto__ and the order of members.
+  // JSON.stringify makes lone surrogates, own members named __proto__ and the order of members comparable.
   expect(JSON.stringify(parseTokens(tokens))).toBe(JSON.stringify(parsed));
   const gaps = tokens.map(({ start }, i) => text.slice(tokens[i - 1]?.end ?? 0, start));
   expect([...gaps, text.slice(tokens.at(-1)?.end)].join('')).toMatch(/^[ \t\r\n]*$/);

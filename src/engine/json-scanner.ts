@@ -124,7 +124,7 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - first) % 2 === 1;
 }
 
-/** Returns the index after the number that `start` is inside of. */
+/** Returns the index after the last character of the number that contains the index `start`. */
 function numberEnd(text: string, start: number): number {
   let at = start;
   while (at < text.length) {

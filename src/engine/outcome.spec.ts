@@ -101,7 +101,7 @@ describe('retryAfterMs', () => {
     ['Tue Dec  1 00:00:00 2026', DAY_MS],
     ['Fri, 20 Nov 2026 12:00:60 GMT', 60_000],
     ['Fri, 20 Nov 2026 12:00:00 GMT', 0],
-    // RFC 9110 section 5.6.7: the three formats of one time, long past.
+    // RFC 9110 section 5.6.7: the same time in the past, in three formats.
     ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
     ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
     ['Sun Nov  6 08:49:37 1994', 0],

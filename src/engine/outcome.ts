@@ -1,8 +1,8 @@
 import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
 
 /**
- * `blocked`: by the SSRF protection. `protocol`: no valid response. `refused`: not sent, because targets of this type
- * cannot accept the payload. `adapter`: a fault of the adapter for this type.
+ * `blocked`: the SSRF protection blocked the request. `protocol`: there was no valid response. `refused`: nothing was
+ * sent, because targets of this type cannot accept the payload. `adapter`: the adapter for this type failed.
  */
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
@@ -52,7 +52,7 @@ export interface FailedAttempt {
   error: AttemptError | null;
 }
 
-/** Replaces the delay of the schedule, or stops all attempts. */
+/** Decision of a retry rule: a delay that replaces the delay of the schedule, or no more attempts. */
 export type RetryRuling = { delaySeconds: number } | 'never';
 
 export interface RuledRetryPolicy extends RetryPolicy {

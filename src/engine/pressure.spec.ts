@@ -3,7 +3,7 @@ import { isQuick, mayEnter, type Meter, metered, noteAnswer, PACE_MS_MAX, perSec
 
 describe('mayEnter', () => {
   it.each([
-    // ready, deliveries per second, under way, waited ms, enters
+    // Columns: ready deliveries, deliveries per second, deliveries under way, waited ms, whether the request enters
     [0, 0, 0, 0, true],
     [64, 0, 0, 0, true],
     [65, 0, 0, 0, false],

@@ -8,7 +8,7 @@ export interface RedactedExchange {
   answered: Readonly<Record<string, string>> | null;
 }
 
-/** The stored form. Null stands for a header of the event, which is stored with the event and erased with it. */
+/** The stored form of an exchange. A null header value is stored with the event only, and erased with the event. */
 export interface KeptExchange {
   method: string;
   url: string;
@@ -37,7 +37,7 @@ export function storableExchange(
   return { method, url: url.slice(0, URL_MAX), headers: bounded(sent), answered: answers && bounded(answers) };
 }
 
-/** With the current headers of the event, which are empty after an erasure. */
+/** Returns the exchange with the current headers of the event. They are empty after an erasure. */
 export function redactExchange(
   { headers, ...rest }: KeptExchange,
   own: Readonly<Record<string, string>> | null,

@@ -12,7 +12,7 @@ const policies: fc.Arbitrary<RetryPolicy> = fc.record({
 
 const at = (seconds: number): Date => new Date(FIRST.getTime() + seconds * 1000);
 
-/** Returns the bounds in seconds after the first attempt, computed independently of the code under test. */
+/** Returns the earliest and latest second after the first attempt, computed independently of the tested code. */
 function nominal(policy: RetryPolicy, attempt: number): { start: number; end: number } {
   const steps = Array.from(
     { length: attempt },

@@ -12,10 +12,10 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
 });
 
 /**
- * Returns when attempt `next` (1-based) is due, or `null` when no attempts are left. `random` is in [0, 1). The earlier
- * steps are counted from the first attempt: counted from the last attempt, full jitter would halve the 28 hours that a
- * receiver has to recover. After a downtime of the service, deliveries resume at `now` with the jitter of the step, so
- * that the backlog does not hit the receiver at once.
+ * Returns the time of attempt `next` (1-based), or `null` when no attempts are left. `random` is in [0, 1). The earlier
+ * steps are counted from the first attempt. If they were counted from the last attempt, full jitter would halve the 28
+ * hours that a receiver has to recover. After a downtime of the service, deliveries resume at `now` plus the jitter of
+ * the step. This spreads the backlog over time.
  */
 export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, now: Date, random: number): Date | null {
   if (next > policy.maxAttempts) return null;
@@ -26,7 +26,7 @@ export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, n
   return new Date(Math.max(nominalStart, now.getTime()) + jitterMs);
 }
 
-/** Returns the due time for a delay that a retry policy chose. Adds no jitter, because that is up to the policy. */
+/** Returns the time after a delay that a retry policy chose. Adds no jitter, because the policy may add its own. */
 export function dueAfter(delaySeconds: number, now: Date): Date {
   return new Date(now.getTime() + Math.round(delaySeconds * 1000));
 }

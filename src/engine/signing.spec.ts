@@ -8,7 +8,7 @@ const SECRET_1 = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const ID_1 = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
 const BODY_1 = '{"test": 2432232314}';
 
-// Standard Webhooks @ b2fa7b8: vector 1 is in the tests of the js, go, python and php libraries, 2 in those of rust.
+// Standard Webhooks @ b2fa7b8: vector 1 is in the js, go, python and php libraries' tests, vector 2 in those of rust.
 const VECTORS = [
   {
     secret: SECRET_1,

@@ -1,8 +1,8 @@
-/** U+0000 and unpaired surrogates: valid in JavaScript and JSON, but rejected by PostgreSQL's text and jsonb. */
+/** U+0000 and unpaired surrogates. JavaScript and JSON allow them, but PostgreSQL's text and jsonb reject them. */
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 const REPLACEMENT = '\ufffd';
 
-/** Replaces every character that PostgreSQL rejects by U+FFFD. */
+/** Replaces every character that PostgreSQL rejects with U+FFFD. */
 export function storableText(text: string): string {
   return text.replaceAll(UNSTORABLE, REPLACEMENT);
 }

@@ -4,7 +4,7 @@ const CHANNEL = /^[A-Za-z0-9._:/-]+$/;
 const LENGTH_MAX = 256;
 const WILDCARD = '.*';
 
-/** Returns the fault of a pattern. Valid are an exact type, and `prefix.*` for all types below `prefix.`. */
+/** Returns the fault of a pattern. A pattern is an exact type, or `prefix.*` for all types below `prefix.`. */
 export function patternFault(pattern: string): string | null {
   if (pattern.length > LENGTH_MAX) return `has at most ${LENGTH_MAX} characters`;
   if (!PATTERN.test(pattern)) return 'must be an event type such as invoice.paid, or a prefix such as invoice.*';

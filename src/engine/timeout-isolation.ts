@@ -13,7 +13,7 @@ export interface TimeoutHistory {
 /** Time after which a count has decayed to 1/e, about a third. Equal to the default timeout of an attempt, 15 s. */
 const MEMORY_MS = 15_000;
 const UNANSWERED_MIN = 32;
-/** Isolation requires that at least nine of ten such attempts time out. */
+/** Isolation requires that at least nine of ten attempts at unresponsive targets time out. */
 const UNANSWERED_PER_ANSWERED = 9;
 
 export function emptyTimeoutHistory(): TimeoutHistory {

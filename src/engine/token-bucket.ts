@@ -8,7 +8,7 @@ export interface Quota {
 export interface Bucket {
   /** Tokens left, from 0 to `count`. Fractions are partly refilled tokens. */
   tokens: number;
-  /** Latest time that a call passed, in milliseconds since the epoch. */
+  /** The latest time that was passed to any call, in milliseconds since the epoch. */
   updatedAtMs: number;
 }
 
@@ -32,7 +32,7 @@ export function fullBucket(quota: Quota, nowMs: number): Bucket {
 /**
  * Takes `n` tokens, or none if there are fewer. Mutates `bucket`. A changed quota applies from the next call. A clock
  * that goes back refills nothing, because the clocks of two machines would otherwise refill in turn. Only a step back
- * of more than a period counts as a clock correction, so the bucket is never blocked for longer.
+ * of more than a period is treated as a clock correction, so the bucket is never blocked for longer than a period.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

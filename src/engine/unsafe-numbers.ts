@@ -37,7 +37,7 @@ export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] 
     .map(({ level, member, number }) => ({ path: pathTo(level, member), message: describeUnsafe(number) }));
 }
 
-/** `-0` and `1.0` count as equal to `0` and `1`. */
+/** `-0` and `1.0` are treated as equal to `0` and `1`. */
 export function isUnsafe(number: string): boolean {
   const value = Number(number);
   // The exponent is cut off: it may have a million digits, and the comparison must not depend on them.
@@ -109,7 +109,7 @@ class Scan {
     }
   }
 
-  /** Starts the member whose name is the current token, and skips the value if it is kept as text. */
+  /** Starts the member whose name is the current token. Skips the value if `kept` contains the top-level name. */
   private startMember(): void {
     const level = this.level as Level;
     level.member = this.scanner.decode();

@@ -21,7 +21,7 @@ export abstract class AccessRule {
 }
 
 /**
- * Each scope includes the ones before it (specification, Authentication 3). Operator routes accept only the operator.
+ * Each scope includes the scopes before it (specification, Authentication 3). Operator routes accept only the operator.
  */
 export class ScopeRule extends AccessRule {
   override refusal(access: Access, { caller, isOperator }: Presented): ApiError | undefined {
@@ -56,7 +56,7 @@ export class AccessRules implements OnModuleInit {
     if (own !== undefined) this.rule = own;
   }
 
-  /** Portal tokens are limited to the routes that are marked for them, whatever rule an extension provides. */
+  /** Portal tokens are limited to the routes that are marked for them. An extension's rule cannot change this. */
   refusal(access: Access, presented: Presented & PortalRequest): ApiError | undefined {
     const portal = presented.caller?.portal;
     return portal === undefined || access === 'public'

@@ -13,7 +13,7 @@ import { coalesceSocketWrites } from './coalesced-writes.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
 
-/** The used part of `net.Socket`, declared without importing it. */
+/** The part of `net.Socket` that this file uses, declared without importing it. */
 interface ClientSocket {
   readonly writable: boolean;
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
@@ -21,14 +21,14 @@ interface ClientSocket {
   destroy(): void;
 }
 
-/** The used part of `http.IncomingMessage`, declared without importing it. */
+/** The part of `http.IncomingMessage` that the edge uses, declared without importing it. */
 export interface HostedRequest {
   url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** 1 MiB of payload plus room for the fields around it. */
+/** 1 MiB of payload, and 64 KiB for the other fields of the body. */
 const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
 /** Time limit for receiving a whole request, against clients that send one byte a minute. */
@@ -37,7 +37,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Exceeds the idle timeout of common load balancers, so that the load balancer closes idle connections first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Answers to Node's parser errors and to CONNECT. Every other error is 400. */
+/** Responses to Node's parser errors and to CONNECT. The response to every other error is 400. */
 const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request line and headers are larger than 16 KB.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Payload Too Large', 'The chunk extensions are too large.'],
@@ -52,14 +52,14 @@ export class EdgeAdapter extends FastifyAdapter {
     reply.send(error);
   };
 
-  /** Maps a request by its host, or returns null to route by the path. Set by the module of custom hosts. */
+  /** Returns the URL for a request by its host, or null to route by the path. The module of custom hosts sets it. */
   urlByHost: ((request: HostedRequest) => string | null) | null = null;
 
   /** Nest would add parsers for JSON and forms here. `configureApp` registers Posthorn's instead. */
   override registerParserMiddleware(): void {}
 }
 
-/** Request ids are `req_` + ULID. Forwarding headers count only from a proxy in the networks of `trustProxy`. */
+/** Request ids are `req_` + ULID. Forwarding headers are trusted only from a proxy in the networks of `trustProxy`. */
 export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly string[] = []): EdgeAdapter {
   const requestId = (): string => ids.nextShown('req');
   const adapter: EdgeAdapter = new EdgeAdapter({

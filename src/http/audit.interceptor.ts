@@ -85,14 +85,14 @@ export class AuditInterceptor implements NestInterceptor {
     if (shown === 'nothing') return answered;
     if (shown === 'content') return outlineOf(answered ?? {});
     const now = await shown(context);
-    // A rotation creates a new resource, whose id differs from the rotated one's.
+    // A rotation creates a new resource, whose id differs from the id of the rotated resource.
     const made = answered?.['id'];
     return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
       ? { ...now, made }
       : now;
   }
 
-  /** Returns the segment before the last id (`keys` in `/v1/keys/:id`), a creation's collection, or the first. */
+  /** Returns the segment before the last id (`keys` in `/v1/keys/:id`), a creation's collection, or the first one. */
   private resourceType(): string {
     const {
       route: { method, path },
@@ -104,7 +104,7 @@ export class AuditInterceptor implements NestInterceptor {
     return (at < 0 ? words[0] : words[at]) ?? '';
   }
 
-  /** Returns the id of the created resource or the path's last one, even if the path has a `uid` or an address. */
+  /** Returns the id of the created resource or the last in the path, even if the path has a `uid` or an address. */
   private resourceId({ params }: FastifyRequest, shown: Fields | null, answered: Fields | null): string | null {
     const {
       route: { method },

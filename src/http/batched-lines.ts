@@ -26,7 +26,7 @@ export class BatchedLines implements DestinationStream {
     else this.timer ??= setTimeout(() => this.flush(), HELD_MS_MAX).unref();
   }
 
-  /** Writes the held lines. Call it before a line that bypasses the batch, to keep the order. */
+  /** Writes the lines of the batch. Call it before a line that bypasses the batch, to keep the order. */
   flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;

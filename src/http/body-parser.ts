@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, badRequest } from '#kernel/errors.js';
 
-/** `application/json`, any other `…/json`, and the `+json` suffix (RFC 6839), with or without parameters. */
+/** Matches `application/json`, other `…/json` types and the `+json` suffix (RFC 6839), with or without parameters. */
 const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 
 /** Bodies that contain escapes which PostgreSQL cannot store. Only these are searched for unstorable characters. */

@@ -6,13 +6,13 @@ export interface PendingChunk {
 
 type Done = (error?: Error | null) => void;
 
-/** The used part of `net.Socket`, declared without importing it. `stream.Writable` provides both methods. */
+/** The part of `net.Socket` that this file uses, declared without importing it. `stream.Writable` has both methods. */
 export interface WritingConnection {
   _write(chunk: string | Uint8Array, encoding: BufferEncoding | 'buffer', done: Done): void;
   _writev?: ((chunks: PendingChunk[], done: Done) => void) | null;
 }
 
-/** Omits the empty chunk that ends a response of `node:http`. A `writev` of both costs more than a write. */
+/** Omits the empty chunk that ends a response of `node:http`. A `writev` with this chunk costs more than a write. */
 export function coalesceSocketWrites(connection: WritingConnection): void {
   const writev = connection._writev;
   if (!writev) return;

@@ -5,7 +5,7 @@ import { type ContentCoding, preferredCoding } from './content-coding.js';
 
 /** Minimum size. Below it, the headers and the call cost more than the saved bytes. */
 const BYTES_MIN = 1_024;
-/** Maximum concurrent compressions. They share the thread pool with DNS and files. Others stay uncompressed. */
+/** Maximum concurrent compressions, which share the thread pool with DNS and files. Other responses stay plain. */
 const RUNNING_MAX = 2;
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
@@ -32,7 +32,7 @@ const ENCODERS: Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 type Sent = (error: null, payload: unknown) => void;
 
-/** Compresses before Fastify computes the length, and off the event loop. */
+/** Registers the compression of responses. It runs before Fastify computes the length, and off the event loop. */
 export function registerCompression(fastify: FastifyInstance): void {
   let running = 0;
   fastify.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent) => {
@@ -66,6 +66,6 @@ function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: u
     return false;
   const route = request.routeOptions.url ?? '';
   if (!COMPRESSED.test(route) || SHOWS_SECRET.test(route)) return false;
-  // An answer that is already encoded, or that refers to its exact bytes, stays unchanged.
+  // A response that is already encoded, or whose headers refer to its exact bytes, stays unchanged.
   return !['content-encoding', 'content-range', 'etag'].some((header) => reply.hasHeader(header));
 }

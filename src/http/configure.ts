@@ -23,9 +23,9 @@ import { checkRoutes, listRoutes } from './routes.js';
 import { closeBodies, compileChecks } from './schemas.js';
 
 /**
- * Installs the HTTP edge on an app on `createAdapter()` with `HttpModule`. Call it once, between `NestFactory.create`
- * and `init` or `listen`. Throws if a route does not declare its access, if two routes have the same name, or if a
- * body's schema cannot be compiled.
+ * Installs the HTTP edge on an app that uses `createAdapter()` and `HttpModule`. Call it once, between
+ * `NestFactory.create` and `init` or `listen`. Throws if a route does not declare its access, if two routes have the
+ * same name, or if a body's schema cannot be compiled.
  */
 export function configureApp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -92,7 +92,7 @@ function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
   return keyId.startsWith('token:') ? { subject: keyId.slice('token:'.length) } : { key_id: showId('ek', keyId) };
 }
 
-/** Logs at `debug`: the filter logs server errors at `error`. Never logs the query, which may contain secrets. */
+/** Logs at `debug`, since the filter logs server errors at `error`. Never logs the query, which may contain secrets. */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
   const fields = {

@@ -1,10 +1,10 @@
-/** The used part of an unstarted `http.ServerResponse`, declared without importing it. */
+/** The part of an unstarted `http.ServerResponse` that this file uses, declared without importing it. */
 interface Answer {
   headersSent: boolean;
   shouldKeepAlive: boolean;
 }
 
-/** The used part of `net.Socket`, declared without importing it. */
+/** The part of `net.Socket` that this file uses, declared without importing it. */
 interface ClientConnection {
   readonly bytesRead: number;
   readonly _httpMessage?: Answer | null;
@@ -12,7 +12,7 @@ interface ClientConnection {
   destroy(): void;
 }
 
-/** The used part of `http.Server`, declared without importing it. */
+/** The part of `http.Server` that this file uses, declared without importing it. */
 export interface DrainedServer {
   on(event: 'connection', listener: (connection: ClientConnection) => void): unknown;
   prependListener(event: 'request', listener: (request: unknown, answer: Answer) => void): unknown;
@@ -48,7 +48,7 @@ export class ConnectionDrain {
     }
   }
 
-  /** Closes idle connections until `stop`. They would delay the server's close, an unused connection by a minute. */
+  /** Closes idle connections until `stop`. Otherwise an unused one would delay the server's close by a minute. */
   closeIdle(): void {
     // `setImmediate` runs right after the sockets were read. A request that has arrived by then marks its connection as
     // busy.

@@ -7,7 +7,7 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
-/** Limit of unknown keys, sessions and portal tokens per client address. Lower if the configured rate limit is. */
+/** Limit of unknown keys, sessions and portal tokens per client address. A lower configured rate limit wins. */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
 /** Maximum number of known credentials that are remembered, and minimum number of addresses that are counted. */
@@ -41,7 +41,7 @@ export class CredentialLookupLimiter {
       from === null || this.quota === null || this.real.has(hashHex)
         ? null
         : { id: clientNetwork(from), quota: this.quota };
-    // Counted before the lookup, so that concurrent guesses cannot exceed the limit.
+    // The lookup is counted before it starts, so that concurrent guesses cannot exceed the limit.
     if (counted !== null) this.take(counted);
     const found = await cache.get(hashHex).catch((error: unknown) => {
       if (counted !== null) this.limiter.refund(counted);

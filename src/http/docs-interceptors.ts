@@ -18,7 +18,7 @@ export interface UiOperation {
   get(key: 'path' | 'method'): string;
 }
 
-/** Latest ids by kind, newest first. They replace the placeholders of the examples. */
+/** Globals of the page. The latest ids by kind, newest first, replace the placeholders of the examples. */
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };
@@ -44,7 +44,7 @@ export function fillInIds(request: UiRequest): UiRequest {
       );
   request.url = filled(request.url);
   if (typeof request.body === 'string') request.body = filled(request.body);
-  // The Model Context Protocol requires both types. Swagger UI sends only the selected one.
+  // The Model Context Protocol requires both media types. Swagger UI sends only the selected media type.
   if (request.url.endsWith('/mcp')) request.headers['accept'] = 'application/json, text/event-stream';
   page.posthornDeleting = request.method.toUpperCase() === 'DELETE' ? request.url : '';
   return request;
@@ -88,14 +88,14 @@ export function rememberIds(response: UiResponse): UiResponse {
   return response;
 }
 
-/** Deletions come last, those with the longest path first. The sort is stable. */
+/** Sorts deletions to the end, the longest path first. The order of all other operations stays the same. */
 export function deleteLast(a: UiOperation, b: UiOperation): number {
   const rank = (operation: UiOperation): number =>
     operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0;
   return rank(a) - rank(b);
 }
 
-/** Opens one section: with 150 rows, Swagger UI drops input of rows out of view. Removes the key of old versions. */
+/** Opens one section, since Swagger UI loses the input of rows out of view. Removes a key that old versions stored. */
 export function openFirst(): void {
   const page = globalThis as Page;
   page.localStorage?.removeItem('authorized');

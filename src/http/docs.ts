@@ -47,12 +47,12 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
     // The router knows whether this process serves the console. That depends on its role, on CONSOLE, and on the build.
     const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
     const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
-    // Without BASE_URL a proxy may serve this below an unknown path, so the redirect is relative.
+    // Without BASE_URL, a proxy may serve Posthorn below an unknown path, so the redirect is relative.
     reply
       .header('vary', 'accept')
       .redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
   });
-  // Added per route, so that other routes have no overhead.
+  // The hook is added per route, so that other routes have no overhead.
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url.startsWith('/docs')) route.onSend = protect;
   });
@@ -84,7 +84,7 @@ interface Parameter {
   schema?: { default?: string | number | boolean; examples?: (string | number | boolean)[] };
 }
 
-/** Adapts the document to Swagger UI, which fills in defaults and hides examples: both become text if optional. */
+/** Adapts the document to Swagger UI, which fills in defaults and hides examples. Optional ones become text. */
 function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   copy.info.description = `${copy.info.description ?? ''}\n\n${FIRST_STEPS}`;

@@ -17,7 +17,7 @@ import { readBodyOn } from './unread-body.js';
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  /** Additional headers, such as the sign-in location and CORS headers. Set by the module whose routes need them. */
+  /** Returns additional headers, such as the sign-in location and CORS headers. The module of the routes sets it. */
   headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
@@ -42,7 +42,7 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
-    // For the other routes that accept a key, the interceptor has checked it before the handler ran.
+    // On all other routes with an idempotency key, the interceptor has looked up the key before the handler ran.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
       const earlier = await this.idempotency.find(idempotency);
@@ -93,7 +93,7 @@ export class EnvelopeFilter implements ExceptionFilter {
   }
 }
 
-/** Without the query, which may contain secrets and must not be logged. */
+/** Returns the path without the query, which may contain secrets and must not be logged. */
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
 }

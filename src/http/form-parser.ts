@@ -11,7 +11,7 @@ export type FormFields = Readonly<Record<string, string>>;
 /** Accepts only `application/x-www-form-urlencoded`. The body is `FormFields`. */
 export const TakesForm = (): MethodDecorator => withRouteConfig({ takesForm: true });
 
-/** Routes that do not accept forms still reject them with 415. */
+/** Registers the form parser. Routes that do not accept forms still reject forms with 415. */
 export function registerFormParser(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(
     'application/x-www-form-urlencoded',

@@ -61,7 +61,7 @@ import { ScopeGuard } from './scope.guard.js';
 })
 export class HttpModule {}
 
-/** Returns a limiter that nodes share through Redis if it is configured, otherwise one local to this process. */
+/** Returns a limiter that nodes share through Redis if it is configured, otherwise a limiter of this process. */
 function makeLimiter(config: Config, clock: Clock): RateLimiter {
   const redis = redisConnection(config);
   const nowMs = (): number => clock.nowMs();

@@ -5,7 +5,7 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 
 const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
 
-/** Maximum length of a stored path. A longer one would not fit into a PostgreSQL index row, so its hash is stored. */
+/** Maximum length of a stored path. A longer path would not fit into a PostgreSQL index row, so its hash is stored. */
 const ROUTE_LENGTH_MAX = 512;
 
 const NO_BODY = Buffer.alloc(0);
@@ -17,7 +17,7 @@ const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
   'validation_failed',
 ]);
 
-/** A UUID, with or without quotes. Throws 400 for anything else. */
+/** Parses a UUID, with or without quotes. Throws 400 for anything else. */
 export function parseKey(header: string | string[]): string {
   const match = typeof header === 'string' ? KEY.exec(header.trim().toLowerCase()) : null;
   const key = match?.[1] ?? match?.[2];
@@ -45,8 +45,9 @@ export function routeOf(method: string, url: string): string {
 }
 
 /**
- * Returns whether the key of a rejected request must be looked up. The first request with it may have succeeded while
- * its target existed, and its response is then repeated. Rejections are never stored (contract, section 3).
+ * Returns whether the key of a rejected request must be looked up. The first request with this key may have succeeded
+ * while its target still existed. In that case, its response is repeated. Rejections are never stored (contract,
+ * section 3).
  */
 export function mayHaveSucceeded(error: ApiError): boolean {
   return OF_STATE.has(error.type) && !isAboutKey(error);

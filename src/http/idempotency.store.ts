@@ -41,7 +41,7 @@ const READ = {
     from idempotency_keys where environment_id = $1 and route = $2 and key = $3`,
 };
 
-/** Keeps `locked_until`, which identifies the try. */
+/** Renews the lease. Does not change `locked_until`, which identifies the attempt. */
 const RENEW = {
   name: 'idempotency_renew',
   text: `
@@ -90,7 +90,7 @@ export class IdempotencyStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Reserves the key. Throws `AlreadyAnswered`, or 409 for another body or if another request holds the key. */
+  /** Reserves the key. Throws `AlreadyAnswered`, or 409 if the body differs or another request holds the key. */
   async reserve(request: IdempotentRequest): Promise<Reservation> {
     const values = [...keyOf(request), request.fingerprint, LEASE_MS, this.config.idempotencyTtlMs];
     const [row] = await this.database.query<{ fence: string }>(RESERVE, values);
@@ -106,7 +106,7 @@ export class IdempotencyStore {
 
   /** Stores the answer. Inside a transaction, it commits with the effect. Throws 409 if the lease was lost. */
   async complete(reservation: Reservation, answer: StoredAnswer): Promise<void> {
-    // Encrypted, because the answer of a creating route may contain a key or a secret that is shown only once.
+    // The answer is encrypted, because it may contain a key or a secret that is shown only once.
     const sealed = this.vault.seal(answer.body, contextOf(reservation));
     const rows = await this.database.query(COMPLETE, [...keyOf(reservation), reservation.fence, answer.status, sealed]);
     if (rows.length === 0) throw keyInFlight();

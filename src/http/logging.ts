@@ -34,7 +34,7 @@ const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** Creates a logger of JSON lines, or of readable ones on a terminal. */
+/** Creates a logger that writes JSON lines, or readable lines on a terminal. */
 export function createLogger(config: Config, isTty: boolean, destination?: DestinationStream): Logger {
   // ioredis adds the command's arguments to its errors. The arguments of AUTH contain the password.
   const paths = [

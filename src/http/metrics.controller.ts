@@ -16,9 +16,9 @@ const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 /**
  * Serves `GET /metrics` on the API's port.
  *
- * With METRICS_TOKEN, the request must carry that token. Without it, only the machine itself is answered. With
- * METRICS_PORT, the metrics have a separate port (`metrics-listener.ts`) and this route is disabled unless a token is
- * set.
+ * With METRICS_TOKEN, the request must carry that token. Without METRICS_TOKEN, only requests from the machine itself
+ * are allowed. With METRICS_PORT, the metrics have a separate port (`metrics-listener.ts`) and this route is disabled
+ * unless a token is set.
  */
 @ApiExcludeController()
 @Controller('metrics')

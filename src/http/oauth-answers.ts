@@ -32,7 +32,7 @@ export const AnswersOAuth = (): MethodDecorator =>
     Header('access-control-allow-origin', '*'),
   );
 
-/** 401 for an invalid client, 400 for everything else. */
+/** Creates an error with 401 for an invalid client and with 400 for every other code. */
 export function oauthError(code: OAuthErrorCode, description: string): ApiError {
   return new ApiError(code === 'invalid_client' ? 'unauthenticated' : 'bad_request', description, { oauth: code });
 }
@@ -50,5 +50,5 @@ function codeOf({ type, details }: ApiError): string {
   return type === 'rate_limited' || type === 'unavailable' ? 'temporarily_unavailable' : 'invalid_request';
 }
 
-/** Replaces what RFC 6749, section 5.2, forbids: quotes, backslashes, and characters outside ASCII. */
+/** Replaces the characters that RFC 6749, section 5.2, forbids: quotes, backslashes and those outside ASCII. */
 const descriptionOf = ({ message }: ApiError): string => message.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, "'");

@@ -21,7 +21,7 @@ interface Parameter {
 
 const EXAMPLES = new Map<string, Record<string, BodyExample>>();
 
-/** Class decorator for a body: complete bodies, by name, to send unchanged. Swagger UI fills in the first. */
+/** Class decorator that adds complete example bodies by name, to send unchanged. Swagger UI fills in the first. */
 export function Examples(examples: Record<string, BodyExample>): ClassDecorator {
   return (target) => void EXAMPLES.set(target.name, examples);
 }

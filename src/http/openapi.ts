@@ -48,7 +48,7 @@ Answers other than 2xx have one envelope, \`{error: {type, message, request_id, 
 An operation without a request body takes none or \`{}\`, and refuses fields with 422. The body of a GET is ignored.
 New fields can appear at any time: ignore what you do not know.`;
 
-/** Builds the document, including parts that controllers need not declare. `finishDocument` follows `closeBodies`. */
+/** Builds the document, with parts that controllers need not declare. Call `closeBodies`, then `finishDocument`. */
 export function buildDocument(app: INestApplication, routes: readonly RouteHandler[], basePath: string): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')

@@ -13,7 +13,7 @@ const AWAY = [
   /: $/,
 ];
 
-/** After this time without a connection error, the next one counts as a new outage. */
+/** After this time without a connection error, the next error is treated as a new outage. */
 const QUIET_MS = 30_000;
 
 /** Recognises the many repeated errors of one PostgreSQL outage, which are replaced by one line. */

@@ -44,8 +44,8 @@ export class RouteQuotas {
 }
 
 /**
- * Applies a route's own quota, in addition to the quotas of key and organization, which the gate counts. It is an
- * interceptor, so that only these routes have the overhead.
+ * Applies a route's own quota, in addition to the quotas of key and organization, which the authentication hook counts.
+ * It is an interceptor, so that only these routes have the overhead.
  */
 @Injectable()
 export class RouteQuotaInterceptor implements NestInterceptor {

@@ -23,7 +23,7 @@ export class MemoryRateLimiter extends RateLimiter {
   private recent = new Map<string, Bucket>();
   private older = new Map<string, Bucket>();
 
-  /** Keeps `bucketsMax` to twice as many buckets. Evicting a bucket (least recently used) makes it full again. */
+  /** Keeps `bucketsMax` to twice as many buckets. Evicting the least recently used bucket makes it full again. */
   constructor(
     private readonly nowMs: () => number,
     private readonly bucketsMax = 50_000,
@@ -38,7 +38,7 @@ export class MemoryRateLimiter extends RateLimiter {
     return tighter(buckets, taken);
   }
 
-  /** Returns one token that `count` took, if the request turned out not to count. */
+  /** Returns one token that `count` took, for a request that must not be counted. */
   refund({ id, quota }: Counted): void {
     const bucket = this.recent.get(id);
     if (bucket) bucket.tokens = Math.min(quota.count, bucket.tokens + 1);
@@ -64,7 +64,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 }
 
-/** Returns the verdict of the bucket that rejected, or of the one with the fewest tokens left. */
+/** Returns the verdict of the bucket that rejected, or else of the bucket with the fewest tokens left. */
 export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): QuotaVerdict {
   let tightest = 0;
   for (let i = 1; i < taken.length; i++) {
@@ -78,7 +78,7 @@ export function verdict(quota: Quota, taken: Taken): QuotaVerdict {
   return { allowed, remaining, resetSeconds, retryAfterSeconds, limit: quota.count };
 }
 
-/** Compares two verdicts. If both reject, the longer wait is tighter. If both allow, fewer remaining tokens are. */
+/** Compares two verdicts of the same kind. A longer wait or fewer remaining tokens are tighter. */
 function isTighter(a: Taken, b: Taken): boolean {
   return a.allowed ? a.remaining < b.remaining : a.retryAfterSeconds > b.retryAfterSeconds;
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { fullBucket, take, type Taken } from '#engine/token-bucket.js';
 import { type Counted, type QuotaVerdict, RateLimiter, tighter } from './rate-limiter.js';
 
-/** The script as a method of a connection, which the kernel's `redisConnection` creates. */
+/** The script as a method of the connection that the kernel's `redisConnection` creates. */
 type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<[number, ...string[]]>;
 
 /**

@@ -18,7 +18,7 @@ export interface RouteHandler {
   config: EdgeRouteConfig;
   /** Class of the whole body, `@Body() dto: SomeDto`. Null without one. */
   body: Type | null;
-  /** Callers may omit the body, as documented. False for GET, whose content has no meaning (RFC 9110, 9.3.1). */
+  /** Whether the handler reads no body. False for GET, whose content has no meaning (RFC 9110, 9.3.1). */
   isBodiless: boolean;
   /** Class of the whole query, `@Query() query: SomeDto`. Null without one. */
   query: Type | null;
@@ -89,7 +89,7 @@ function pathOf(...parts: unknown[]): string {
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
-/** Returns whether the handler reads no body, by parameters or `@ApiBody`. Undocumented operations may read a body. */
+/** Returns whether the handler reads no body, by parameters or `@ApiBody`. Undocumented operations may read one. */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;
   const isLeftOut =

@@ -205,7 +205,7 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
-/** Bodies that cannot contain a number, such as those of sends, skip the check of numbers. */
+/** Returns whether a body can contain a number. Other bodies, such as those of sends, skip the check of numbers. */
 function mayHoldNumbers(
   schema: SchemaParts,
   schemas: Record<string, SchemaParts>,

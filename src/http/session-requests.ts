@@ -22,7 +22,7 @@ export function takesSession({ access }: EdgeRouteConfig, path: string): boolean
  * Returns whether the session cookie of a request without a key authenticates it.
  *
  * The route must accept a session, the header must show that a page of Posthorn sent it, and `Origin` and
- * `Sec-Fetch-Site`, if present, must agree. An `EventSource` cannot send its own header, so its `Accept` value is
+ * `Sec-Fetch-Site`, if present, must agree. An `EventSource` cannot send custom headers, so its `Accept` value is
  * checked instead. No form, image, frame or link sends that value.
  */
 export function maySpeakForSession(

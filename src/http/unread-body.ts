@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** Time that a client has to read the response before the connection is closed. */
 const LINGER_MS = 2_000;
 
-/** Maximum of an oversized body that is discarded. Many clients read the response only after sending the whole body. */
+/** Maximum discarded bytes of an oversized body. Many clients read the response only after sending the whole body. */
 const READ_ON_BYTES_MAX = 64 * 1024 * 1024;
 const READ_ON_MS = 10_000;
 
-/** Interval at which these two limits are checked. */
+/** Interval at which the byte limit and the time limit are checked. */
 const READ_ON_SWEEP_MS = 50;
 
 /**
@@ -20,7 +20,7 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { socket } = raw;
   const bytesMax = socket.bytesRead + READ_ON_BYTES_MAX;
   const startedMs = performance.now();
-  // Node itself reads the rest after the response, and would then close the connection.
+  // Node itself reads the rest of the body after the response, and would then close the connection.
   socket.destroySoon = () => {
     const close = (): void => void socket.destroy();
     socket.end(() => (raw.complete ? close() : raw.once('end', close)));

@@ -34,6 +34,6 @@ export interface AuditEntry {
 }
 
 export abstract class AuditTrail {
-  /** Records an entry in the caller's transaction. Without one, the entry is committed when the promise resolves. */
+  /** Records an entry in the caller's transaction. Without a transaction, it is committed when the promise resolves. */
   abstract record(entry: AuditEntry): Promise<void>;
 }

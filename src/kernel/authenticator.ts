@@ -19,8 +19,8 @@ export abstract class Authenticator {
 export abstract class SessionAuthenticator {
   /**
    * Returns the caller of this `Cookie` header, or null. Uses the requested environment if the member may act in it,
-   * otherwise the member's first. Counts as a request of the session. Throws if the storage is unavailable, and with
-   * 429 if the address `from` has tried too many unknown sessions.
+   * otherwise the member's first environment. The call is counted as a request of the session. Throws if the storage is
+   * unavailable, and with 429 if the address `from` has tried too many unknown sessions.
    */
   abstract authenticate(
     cookieHeader: string | undefined,
@@ -42,7 +42,7 @@ export function hasPortalTokenForm(bearer: string): boolean {
   return bearer.startsWith('pt_') && PORTAL_TOKEN.test(bearer);
 }
 
-/** `pt_` and 32 bytes in base64url. */
+/** A portal token: `pt_` and 32 bytes in base64url. */
 const PORTAL_TOKEN = /^pt_[A-Za-z0-9_-]{43}$/;
 
 export interface Identity {
@@ -50,7 +50,7 @@ export interface Identity {
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;
-  /** At most 200 characters. RATE_LIMIT_KEY limits each subject, as it limits each key. */
+  /** Identifies the caller in at most 200 characters. RATE_LIMIT_KEY limits each subject, as it limits each key. */
   subject: string;
 }
 
@@ -60,8 +60,8 @@ export interface Identity {
  */
 export abstract class TokenAuthenticator {
   /**
-   * Null if the token is foreign, malformed, expired or revoked. If it throws or needs more than five seconds, the
-   * caller receives 503. A missing organization or environment results in 401.
+   * Returns null if the token is foreign, malformed, expired or revoked. If the method throws or needs more than five
+   * seconds, the caller receives 503. A missing organization or environment results in 401.
    */
   abstract identify(token: string): Promise<Identity | null>;
 }

@@ -1,5 +1,5 @@
 const DAY_MS = 86_400_000;
-/** A larger forward jump counts as a leap, unless a process measured that time on its own monotonic clock. */
+/** A larger forward jump is a leap, unless a process measured that time on its own monotonic clock. */
 export const LEAP_MS = DAY_MS;
 /** Time that retention pauses after a leap, measured with monotonic clocks. */
 export const LEAP_WAIT_MS = DAY_MS;

@@ -22,8 +22,8 @@ export const COUNTED_MAX = 1_000;
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Opaque list positions: signed, bound to tenant and query, valid for one hour. The key is derived from the keyring, so
- * every node accepts the cursors of others, even during a rotation of MASTER_KEY.
+ * Opaque list positions: signed, bound to tenant and query, and valid for one hour. The key is derived from the
+ * keyring. Every node therefore accepts the cursors of other nodes, even during a rotation of MASTER_KEY.
  */
 @Injectable()
 export class Cursors {

@@ -18,7 +18,7 @@ export type ErrorType =
 export interface Fault {
   path: string;
   message: string;
-  /** `connectivity` for a well-formed address that Posthorn may not connect to. */
+  /** `connectivity` if the value is a well-formed address that Posthorn may not connect to. */
   check?: 'schema' | 'connectivity';
 }
 
@@ -42,7 +42,7 @@ export class ApiError extends Error {
 export const badRequest = (message: string, details?: Record<string, unknown>): ApiError =>
   new ApiError('bad_request', message, details);
 
-/** 404: the resource does not exist in the caller's environment. Resources of other tenants count as missing. */
+/** 404: the resource does not exist in the caller's environment. Resources of other tenants are treated as missing. */
 export const notFound = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`);
 
 /** 405, with the accepted methods in `Allow`. The endpoint's owner configures them (RFC 9110, section 15.5.6). */

@@ -7,11 +7,11 @@ export interface IdempotentRequest {
   key: string;
   /** SHA-256 of the raw request body, 32 bytes. */
   fingerprint: Buffer;
-  /** The reservation that the HTTP layer holds. The statement that writes the effect completes it. */
+  /** Reservation token of the HTTP layer. The statement that writes the effect completes the reservation. */
   fence?: string;
 }
 
-/** The first response to a key, repeated byte for byte. */
+/** The first response to a key. Later responses repeat it byte for byte. */
 export interface StoredAnswer {
   status: number;
   body: string;

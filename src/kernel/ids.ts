@@ -35,7 +35,7 @@ export type Id = string;
 
 const UNDERSCORE = '_'.charCodeAt(0);
 
-/** Ids keep ascending if the clock is set back by less than this number of milliseconds. */
+/** If the clock is set back by at most this number of milliseconds, ids keep ascending. */
 const AHEAD_MS_MAX = 60_000;
 
 /** Creates ids that strictly ascend within this process, even within one millisecond. */
@@ -67,8 +67,8 @@ export class Ids {
 
   private nextBytes(): Buffer {
     const nowMs = this.clock.nowMs();
-    // Ids this far ahead were created by a wrong clock before it was corrected. Continuing from them would keep the
-    // wrong time.
+    // Ids that are this far in the future were created before a wrong clock was corrected. Continuing from them would
+    // keep the wrong time.
     if (nowMs > this.lastMs || this.lastMs - nowMs > AHEAD_MS_MAX) {
       this.lastMs = nowMs;
       ulidBytes(nowMs, randomTen(), this.last);
@@ -99,7 +99,7 @@ const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) =>
 /** Positions of the two digits of each byte in the text of a UUID. */
 const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-// Every message needs a dozen of these conversions. They share buffers and allocate only the resulting text.
+// Buffers for conversions, which every message needs a dozen times. Only the resulting text is allocated.
 const uuidCodes = Array.from('00000000-0000-0000-0000-000000000000', (char) => char.charCodeAt(0));
 const scratch = new Uint8Array(16);
 
@@ -113,7 +113,7 @@ export function idFromBytes(bytes: Uint8Array): Id {
   return String.fromCharCode.apply(null, uuidCodes);
 }
 
-/** Allocates no string or buffer, since every batch calls it for every row. */
+/** Writes the 16 bytes of an id. Allocates no string or buffer, since every batch calls it for every row. */
 export function writeId(buffer: Uint8Array, offset: number, id: Id): void {
   for (let i = 0; i < 16; i += 1) {
     const at = DIGITS_AT[i] as number;
@@ -140,7 +140,7 @@ export function parseId(prefix: IdPrefix, text: string): Id | null {
   return readUlid(scratch, text, length + 1) ? idFromBytes(scratch) : null;
 }
 
-/** Creation time in milliseconds since the epoch. */
+/** Returns the creation time in milliseconds since the epoch. */
 export function idTimeMs(id: Id): number {
   writeId(scratch, 0, id);
   return ulidTime(scratch);
@@ -152,7 +152,7 @@ export function idAfter(id: Id, distance: number): Id {
   return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');
 }
 
-/** Lower bound of a time range over ids. */
+/** Returns the lowest id of a time, as the lower bound of a time range over ids. */
 export function lowestIdAt(timeMs: number): Id {
   return idFromBytes(ulidBytes(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1), Buffer.alloc(10)));
 }

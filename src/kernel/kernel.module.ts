@@ -22,7 +22,7 @@ import { Metrics } from './observability/metrics.js';
 import { Readiness } from './observability/readiness.js';
 import { Tracing } from './observability/tracing.js';
 
-/** The foundation of every context. The composition root passes configuration and data source. */
+/** The module that every context depends on. The composition root passes configuration and data source. */
 @Global()
 @Module({})
 export class KernelModule {

@@ -11,7 +11,7 @@ describe.each([
     expect(read(text, 'since')).toBe(ms);
   });
 
-  // RFC 3339, section 5.8: both are the leap second of 2016.
+  // RFC 3339, section 5.8: both texts are the leap second of 2016.
   it.each(['2016-12-31T23:59:60Z', '2016-12-31T15:59:60-08:00'])('%s is refused', (text) => {
     expect(() => read(text, 'since')).toThrow(
       expect.objectContaining({

@@ -7,7 +7,7 @@ export interface Tenant {
   mode: 'live' | 'test';
 }
 
-/** Each scope includes the ones before it (specification, Authentication 3). */
+/** Each scope includes the scopes before it (specification, Authentication 3). */
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -18,11 +18,11 @@ export function grants(held: Scope, needed: Scope): boolean {
 
 export interface CallerSession {
   id: Id;
-  /** Null if a key opened the session. The caller's `keyId` is then that key. */
+  /** Null if the session was opened with a key. In this case, the caller's `keyId` is the id of that key. */
   memberId: Id | null;
 }
 
-/** View, read and rotate secrets, change endpoints, resend. */
+/** Permissions to view, to read and rotate secrets, to change endpoints, and to resend. */
 export const PORTAL_PERMISSIONS = ['view', 'secrets', 'manage', 'resend'] as const;
 export type PortalPermission = (typeof PORTAL_PERMISSIONS)[number];
 
@@ -37,8 +37,8 @@ export interface CallerPortal {
 export interface Caller {
   tenant: Tenant;
   /**
-   * Id of the key. Otherwise `portal:` plus the session's id, `token:` plus the subject of an extension's token, or
-   * `member:` plus the member's id.
+   * Id of the key. Without a key: `portal:` plus the session's id, `token:` plus the subject of an extension's token,
+   * or `member:` plus the member's id.
    */
   keyId: Id;
   scope: Scope;

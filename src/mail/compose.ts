@@ -7,14 +7,14 @@ export interface ComposedAttachment {
   filename: string;
   contentType: string;
   content: Buffer;
-  /** Target of `cid:` in the HTML, without angle brackets. Null if it has none. */
+  /** The name by which the HTML refers to the file (`cid:`), without angle brackets. Null if the file has none. */
   contentId: string | null;
 }
 
-/** Loaded on first use, because most installations send no email. */
+/** The library is loaded on first use, because most installations send no email. */
 const library = memoizeAsync(() => import('./message-library.js'));
 
-/** Bcc is missing on purpose: it exists only in the envelope, never in the bytes of the message. */
+/** There is no Bcc on purpose: it exists only in the envelope, never in the bytes of the message. */
 export interface ComposedMessage {
   messageId: string;
   date: Date;
@@ -30,7 +30,7 @@ export interface ComposedMessage {
   attachments: readonly ComposedAttachment[];
 }
 
-/** The header fields to sign by RFC 6376, section 5.4.1, and RFC 8058. A field that occurs once is signed once. */
+/** The header fields to sign (RFC 6376, section 5.4.1, and RFC 8058). A field that occurs once is signed once. */
 const SIGNED_FIELDS = [
   'From',
   'Sender',
@@ -140,8 +140,8 @@ function leafOf({ filename, contentType, content, contentId }: ComposedAttachmen
     ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }),
   };
   if (!/^message\//i.test(type)) return leaf;
-  // A nested message must not be encoded (RFC 2046 section 5.2.1). If its lines do not allow that, it is attached as
-  // bytes.
+  // A nested message must not be encoded (RFC 2046 section 5.2.1). If its lines are too long or contain NUL, it is
+  // attached as binary data.
   const lines = content.toString('latin1').split(LINE_END);
   const isMessage = lines.every((line) => line.length <= LINE_BYTES_MAX) && !content.includes(0);
   return isMessage ? { ...leaf, content: Buffer.from(lines.join('\r\n'), 'latin1') } : { ...leaf, contentType: OCTETS };
@@ -149,7 +149,7 @@ function leafOf({ filename, contentType, content, contentId }: ComposedAttachmen
 
 const withCrlf = (text: string): string => text.replace(LINE_END, '\r\n');
 
-/** Rejects a bare CR or LF, because servers disagree whether it can end a message (SMTP smuggling). */
+/** Rejects a bare CR or LF, because servers disagree about whether it ends a message (SMTP smuggling). */
 function refuseLooseLineEnds(bytes: Buffer): void {
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) {
     if (bytes[at - 1] !== CR) throw new NotComposed('A line of the message ends in LF alone.');

@@ -24,13 +24,13 @@ export interface WatchedOptions {
   socketTimeout: number;
 }
 
-/** Added to nodemailer's own limits, so that this watch, which knows the pending reply, acts first. */
+/** Added to nodemailer's own limits, so that this watch acts first: it knows which reply is pending. */
 const MARGIN_MS = 5_000;
 
 /**
  * Ends conversations whose server does not reply within the time that RFC 5321 allows for the pending command.
- * nodemailer has one limit for all silence. The watch reads its log (`transactionLog`), which has no messages and
- * passwords.
+ * nodemailer itself has a single limit for any silence. The watch reads nodemailer's log (`transactionLog`), which
+ * contains no messages and no passwords.
  */
 export class ConversationWatch {
   private readonly sockets = new Map<string, WatchedSocket>();
@@ -38,7 +38,7 @@ export class ConversationWatch {
 
   constructor(private readonly answerMsMax: number) {}
 
-  /** nodemailer's own limits, which apply where the watch sees no traffic. */
+  /** Returns nodemailer's own limits, which apply where the watch sees no traffic. */
   get options(): WatchedOptions {
     const greetingMs = waitMs('greeting', this.answerMsMax);
     return {
@@ -131,7 +131,7 @@ class Conversation {
     this.timer.unref();
   }
 
-  /** Called when the timer fires. Restarts it if a slow message is still being sent, else ends the conversation. */
+  /** Runs when the timer fires. Restarts it if a slow message is still being sent. Otherwise ends the conversation. */
   private late(wait: SmtpWait): void {
     if (wait === 'block' && this.taken > this.sentBytes) this.wait();
     else

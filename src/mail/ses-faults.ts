@@ -4,7 +4,7 @@ import { excerptOf } from '#engine/excerpt.js';
 import type { AwsCredentials } from '#kernel/config/aws-credentials.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** Errors of the account or its credentials. While they last, SES accepts no message at all. */
+/** Errors of the account or its credentials. Until they are fixed, SES accepts no messages. */
 const BROKEN: ReadonlySet<string> = new Set([
   'AccessDeniedException',
   'AccountSuspendedException',
@@ -37,7 +37,7 @@ const OF_A_DAY = /daily/i;
 const DAY_AGAIN_MS = 3_600_000;
 const RATE_AGAIN_MS = 10_000;
 
-/** Failures that occur before any part of the message was sent. */
+/** Failures that occur before any part of the message is sent. */
 const NOT_SENT: ReadonlySet<string> = new Set(['blocked', 'dns', 'connection', 'tls']);
 
 /** Converts an SES error to a report with the same result for every recipient: SES accepts all or none. */
@@ -90,7 +90,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
     $response?: { statusCode?: number };
   };
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? 0;
-  // An error inside a successful answer, or a body that is not from SES. The parser's message is useless to readers.
+  // This is an error inside a successful response, or a body that is not from SES. The parser's message would not help.
   if (status < 300 || error.name === 'SyntaxError')
     return {
       name: status === 0 ? `The request could not be made (${error.name})` : `Status ${status}`,
@@ -100,7 +100,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
   return { name: error.name, message: error.message, status };
 }
 
-/** Removes credentials from a text, because a server may echo those that it was sent. */
+/** Removes credentials from a text, because a server may echo the credentials that it received. */
 function scrubbed(text: string, credentials: AwsCredentials): string {
   let clean = text;
   for (const value of Object.values(credentials) as string[]) clean = clean.replaceAll(value, '***');

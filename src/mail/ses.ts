@@ -46,7 +46,7 @@ export class SesTransport extends MailTransport {
         isUnreachable: false,
         retryAfterMs: null,
       });
-      // If a configuration set reports the further events of emails, accepted does not yet mean delivered.
+      // If a configuration set reports later events of the email, an accepted email is not yet treated as delivered.
       return {
         ...taken,
         isFinal: configurationSet === null,

@@ -96,7 +96,7 @@ function merged(answers: readonly Answer[]): ReadAnswers {
     report: {
       replies: answers.map(({ reply }) => reply),
       isUnreachable: answers.length > 0 && answers.every(({ verdict }) => verdict.isUnreachable),
-      // The relay's reply is the last synchronous result. A later bounce corrects it.
+      // The relay's reply is the last synchronous result. A later bounce may correct it.
       isFinal: true,
       retryAfterMs: longestMs === 0 ? null : longestMs,
     },

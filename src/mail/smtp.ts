@@ -24,17 +24,17 @@ export interface SmtpOptions {
   ca?: string;
   /** Time limit for one reply of the server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** Time limit for the wait for a slot, and again for one conversation. Derived from `answerMsMax` by default. */
+  /** Time limit for waiting for a slot, and separately for one conversation. Derived from `answerMsMax` by default. */
   totalMs?: number;
 }
 
 /**
- * The `smtp:` and `smtps:` transport: a relay, over pooled connections that only the dialer opens. It does not retry:
- * the caller has the retry schedule and knows the remaining recipients.
+ * The `smtp:` and `smtps:` transport: sends to a relay, over pooled connections that only the dialer opens. It does not
+ * retry, because the caller has the retry schedule and knows the remaining recipients.
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
-  /** Limits concurrent messages, so that none waits for a connection inside nodemailer, where the wait has no limit. */
+  /** Limits concurrent messages, so that no message waits for a connection in nodemailer, which has no limit for it. */
   private readonly connections = new DomainThrottle(undefined, { atOnce: CONNECTIONS });
   private readonly mailer: ReturnType<typeof pooled>;
   private readonly totalMs: number;
@@ -105,8 +105,8 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
     requireTLS: startTls === 'required',
     opportunisticTLS: startTls === 'opportunistic',
     ignoreTLS: startTls === 'off',
-    // Plain text would be acceptable here, and TLS with an unverified certificate is no worse. `rejectUnauthorized` is
-    // set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
+    // Here plain text would be acceptable too, and TLS with an unverified certificate is not worse than plain text.
+    // `rejectUnauthorized` is set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
     tls: { rejectUnauthorized: startTls === 'required', minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
     ...(ownName !== null && { name: ownName }),
@@ -124,7 +124,7 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
 
 function socketsOf({ host, port }: EmailRelay, dialer: Dialer, watch: ConversationWatch): SMTPTransportGetSocket {
   return (_options, callback) => {
-    // The operator's URL decides about encryption, and so may permit plain text.
+    // `isEncrypted` is true although the operator's URL decides about encryption and may permit plain text.
     dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
       (connection) => {
         // Handles errors before nodemailer listens and after it has stopped. An unhandled error would end the process.

@@ -1,7 +1,7 @@
 export const PLACE_MS_MAX = 60_000;
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
-/** A conversation that takes longer counts as stalled. Submissions then do not wait for a slot of its domain. */
+/** A conversation that takes longer is stalled. Submissions then do not wait for a slot of the domain. */
 const STALLED_MS = 30_000;
 
 interface Gate {
@@ -10,7 +10,7 @@ interface Gate {
   /** Time on the monotonic clock until which the limit stays halved. */
   slowUntilMs: number;
   waiting: (() => void)[];
-  /** Submissions that wait or were woken but have not rechecked. The entry is kept while there are any. */
+  /** Submissions that wait, or were woken but have not checked again. The entry is kept while this is above 0. */
   waiters: number;
   /** Number of slots in use whose conversation is stalled. */
   stalled: number;
@@ -32,7 +32,7 @@ export class DomainThrottle {
   /** Waits for a slot at each domain. Null if `signal` aborts first, or if a domain is full and stalled. */
   async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
     const held: string[] = [];
-    // Sorted, so that two submissions cannot deadlock.
+    // The domains are sorted, so that two submissions cannot deadlock.
     for (const domain of [...new Set(domains)].sort()) {
       if (!(await this.take(domain, signal))) {
         for (const each of held) this.leave(each, false);

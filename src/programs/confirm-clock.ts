@@ -36,7 +36,7 @@ async function run(config: Config): Promise<string> {
   }
 }
 
-/** Writes the audit entry in the same transaction. */
+/** Confirms the clock and writes the audit entry in one transaction. */
 async function confirm(url: string, config: Config): Promise<string> {
   const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));

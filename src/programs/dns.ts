@@ -80,8 +80,8 @@ async function zone({ platformDomain, platformAddresses, platformSpf }: Config, 
 }
 
 /**
- * Takes two calls, because receivers must be able to look up a key before it signs. The first puts a new key on the
- * inactive selector and prints its record. The second activates the key once name servers have it.
+ * Takes two calls, because receivers must be able to look up a key before it signs. The first call puts a new key on
+ * the inactive selector and prints its record. The second call activates the key once name servers have its record.
  */
 async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
   const dkim = await keys.published();

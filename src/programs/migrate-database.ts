@@ -6,7 +6,7 @@ import { provideMasterKey } from '../bootstrap/master-key.js';
 import { migrateOnce } from '../bootstrap/migrate.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/** Migrates like the next start, but without the service, as a separate step before processes are replaced. */
+/** Runs the migrations without starting the service, as a separate step before processes are replaced. */
 async function migrate(config: Config): Promise<void> {
   const masterKey = provideMasterKey(config);
   const extensions = await loadExtensions(config.extensions);

@@ -100,7 +100,7 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
   }
 }
 
-/** Writes the audit entry in the same transaction. */
+/** Each change and its audit entry are written in one transaction. */
 async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): Promise<string[]> {
   const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
     audit.record({

@@ -127,7 +127,7 @@ function opened(config: Config, database: Database): Opened {
   return { store, keyringOf };
 }
 
-/** Also fsyncs the directory, so that the file's name survives a power failure: the database depends on it. */
+/** Also fsyncs the directory, so that the file's name survives a power failure. The database depends on the file. */
 function writeDurably(file: string, key: Buffer): void {
   const descriptors = [openSync(file, 'wx', 0o600), openSync(path.dirname(file), 'r')];
   try {

@@ -19,7 +19,7 @@ export interface CallLimits {
   cpuMsMax: number;
   /** Wall-clock limit, from the time at which the thread receives the call. Also ends calls that get no CPU time. */
   wallMsMax: number;
-  /** Passed to the thread as `deadlineMs` of the call. A call that continues is terminated soon after it. */
+  /** Passed to the thread as `deadlineMs` of the call. A call that misses its deadline is terminated shortly after. */
   deadline?: Deadline;
 }
 

@@ -1,6 +1,6 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** `SHARE`: part of the time that a slow thread runs, in thousandths (0: all). `USED`: their CPU time in µs. */
+/** `SHARE`: fraction of time that slow threads run, in thousandths (0: all). `USED`: CPU time of slow threads in µs. */
 export const SHARE = 0;
 export const USED = 1;
 
@@ -34,7 +34,7 @@ export class CpuThrottle {
     this.nextMs = tools.nowMs() + RUN_MS;
   }
 
-  /** Returns immediately, or after a sleep that keeps the share. Call it often during a call. */
+  /** If the thread has exceeded its share, sleeps until the share is kept. Call this method often during a call. */
   look(): void {
     const { usedMs, nowMs } = this.tools;
     if (nowMs() < this.nextMs) return;
@@ -61,8 +61,8 @@ export class CpuThrottle {
 }
 
 /**
- * Returns a throttle for the calling thread, which sleeps synchronously. Null without cells, and where the CPU time of
- * a thread is unknown: time-outs there count wall-clock time, and a sleeping call would exceed them.
+ * Returns a throttle for the calling thread, which sleeps synchronously. Returns null without cells, or if the CPU time
+ * of a thread is unknown. In that case, time-outs count wall-clock time, and a sleeping call would exceed its time-out.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

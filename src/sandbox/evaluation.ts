@@ -26,7 +26,7 @@ const KEPT_LENGTH_MAX = 1024 * 1024;
 const NANOSECONDS_A_STEP = 8;
 const STEPS_A_LOOK = 100_000;
 
-/** An allowance that measures CPU time, for a thread that no other work waits for. */
+/** An `Allowance` that measures CPU time, for a thread on which no other work waits. */
 export class MeteredAllowance implements Allowance {
   isExhausted = false;
   spent = 0;

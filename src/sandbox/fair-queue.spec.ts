@@ -14,7 +14,7 @@ function drained(queue: FairQueue<string>, costMs: (item: string) => number): st
 
 const queue = (...items: string[]): FairQueue<string> => {
   const queue = new FairQueue<string>();
-  // 'a1x' belongs to organization a and its endpoint a1.
+  // Item 'a1x' belongs to organization a and its endpoint a1.
   for (const item of items) queue.push(item.charAt(0), item.slice(0, 2), item);
   return queue;
 };
@@ -111,7 +111,7 @@ describe('FairQueue', () => {
           used.set(organization, (used.get(organization) ?? 0) + costMs);
           left.set(organization, (left.get(organization) ?? 0) - 1);
           const waiting = [...left].filter(([, count]) => count > 0).map(([name]) => used.get(name) ?? 0);
-          // Among organizations with waiting items, none has used more than one call more than another.
+          // The usage of any two organizations with waiting items differs by at most the cost of one call.
           if (waiting.length > 1) expect(Math.max(...waiting) - Math.min(...waiting)).toBeLessThanOrEqual(100);
         }
         expect([...taken].sort((a, b) => a - b)).toEqual(jobs.map((_, i) => i));

@@ -15,7 +15,7 @@ interface Line<T> {
 
 interface Account<T> {
   virtualMs: number;
-  /** Virtual time of the account that was served last. An empty account restarts there and has no credit. */
+  /** Virtual time of the account served last. An account that was empty restarts at this time and has no credit. */
   nowMs: number;
   waiting: number;
   lines: Map<string, Line<T>>;
@@ -30,8 +30,8 @@ const ACCOUNTS_MAX = 5_000;
 const LINES_MAX = 1_000;
 
 /**
- * Start-time fair queueing on two levels: organizations take turns by the CPU time of their items, and within an
- * organization its endpoints do. An endpoint's items are served in order of arrival. Using idle capacity causes no
+ * Start-time fair queueing on two levels: organizations take turns by the CPU time of their items, and so do the
+ * endpoints within an organization. An endpoint's items are served in order of arrival. Using idle capacity causes no
  * debt, and idling earns no credit.
  */
 export class FairQueue<T> {

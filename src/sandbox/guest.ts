@@ -26,7 +26,7 @@ export interface GuestResult {
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 /** Memory above which a thread is replaced, because garbage collection would release the memory too late. */
 const MEMORY_BYTES_KEPT = 16 * 1024 * 1024;
-/** Below the limit at which WebAssembly traps, so that deep recursion is a RangeError that the code can catch. */
+/** This limit is below the stack limit of WebAssembly, so that the code can catch deep recursion as a RangeError. */
 const STACK_BYTES_MAX = 256 * 1024;
 const MESSAGE_LENGTH_MAX = 300;
 const WASI_ENOSYS = 52;
@@ -37,8 +37,8 @@ const OUT_OF_MEMORY = 'The code needed more than 64 MB of memory.';
 const NO_FUNCTION = 'The code has no function as its default export: write `export default (event) => event`.';
 
 /**
- * Saves the built-ins that the prelude needs before the code runs. Even if the code tampers with built-ins, a result is
- * still the JSON of a value. `call` is async, so that a throw, a rejection and a thenable end alike.
+ * Before the code runs, the prelude saves the built-ins that it needs. Even if the code tampers with built-ins, a
+ * result is still the JSON of a value. `call` is async, so that throws, rejections and thenables have the same effect.
  */
 const PRELUDE = `(() => {
   'use strict';
@@ -67,7 +67,7 @@ class Failed extends Error {
   }
 }
 
-/** Runs a call in a fresh VM. `usedMs` is the thread's CPU time. Calls `rest` often meanwhile. Never throws. */
+/** Runs a call in a fresh VM and calls `rest` often while it runs. `usedMs` is the thread's CPU time. Never throws. */
 export async function runGuest(
   engine: WebAssembly.Module,
   call: GuestCall,
@@ -165,7 +165,7 @@ class Guest {
     try {
       return this.invoke(this.prelude.read, this.vm.hostToHandle([...args]));
     } catch (error) {
-      // No code has run yet: a syntax error or a stack overflow is caused by the argument.
+      // No code has run yet, so the argument causes any syntax error or stack overflow.
       if (isOutOfMemory(messageOf(error))) throw error;
       throw new Failed('invalid_input', 'An argument is not JSON, or is nested too deeply.');
     }
@@ -196,7 +196,7 @@ class Guest {
       throw new Failed('invalid_result', `The result has no JSON form: ${printable(text.error.message)}`);
     if (!text.value.isString)
       throw new Failed('invalid_result', `The result has no JSON form: it is a ${value.typeof}.`);
-    // Checks the string's own length first, because a text that is too long must not even be copied out.
+    // Checks the string's length inside the VM first, because a text that is too long must not even be copied out.
     const json = text.value.length > bytesMax ? null : text.value.toString();
     if (json === null || Buffer.byteLength(json) > bytesMax) {
       throw new Failed('result_too_large', `The result is longer than ${bytesMax} bytes of JSON.`);
@@ -237,7 +237,7 @@ function failureOf(error: unknown): SandboxOutcome {
   return failure('crashed', 'The engine failed while it ran the code.');
 }
 
-// Compared by name, because a trap is an error of the realm that compiled the engine.
+// Errors are compared by name, because a trap belongs to the realm that compiled the engine.
 const nameOf = (error: unknown): string | undefined => (error as Partial<Error> | null)?.name;
 
 const messageOf = (error: unknown): string => (error as Partial<Error> | null)?.message ?? '';

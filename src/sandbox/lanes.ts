@@ -3,7 +3,7 @@ import type { CpuBudget } from './cpu-budget.js';
 import { Deadline } from './deadline.js';
 import { type JobEnd, type LaneThread, type LaneUse, ThreadSlot } from './lane.js';
 
-/** A call that ends as `overrun` after `sliceMs` of CPU time. Null for no limit. */
+/** A call that ends as `overrun` after `sliceMs` of CPU time. A `sliceMs` of null means no limit. */
 export interface Sliced {
   sliceMs: number | null;
   /** Deadline on the clock of `monotonicMs`. */
@@ -22,7 +22,7 @@ export interface LanesOptions<C, A extends object> {
   slowMax: number;
   /** `niceness` (see nice(1)) is relative to the rest of the process. */
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
-  /** Budget of the calls on slow threads, which share its cells. */
+  /** CPU budget for the calls on slow threads. The slow threads share the budget's cells. */
   pace?: CpuBudget | undefined;
   /** Wall-clock limit of a call as a multiple of its CPU time. */
   wallFactor?: number;
@@ -47,7 +47,7 @@ const SLOW_ENDPOINTS_MAX = 10_000;
 /**
  * Two thread pools for calls of unknown duration. Each call starts on a quick thread, and one organization can never
  * occupy all quick threads. A call that takes more than 50 ms starts again in a larger pool of slow threads with lower
- * priority. docs/adr/0017-slow-code-moves-aside.md
+ * priority. See docs/adr/0017-slow-code-moves-aside.md.
  */
 export class ThreadSlots<C extends Sliced, A extends object> {
   private readonly quick: ThreadSlot<C, A | 'overrun'>;
@@ -74,7 +74,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     });
   }
 
-  /** Uses at most `timeoutMs` of CPU, within `wallMsFor(timeoutMs)`. Waiting holds `bytes`. Never rejects. */
+  /** Uses at most `timeoutMs` of CPU, within `wallMsFor(timeoutMs)`. A waiting call holds `bytes`. Never rejects. */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
@@ -160,14 +160,14 @@ function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoin
   return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
-/** True for a call that exceeded its slice, even if its thread was terminated. Such a call moves to a slow thread. */
+/** True for a call that exceeded its slice, even if its thread was terminated. The call moves to a slow thread. */
 function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
 
 /**
- * Result of a call that no other thread can repeat. `overrun` then results from the shutdown. A call that used its CPU
- * time but missed the deadline has timed out.
+ * Returns the result of a call that is not repeated on another thread. `overrun` then means that a shutdown ended the
+ * call. A call that used its CPU time but missed the deadline ends as `timeout`.
  */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };

@@ -9,11 +9,11 @@ export type SandboxFailure =
   /** The result cannot be converted to JSON, or is a promise that nothing can settle anymore. */
   | 'invalid_result'
   | 'result_too_large'
-  /** Because of other load, no thread or CPU time was available before the deadline. Not the code's fault. */
+  /** Because of other load, no thread or CPU time was available in time. The code did not cause this failure. */
   | 'busy'
   | 'crashed';
 
-/** `json` is the function's result, null for null and undefined. The message reveals no code of Posthorn. */
+/** `json` is the function's result, or null for null and undefined. `message` reveals no code of Posthorn. */
 export type SandboxOutcome = { ok: true; json: string | null } | { ok: false; reason: SandboxFailure; message: string };
 
 /** Message of `busy` for a call whose deadline passed before it got its CPU time. */

@@ -9,7 +9,7 @@ import { type EvaluationCall, RuleEvaluator } from './rule-evaluator.js';
 
 const now = (): number => performance.now();
 
-/** Evaluates in this thread. `endsAfter` is the end of a call that would never finish. */
+/** Evaluates in this thread. */
 class SameThread implements LaneThread<EvaluationCall, EvaluationResult | 'overrun'> {
   readonly ready = Promise.resolve(true);
   readonly isAlive = true;

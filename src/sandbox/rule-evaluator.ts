@@ -25,7 +25,7 @@ const HEAP_MB_MAX = 128;
 
 /**
  * Evaluates tenants' conditions and schemas that are too expensive for the event loop. Runs them on threads that
- * organizations use in turn. Callers first try a small allowance. Throws 503 when the queue is full.
+ * organizations use in turn. Callers should first try a short evaluation. Throws 503 when the queue is full.
  */
 export class RuleEvaluator {
   private readonly threadSlots: ThreadSlots<EvaluationCall, EvaluationResult>;
@@ -63,7 +63,7 @@ export class RuleEvaluator {
     return verdict?.kind === 'rules' ? verdict.first : null;
   }
 
-  /** Returns faults of the schema or, if it has none, of the value. Both are JSON texts. Null if unknown. */
+  /** Returns faults of the schema, or else of the value, or null if unknown. `schema` and `value` are JSON texts. */
   async schema(
     owner: Owner,
     schema: string,
@@ -109,7 +109,7 @@ async function startedThread(
   });
 }
 
-/** Caches texts, because conditions and rules stay compiled for a long time. */
+/** Caches the JSON texts of conditions and rules, which stay compiled for a long time. */
 const texts = new WeakMap<object, string>();
 
 function textOf(compiled: { source: unknown }): string {
@@ -123,8 +123,8 @@ function sent({ request, body: seen, verification }: RequestView): {
   verification: RequestView['verification'];
 } {
   const { method, url, path, query, headers, ip } = request;
-  // Copies the part of the body that conditions read. A buffer is often a view of a much larger one, which would be
-  // sent entirely.
+  // Copies the part of the body that conditions read. The buffer is often a view of a much larger buffer, which would
+  // be sent entirely.
   const body = new Uint8Array(seen.subarray(0, VISIBLE_BYTES_MAX + 1));
   return { request: { method, url, path, query, headers, body, ip }, verification };
 }

@@ -131,7 +131,7 @@ describe('run', () => {
 
     for (let i = 0; i < 20; i += 1) expect(await run(bomb)).toEqual(failed('memory'));
 
-    // Each of them holds 64 MB. Without releasing them, the process would grow by over a gigabyte.
+    // Each call uses 64 MB. Without releasing this memory, the process would grow by over a gigabyte.
     expect(process.memoryUsage.rss() - before).toBeLessThan(300 * MB);
   });
 
@@ -221,7 +221,7 @@ describe('throttled slow code', () => {
     expect(await run(ECHO)).toEqual(ok('1'));
     const used = Atomics.load(told.cells, USED);
     await sleep(300);
-    // With a share of a thousandth, the code has run for at most one slice since then.
+    // With a share of a thousandth, the code can have run for at most one slice during the sleep.
     expect(Atomics.load(told.cells, USED) - used).toBeLessThan(100_000);
 
     Atomics.store(told.cells, SHARE, 0);

@@ -22,7 +22,7 @@ export interface SandboxCall extends Owner {
   args: readonly string[];
   /**
    * CPU limit from the start of the code. The wall-clock limit, including the wait for a thread, is `wallMsFor`: twice
-   * the CPU limit plus two seconds. A call that reaches it with less CPU time ends as `busy`.
+   * the CPU limit plus two seconds. A call that reaches the wall-clock limit but not the CPU limit ends as `busy`.
    */
   timeoutMs: number;
   inputBytesMax?: number;
@@ -30,9 +30,9 @@ export interface SandboxCall extends Owner {
 }
 
 const WORKERS_DEFAULT = 2;
-/** Maximum number of slow threads. With the quick threads there are eight, each with 64 MB for its guest. */
+/** Maximum number of slow threads. With the quick threads, there are eight threads, each with 64 MB for its guest. */
 const SLOW_MAX = 6;
-/** Heap for copying texts in and out. Excludes the guest's memory, which belongs to WebAssembly. */
+/** Heap of a thread for copying texts. Excludes the guest's memory, which belongs to WebAssembly. */
 const HEAP_MB_MAX = 64;
 const CODE_BYTES_MAX = 64 * 1024;
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;

@@ -14,7 +14,7 @@ export interface WireEvents {
 
 type ServerSocket = SmtpConnection['_socket'];
 
-/** Replies that more commands may follow. After any other reply, the connection may close or start TLS. */
+/** Replies after which the client may continue. After other replies, the connection may close or start TLS. */
 const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
@@ -22,9 +22,9 @@ const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
  * smtp-server with the features that it lacks:
  *
  * - a connection limit for each address,
- * - a command limit (its own counts only clients that could log in),
+ * - a command limit (the limit of smtp-server counts only clients that could log in),
  * - load balancer networks in CIDR notation,
- * - Posthorn's own enhanced status codes (it has one for each code).
+ * - Posthorn's own enhanced status codes (smtp-server has only one for each reply code).
  *
  * It overrides internal methods of the library. test/api/smtp-*.e2e-spec.ts fail if the library no longer calls them.
  */
@@ -81,7 +81,7 @@ export class BoundedServer extends SMTPServer {
 
   /**
    * Sends the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this event loop turn. Four
-   * separate writes for each message were a fifth of its cost.
+   * separate writes took a fifth of the time that a message costs.
    */
   private gather(socket: ServerSocket): void {
     if (this.corked.has(socket)) return;

@@ -22,7 +22,7 @@ export class CertificateFiles {
     return { cert, key };
   }
 
-  /** Makes the next call return the certificate even if it is unchanged, because the last one was unusable. */
+  /** Makes the next call return the certificate even if it is unchanged, because the last certificate was unusable. */
   forget(): void {
     this.version = '';
   }

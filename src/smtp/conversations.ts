@@ -13,14 +13,14 @@ export interface Arriving {
 export interface Conversation {
   network: string;
   startedMs: number;
-  /** True if the connection exceeded a limit when it opened. It gets a reply and is closed. */
+  /** True if the connection exceeded a limit when it opened. Such a connection gets a reply and is closed. */
   isTooMany: boolean;
   commands: number;
   refused: number;
   /** Recipients of the current transaction, by the address as given. */
   recipients: Map<string, AcceptedRecipient>;
   arriving: Arriving | null;
-  /** True while the message is being stored. The client gets the result of that before any other reply. */
+  /** True while the message is being stored. The client gets the result of the storing before any other reply. */
   isStoring: boolean;
 }
 

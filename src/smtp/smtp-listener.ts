@@ -72,8 +72,8 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
     const server = await this.makeServer();
-    // Closes connections without a reply only at twice the limit. `maxConnections` is unsuitable: with several
-    // processes on one port, each full process passes the connection on to another.
+    // Connections are closed without a reply only at twice the limit. `maxConnections` is unsuitable: with several
+    // processes on one port, each full process passes the connection on to another process.
     server.server.prependListener('connection', (socket: Socket) => {
       server.server.getConnections((_, count) => count > SMTP_LIMITS.connections * 2 && socket.destroy());
     });
@@ -116,7 +116,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async makeServer(): Promise<BoundedServer> {
-    // Loaded here, because a process that receives no mail does not need it.
+    // The module is loaded here, because a process that receives no mail does not need it.
     const { BoundedServer } = await import('./bounded-server.js');
     const tls = this.certificate?.changed() ?? null;
     const { messageBytes, recipients, idleMs, closeMs } = SMTP_LIMITS;
@@ -150,7 +150,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       this.conversations,
       { refused: (codes) => this.metrics.refused(codes) },
     );
-    // Errors before `listen` are handled by the start. Later errors belong to a single connection.
+    // The startup code handles errors before `listen`. Later errors belong to a single connection.
     server.on('error', () => undefined);
     return server;
   }
@@ -160,7 +160,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     callback(this.conversationOf(session)?.isTooMany === true ? refusal(TOO_MANY) : null);
   }
 
-  /** While deliveries need the process, makes a client wait at MAIL, before it sends any data. */
+  /** While deliveries keep the process busy, delays the reply to MAIL, so that the client does not send data yet. */
   private async began(session: SMTPServerSession): Promise<Error | null> {
     this.conversationOf(session)?.recipients.clear();
     return (await this.mail.turn()) ? null : refusal(BUSY);
@@ -228,7 +228,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     this.renewCertificate(server);
   }
 
-  /** Certificate and key may not match while files are being replaced. Until they do, the previous ones stay. */
+  /** Certificate and key may not match while files are replaced. The previous pair stays in use until they match. */
   private renewCertificate(server: BoundedServer): void {
     const nowMs = this.clock.monotonicMs();
     if (this.certificate === null || nowMs - this.certificateSeenMs < CERTIFICATE_EVERY_MS) return;
@@ -236,7 +236,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     try {
       const changed = this.certificate.changed();
       if (changed === null) return;
-      // Checks the new pair first, because the server's own check runs after the old certificate is gone.
+      // Checks the new pair first, because the server checks it only after it has dropped the old certificate.
       createSecureContext(changed);
       server.updateSecureContext({ cert: changed.cert, key: changed.key });
       this.logger.log('The certificate was reloaded.');

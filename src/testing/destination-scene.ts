@@ -19,7 +19,7 @@ export interface EventView extends Json {
   attempts: AttemptView[];
 }
 
-/** Retry policy with a retry every second that never gives up, so that a check waits only for the target. */
+/** Retry policy with 19 retries, one every second, so that a check waits only for the target. */
 const PERSISTENT = { schedule: [0, ...Array.from({ length: 19 }, () => 1)] };
 
 /** The service with one destination type, as used by the checks. The first check starts it. */

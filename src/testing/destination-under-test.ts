@@ -41,7 +41,7 @@ export interface DestinationUnderTest {
   refusedDraft?(): DestinationDraft;
   /** Returns all messages that arrived so far, in order, including those before a restart. */
   received(): Promise<readonly ReceivedMessage[]> | readonly ReceivedMessage[];
-  /** Makes the target refuse connections, and closes its existing ones. */
+  /** Makes the target refuse connections, and closes its existing connections. */
   stopTarget(): Promise<void>;
   /** Starts the target again at the same address. */
   startTarget(): Promise<void>;

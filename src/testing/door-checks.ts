@@ -32,7 +32,7 @@ export interface PolicyUnderTest {
   /** A message that the policy accepts, and the headers that the policy adds, if any. */
   taken: MessageDraft & { headers?: (organization: string) => Record<string, string> };
   refused: MessageDraft & { reason: RegExp };
-  /** An accepted email with the headers it gets, and a rejected one. Omit `email` if all are accepted unchanged. */
+  /** An accepted email, the headers added to it, and a rejected email. Omit it if all emails are accepted unchanged. */
   email?: {
     taken: string;
     headers?: (organization: string) => Record<string, string>;

@@ -19,7 +19,7 @@ const ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'a
 /** A target that is down, the usual case for retries. */
 const DOWN = 500;
 
-/** Checks that the policy's numbers are valid, its rulings respect them, and deliveries follow its rulings. */
+/** Checks that the policy's numbers are valid, its rulings respect the numbers, and deliveries follow the rulings. */
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());
@@ -89,7 +89,7 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
         const boundSeconds = policy.delaySeconds?.(failed) ?? stepAfter(policy, 1);
         const dueMs = Date.parse(String(delivery?.['next_attempt_at']));
         const endedMs = Date.parse(attempt?.['at'] as string) + (attempt?.['duration_ms'] as number);
-        // No due time is shown if the next attempt has already happened.
+        // The API shows no due time if the next attempt has already happened.
         assert.ok(
           Number.isNaN(dueMs) || dueMs <= endedMs + boundSeconds * 1000 + TOLERANCE_MS,
           `is retried at ${dueMs}, after ${endedMs}`,

@@ -11,7 +11,7 @@ export function shutdownChecks(scene: DestinationScene): ConformanceCheck[] {
 async function leavesNothing(scene: DestinationScene): Promise<void> {
   const service = await scene.service();
   await scene.delivered(await scene.send(await scene.destination()));
-  // Rejects unless the process ends by itself, in time and with exit code 0.
+  // `end` rejects unless the process ends by itself, in time and with exit code 0.
   await scene.end();
   if (scene.subject.connections)
     await until(

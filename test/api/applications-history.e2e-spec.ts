@@ -166,7 +166,7 @@ describe('history of an application endpoint', () => {
   it('a filtered page scans 500 events and returns a cursor, even if nothing matches', async () => {
     const { application, id } = await failing('url', 0);
     const event = await attempted((await emit(server, application, { event_type: 'rare' })).message_id, 1);
-    // Newer copies of the event in question, without attempts.
+    // Ids for newer copies of the event. The copies have no attempts.
     const hex = uuidOf(event).replaceAll('-', '');
     const ids = Array.from({ length: 1_100 }, (_, i) =>
       (BigInt(`0x${hex}`) + BigInt(i + 1)).toString(16).padStart(32, '0'),

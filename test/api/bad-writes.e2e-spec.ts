@@ -224,7 +224,7 @@ describe('bad input on every write operation', () => {
     expect(faults).toEqual([]);
   }, 240_000);
 
-  /** Adds valid other fields so that the odd one decides. If a name occurs twice, the last one counts. */
+  /** Adds valid values for other fields, so that only `field` can be at fault. The last of two equal names applies. */
   function bodyWith(path: string, field: string, value: string): string {
     const rest: Record<string, object> = {
       '/v1/destinations': { name: 'Odd', type: 'pull' },

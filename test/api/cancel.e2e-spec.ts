@@ -53,7 +53,7 @@ describe('cancel', () => {
   const open = async (destination: string): Promise<number> =>
     (await sql.rows('select 1 from due_deliveries where target_id = $1', [uuidOf(destination)])).length;
 
-  /** Creates a destination with events whose first attempt failed and whose next one is due in an hour. */
+  /** Creates a destination with events whose first attempt failed and whose next attempt is due in an hour. */
   const waiting = async (...types: string[]): Promise<{ destination: string; messages: string[] }> => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
     const messages: string[] = [];
@@ -107,7 +107,7 @@ describe('cancel', () => {
 
     expect(await cancelled(destination)).toBe(2_300);
 
-    // Only the attempts in flight are left, as many as the concurrency window allows.
+    // Only the attempts in flight are left. The concurrency window limits their number.
     await until(
       () => open(destination),
       (rows) => rows <= 32,

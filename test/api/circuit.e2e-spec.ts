@@ -66,7 +66,7 @@ describe('the circuit breaker', () => {
 
   /**
    * Waits until all earlier outcomes are counted. Outcomes are counted in order, shortly after their attempts are
-   * stored, so the count of one more failure proves it.
+   * stored. This function causes one more failure and waits until it is counted.
    */
   const everythingCounted = async (): Promise<void> => {
     const target = targets.open(() => ({ status: 500 }));
@@ -331,7 +331,7 @@ describe('the circuit breaker', () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => send(server, `${target.url}?number=${i}`)));
     await until(count, (known) => known === before + 100);
     await sql.rows(`update circuits set changed_at = now() - interval '49 hours'`);
-    // Notifications may have been missed: this one makes the workers read all circuits.
+    // Workers may have missed notifications. This notification makes them read all circuits.
     await sql.rows(`select pg_notify('posthorn', 'circuit:*')`);
 
     await until(

@@ -5,7 +5,7 @@ import net from 'node:net';
 /** A TCP proxy in front of a database that simulates network and server failures. */
 export interface DatabaseLink {
   readonly url: string;
-  /** Breaks every connection and refuses new ones. */
+  /** Breaks every connection and refuses new connections. */
   cut(): void;
   /** Simulates a power failure: drops all traffic, also on new connections, but closes no connection. */
   silence(): void;
@@ -15,9 +15,9 @@ export interface DatabaseLink {
   loseAnswerTo(statement: string): void;
   /** Starts to count how often statements with this name run. Returns a function that reads the count. */
   countRunsOf(statement: string): () => number;
-  /** Breaks every existing connection. New ones work. */
+  /** Breaks every existing connection. New connections work. */
   restore(): void;
-  /** Breaks every existing connection. New ones connect to the server at this port. */
+  /** Breaks every existing connection. New connections go to the server at this port. */
   leadTo(port: number): void;
   close(): Promise<void>;
 }

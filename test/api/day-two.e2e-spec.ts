@@ -327,7 +327,7 @@ describe('day two', () => {
       const job = await started(`/v1/endpoints/${endpoint.id}/requests/replay`, { status: 'parked' });
       await over(job);
 
-      // As if the process had died before it recorded any progress.
+      // Simulates a process that died before it recorded any progress.
       await sql.rows(`update requests set released_at = null where endpoint_id = $1`, [uuidOf(endpoint.id)]);
       await sql.rows(
         `update replay_jobs set state = 'running', from_id = '00000000-0000-0000-0000-000000000000', scanned = 0, replayed = 0, enqueued = 0,

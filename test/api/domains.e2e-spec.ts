@@ -294,7 +294,7 @@ describe('domains', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
       expect(again.json).toMatchObject({ state: 'verified' });
       expect(asked()).toBe(once);
-      // The TXT record that proves the ownership, the CNAME, and the addresses of both families.
+      // The four lookups are the TXT record that proves the ownership, the CNAME, and the addresses of both families.
       expect(once).toBe(4);
     });
 

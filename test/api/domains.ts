@@ -30,7 +30,7 @@ export interface DomainsScene {
   publish(records: readonly ShownRecord[]): void;
   /** Removes the records from the zone. */
   withdraw(records: readonly ShownRecord[]): void;
-  /** Runs a real check, no matter when the last one ran, and returns the domain. */
+  /** Runs a real check, no matter when the last check ran, and returns the domain. */
   verify(id: string, at?: PosthornServer): Promise<ApiAnswer['json']>;
   /** Returns a verified domain of this kind. */
   verified(kind: string, host?: string): Promise<ApiAnswer['json']>;

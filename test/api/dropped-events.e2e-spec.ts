@@ -81,7 +81,7 @@ describe('events dropped by a transform', () => {
     );
     expect(bodiesAt(https)).toEqual(['{"id":1}', '{"id":1}']);
     expect(await pulled(pull)).toEqual([{ id: 1 }, { id: 1 }]);
-    // A mirror forwards the original request of an event byte for byte, so it must never get a dropped one.
+    // A mirror forwards an event's original request byte for byte, so it must never get a dropped event.
     expect(bodiesAt(mirror).join()).not.toContain('SECRET');
     expect(await eventOf(server, dropped)).toMatchObject({ status: 'ignored', deliveries: [] });
   });
@@ -148,7 +148,7 @@ describe('events dropped by a transform', () => {
     await https.arrived(1);
     const after = await replayed(server, endpoint, { since: LONG_AGO });
 
-    // Excluded are two parked events and one that the release dropped. The fourth is the one that it delivered.
+    // Three events are excluded: two are parked, and the release dropped one. It delivered the fourth event.
     expect(after).toMatchObject({ scanned: 4, replayed: 1, excluded: 3 });
     await https.arrived(2);
     expect(bodiesAt(https)).toEqual(['{"id":4}', '{"id":4}']);
@@ -187,7 +187,7 @@ describe('events dropped by a transform', () => {
   });
 
   describe('that an earlier version stored', () => {
-    /** Creates a dropped event as that version stored it: only the note on its request marks it as dropped. */
+    /** Creates a dropped event as an earlier version stored it: only the note on its request marks it as dropped. */
     async function before(settings: object = {}): Promise<Awaited<ReturnType<typeof scene>> & { id: string }> {
       const found = await scene(managed(), settings);
       const id = await accepted(server, found.endpoint, json(TEST_EVENT));

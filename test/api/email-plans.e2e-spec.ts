@@ -25,12 +25,12 @@ const SUPPRESSIONS = 50_000;
 const SCHEDULED = 20_000;
 const ENVIRONMENT = 1;
 const TARGET = emailTargetId(ENVIRONMENT);
-/** Statuses of one email in a hundred: a list of them must not scan the other emails. */
+/** Statuses that only one email in a hundred has. A list of these emails must not scan the other emails. */
 const RARE = ['bounced', 'complained', 'suppressed', 'failed', 'sending'] as const;
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Email `i` of a month. Its id is a ULID that encodes its time. */
+/** Returns the id of email `i` of a month. The id is a ULID that encodes the email's time. */
 const id = (firstMs: number): string =>
   `(lpad(to_hex((${firstMs} + i * ${Math.floor((30 * DAY_MS) / EMAILS)}::bigint)), 12, '0') || substr(md5(i::text), 1, 20))::uuid`;
 
@@ -70,8 +70,8 @@ function fill(nowMs: number): string[] {
 }
 
 /**
- * Checks the comments of the email stores: the named index serves each statement, with bounded work for any amount of
- * data.
+ * Checks that the comments of the email stores are true: each statement uses the index that its comment names, with
+ * bounded work for any amount of data.
  */
 describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 scheduled emails', () => {
   let database: TestDatabase;
@@ -97,7 +97,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     for (const statement of fill(nowMs)) await clients.ordinary.query(statement);
     const first = async (text: string): Promise<Record<string, string>> =>
       (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
-    // An email without a due delivery, because for one with a due delivery the statement does not read its deliveries.
+    // Selects an email without a due delivery. With a due delivery, the statement does not read its deliveries.
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
     suppressed = (await first('select id from suppressions order by md5(id::text) limit 1'))['id'] ?? '';

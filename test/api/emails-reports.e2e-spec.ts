@@ -148,7 +148,7 @@ describe('reports about emails', () => {
 
     const before = await emailIn(server, id, 'bounced');
     expect(await reportsOf(id)).toHaveLength(1);
-    // As after a crash between recording the effects and completing the report.
+    // Simulates a crash between recording the effects and completing the report.
     await sql.rows(`update mail_reports set state = 'waiting', kind = null, due_at = now() where email_id = $1`, [
       uuidOf(id),
     ]);
@@ -384,7 +384,7 @@ describe('reports about emails', () => {
         expect(
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
-        // A system event that was sent is gone. A second recording would appear here.
+        // The row of a system event disappears when the event is sent. A second recording would appear here.
         expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }

@@ -130,7 +130,7 @@ describe('suppressions, system events about emails, and attachments by URL', () 
       const [waits, other] = [simulated('deferred'), 'meanwhile@example.org'];
       const id = await sendEmail(server, { to: [waits, other] });
       await emailAfter(server, id, 1);
-      // As if the transport had deferred this recipient, too.
+      // Simulates that the transport has deferred this recipient, too.
       await sql.rows(
         `update emails set recipients = jsonb_set(recipients, '{1,state}', '"sending"') where id = (select event_id from due_deliveries limit 1)`,
       );

@@ -20,7 +20,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** `DELETE /v1/events/{id}/payload` erases the payload for good and keeps the record of its deliveries. */
+/** `DELETE /v1/events/{id}/payload` erases the payload permanently and keeps the record of its deliveries. */
 describe('erase', () => {
   let server: PosthornServer;
   let targets: Targets;

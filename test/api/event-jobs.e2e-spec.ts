@@ -174,7 +174,7 @@ describe('jobs on a filtered list of events', () => {
     expect((await enqueuedOf(rare)).sort()).toEqual(dead.slice(0, 2));
     const made = await enqueuedOf(type);
     expect([...made].sort()).toEqual(dead.slice(2));
-    // Pages are processed newest first, the events of a page oldest first.
+    // The job processes the newest page first. Within a page, it processes the oldest event first.
     expect(made.slice(0, 1_000)).toEqual(dead.slice(-1_000));
   }, 120_000);
 
@@ -514,7 +514,7 @@ describe('jobs on a filtered list of events', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // The first lock blocks the first page, the second lock the second page.
+      // The first lock blocks the first page, and the second lock blocks the second page.
       await lock(0);
       const { id } = expectStatus(
         await ask({ action: 'recover', filter: { destination, event_type: type } }),

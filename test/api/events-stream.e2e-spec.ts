@@ -27,7 +27,7 @@ import {
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
 const kinds = (items: readonly Told[]): string[] => items.map(({ event }) => event);
 
-/** Returns an id without the time of the read that found the event. */
+/** Returns a stream id without the time of the read that found the event. */
 const placed = (id: string): string => id.replace(/^(\d+\.\d+)\.\d+/, '$1');
 
 /** GET /v1/events/stream: which events are streamed to which clients, and how gaps are reported. */
@@ -140,7 +140,7 @@ describe('GET /v1/events/stream', () => {
     ).json.message_id as string;
     for (const id of [toMine, toTheirs, inbound]) await everything.heard('status', ({ data }) => data.id === id);
     const fanned = (await everything.heard('status', ({ data }) => data.message_id === message)).data.id as string;
-    // When the last event has been streamed, every listener has received all earlier ones.
+    // When the last event has been streamed, every listener has received all earlier events.
     await Promise.all([
       listeners[3]?.heard('status', ({ data }) => data.id === inbound),
       listeners[4]?.heard('status', ({ data }) => data.id === fanned),
@@ -248,12 +248,12 @@ describe('GET /v1/events/stream', () => {
   it('200: an open transaction delays all later events, which are streamed once it ends', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
-    // A writing transaction that stays open. It could still commit rows ordered before the later ones.
+    // This writing transaction stays open. It could still commit rows that precede the rows of later transactions.
     const holder = await beginWriting(server.databaseUrl);
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');
     expect(listener.changes()).toEqual([]);
-    // A stream with follow=false does not end before that transaction either.
+    // A stream with follow=false does not end before the open transaction ends.
     const leaving = listen(other, `?destination=${destination}&follow=false`, {
       'last-event-id': listener.told[0]?.id ?? '',
     });
@@ -277,7 +277,7 @@ describe('GET /v1/events/stream', () => {
     const listener = await listen(server, `?destination=${destination}`);
     const message = await send(server, destination);
     await listener.heard('status', ({ data }) => data.id === evt(message));
-    // As from a process that paused between the receiver's answer and its own commit.
+    // Simulates a process that paused between the receiver's response and the commit of the attempt.
     await sql.rows(
       `do $$ begin
          insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status)
@@ -373,7 +373,7 @@ describe('GET /v1/events/stream', () => {
 
     process.stderr.write(`1,000 listeners: ${JSON.stringify({ before, after })}\n`);
     expect(after.bytes - before.bytes).toBeLessThan(50 * 1024 * 1024);
-    // A pool may open one or two connections for other work. One per listener would be a thousand.
+    // A pool may open one or two connections for other work. One connection per listener would add a thousand.
     expect(after.connections - before.connections).toBeLessThan(10);
   });
 

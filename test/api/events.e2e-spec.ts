@@ -63,11 +63,11 @@ describe('events', () => {
     expectStatus(await server.api('GET', `${path}?${new URLSearchParams(query)}`), 200).json;
 
   describe('GET /v1/events', () => {
-    /** Newest first. */
+    /** Sent events, newest first. */
     let sent: Item[];
     let destinations: string[];
 
-    /** Creates one destination per status, whose receiver answers every event so that it ends in that status. */
+    /** Creates destinations for each status, whose receivers answer so that every event ends in that status. */
     beforeAll(async () => {
       const newDestination = (status: keyof typeof ANSWERS): Promise<string> => {
         const target = targets.open(() => ({ status: ANSWERS[status] }));

@@ -26,7 +26,7 @@ describe('a fan-out is atomic and happens once', () => {
     sql = openSql({ databaseUrl: database.url });
   });
 
-  /** A restored link has broken every connection. The next call can be the first to use a broken one. */
+  /** Restoring the link breaks every connection. The next call can be the first to use a broken connection. */
   beforeEach(async () => {
     link.restore();
     await until(
@@ -113,7 +113,7 @@ describe('a fan-out is atomic and happens once', () => {
       ),
     ]);
 
-    // Concurrent requests with the same key get in_flight while one of them looks the answer up.
+    // While one of the concurrent requests with this key looks the answer up, the others get in_flight.
     for (const answer of repeated)
       expect(answer.status === 202 ? answer.text : answer.json.error.details).toEqual(
         answer.status === 202 ? first.text : { reason: 'in_flight' },

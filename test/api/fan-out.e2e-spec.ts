@@ -19,7 +19,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** The time that the longest file of `npm test` may take on two shared cores. */
+/** Maximum duration of the slowest file of `npm test` on two shared cores. */
 const MANY_WITHIN_MS = 60_000;
 
 describe('a fan-out', () => {
@@ -178,7 +178,7 @@ describe('a fan-out', () => {
     }
   });
 
-  /** Verifies a delivery with the official clients of both kinds, and returns the payloads. */
+  /** Verifies a delivery with the official Svix and Standard Webhooks clients, and returns the payloads. */
   function verified({ headers, rawBody }: ReceivedRequest, secret: string): unknown[] {
     const signed = Object.fromEntries(
       ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name] as string]),

@@ -19,7 +19,7 @@ describe('granted keys', () => {
     server = await startServer({ TRUST_PROXY: '127.0.0.0/8', OPERATOR_KEY });
     sql = openSql(server);
     clientId = await registered(server);
-    // One admin stays, so that the others can be removed.
+    // One admin stays, so that the other admins can be removed.
     expectStatus(await server.api('POST', '/v1/members', { email: 'boss@customer.example', role: 'admin' }), 201);
   });
 
@@ -52,7 +52,7 @@ describe('granted keys', () => {
 
   /** Approves a program in the device flow that has not fetched its key yet. */
   async function program({ cookie }: PlainBrowser, scope: string): Promise<() => ReturnType<typeof form>> {
-    // Attempts to enter codes are counted per client address.
+    // Attempts to enter codes are counted per client address, so each program uses a new browser.
     const browser = new PlainBrowser(server);
     browser.cookie = cookie;
     const device = (

@@ -87,7 +87,7 @@ describe('isolation of targets', () => {
     const sent = await sendMany(small, await destinationAt(small, healthy.url), 5);
     for (const messageId of sent) await eventIn(small, messageId, 'delivered');
 
-    // If a slot had become free by the end of an attempt, that attempt would be recorded before its successor.
+    // An attempt that ended and made its slot available would already be recorded.
     const rows = openSql(small);
     expect(await rows.rows('select from attempts')).toHaveLength(sent.length);
     await rows.close();
@@ -138,7 +138,7 @@ describe('isolation of targets', () => {
     await small.stop();
   }, 90_000);
 
-  /** Inserts more deliveries like that of a message, all of them due for an hour. */
+  /** Inserts copies of a message's delivery. All copies have been due for an hour. */
   const copy = (messageId: string, count: number): Promise<unknown> =>
     sql.rows(
       `with one as (select * from events where id = $1), made as (
@@ -194,8 +194,8 @@ describe('isolation of targets', () => {
     lag.disable();
     await other.stop();
     expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
-    // A stalled receiver process sees several deliveries at once, which its event loop lag shows. A stall of the nodes
-    // is not measured here.
+    // A stalled receiver process sees several deliveries at once. Its event loop lag shows how long it stalled. A stall
+    // of the nodes is not measured here.
     const stalledSeconds = lag.max / 1e9;
     const most = PER_SECOND * (1.5 + stalledSeconds) + Math.max(1, PER_SECOND / 10);
     const atMs = posts.map(({ at }) => at.getTime());

@@ -208,7 +208,7 @@ describe('keys', () => {
 
       const refused = await alone.api('DELETE', `/v1/keys/${last.id}`);
       const { json: other } = await alone.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' });
-      // If two keys revoke each other concurrently, one stays.
+      // If two keys revoke each other concurrently, one of them remains.
       const both = await Promise.all([
         alone.api('DELETE', `/v1/keys/${last.id}`, undefined, as(other.key)),
         alone.api('DELETE', `/v1/keys/${other.id}`),
@@ -222,7 +222,7 @@ describe('keys', () => {
       expect(both.map(({ status }) => status).sort()).toContain(204);
       expect(both.filter(({ status }) => status === 204)).toHaveLength(1);
       expect(rotated.status).toBe(200);
-      // A live admin key can create keys of both environments, so the test key is not the last one.
+      // A live admin key can create keys of both environments, so the test key is not the last admin key.
       expect((await alone.api('DELETE', `/v1/keys/${own.id}`, undefined, as(test))).status).toBe(204);
       await alone.stop();
     }, 60_000);

@@ -39,7 +39,7 @@ describe('operations with an Idempotency-Key, and operations on disabled targets
   const eventCount = async (): Promise<number> =>
     (await sql.rows<{ count: number }>('select count(*)::int as count from events'))[0]?.count ?? 0;
 
-  /** Makes the same call twice. The first one fails before its response is stored; the second one uses the same key. */
+  /** Makes the same call twice with the same key. The first call fails before its response is stored. */
   async function twiceWithOneKey(
     path: string,
     body?: unknown,

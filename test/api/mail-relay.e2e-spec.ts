@@ -30,7 +30,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
           callback();
         }, callback),
     });
-    // Postfix is stopped while it still forwards messages of earlier tests.
+    // Ignores errors, because Postfix is stopped while it still forwards messages of earlier tests.
     sink.on('error', () => undefined);
     await new Promise<void>((resolve) => void sink.listen(0, '127.0.0.1', resolve));
     postfix = await Postfix.start((sink.server.address() as AddressInfo).port, {

@@ -90,7 +90,7 @@ describe('inbox tools of /mcp', () => {
     const broken = await call('get_destination', { destination_id: destination });
     await call('get_metrics', { key: destination, window: '1m', since: before });
     await call('search_events', { destination, status: 'retrying' });
-    // Meanwhile the operator has repaired the receiver.
+    // Simulates that the operator has repaired the receiver.
     target.answerBy(() => ({}));
     const tested = await call('test_destination', { destination_id: destination });
     const redriven = await call('redrive_dead_letters', {

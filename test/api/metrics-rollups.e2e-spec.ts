@@ -31,9 +31,9 @@ interface Item extends Counts {
 }
 
 /**
- * Computes the expected metrics from the stored rows. Events count at acceptance, attempts at their begin. Deliveries
- * count at the begin of their last attempt, or at their end without an attempt. An attempt that did not end its
- * delivery was retried. Deliveries superseded by a replay did not end.
+ * Computes the expected metrics from the stored rows. Events are counted at acceptance, and attempts at their start.
+ * Deliveries are counted at the start of their last attempt, or at their end if they end without an attempt. An attempt
+ * that did not end its delivery was retried. Deliveries superseded by a replay did not end.
  */
 const HAPPENED = `
   with ended as (
@@ -142,7 +142,7 @@ describe('GET /v1/metrics after a mixed load', () => {
       send(server, slow.url),
     ]);
     expectStatus(await server.api('POST', `/v1/events/${replayed}/replay`), 202);
-    // Deliveries that wait for their second attempt end with their destination.
+    // Deliveries that wait for their second attempt end when their destination is disabled.
     await until(
       () => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(leftId)]),
       (rows) => rows.length === 5,
@@ -313,7 +313,7 @@ describe('GET /v1/metrics of a time range', () => {
       const items = await metrics({ key, window: '1d' });
       return COUNTS.map((count) => items.reduce((sum, item) => sum + item[count], 0));
     };
-    // received, delivered, failed, retried, dlq, attempts
+    // The numbers are received, delivered, failed, retried, dlq and attempts.
     expect(await sums(endpoint)).toEqual([12, 12, 0, 12, 12, 36]);
     expect(await sums(good)).toEqual([12, 12, 0, 0, 0, 12]);
     expect(await sums(bad)).toEqual([12, 0, 0, 12, 12, 24]);

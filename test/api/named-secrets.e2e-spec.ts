@@ -322,7 +322,7 @@ describe('named secrets', () => {
         () => server.api('PATCH', `/v1/destinations/${destination}`, { headers: { 'x-a': template } }),
         () => server.api('DELETE', path),
       ];
-      // Both calls queue behind a lock on the secret, in this order.
+      // Both calls wait for a lock on the secret. The call at index `first` waits first.
       const holder = new pg.Client({ connectionString: server.databaseUrl });
       await holder.connect();
       await holder.query('begin');

@@ -173,7 +173,7 @@ describe('operations without a request body', () => {
         is_capped: false,
       });
       expect(unerased.json.id).toBe(app);
-      // A dry run has an empty difference in the audit log. The entry of the erasure names its job.
+      // In the audit log, a dry run has no changes, and the entry of the erasure names its job.
       expect(entries.map(({ action, before, after: now }: Record<string, unknown>) => [action, before, now])).toEqual([
         ['POST /v1/app/:app/erase', {}, { made: id }],
         ['POST /v1/app/:app/erase', {}, {}],
@@ -235,7 +235,7 @@ describe('operations without a request body', () => {
       const message = await send(server, destination);
       await eventIn(server, message, 'delivered');
 
-      // As a range replay rejects a destination without a route.
+      // A range replay rejects a destination without a route in the same way.
       for (const named of [other, foreign, `dst_${ID}`, 'nothing', message, `ep_${ID}`, '']) {
         const answer = await replay(message, [destination, named]);
         expect(expectInvalid(answer, 'schema')).toEqual(['destinations.1']);

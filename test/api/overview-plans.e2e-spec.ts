@@ -24,8 +24,8 @@ const APPLICATION = '00000001-0000-0000-0000-000000000007';
 const id = (kind: number, i = 'i'): string => `('0000000${kind}-0000-0000-0000-' || lpad(to_hex(${i}), 12, '0'))::uuid`;
 
 /**
- * 10,000 targets, of which one in a hundred fails, with the hours of a day and the days of a month; also the rollups of
- * the environment.
+ * Inserts 10,000 targets with rollups for each hour of a day and each day of a month, and the rollups of the
+ * environment. One target in a hundred fails.
  */
 const FILL = [
   `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,

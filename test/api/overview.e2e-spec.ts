@@ -58,7 +58,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** The only describe block of this file that counts everything in the environment, so it comes first. */
+/** This describe block comes first, because only this block counts everything in the environment. */
 describe('rollups of the environment and of an application', () => {
   let application: string;
   let broken: string;
@@ -78,8 +78,8 @@ describe('rollups of the environment and of an application', () => {
     await endpointAt(server, application, targets.open(() => ({ status: 500 })).url, once);
     expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination: fine }), 201);
     const hook = await inbound(server, { slug: 'counted', destinations: [fine, broken, pulled] });
-    // 3 sends, of which 2 go to the broken destination; 1 send to a URL; 1 message to 3 endpoints; 2 webhooks to 3
-    // destinations.
+    // The setup makes 3 sends to destinations, of which 2 go to the broken one, and 1 send to a URL. It also sends 1
+    // message to 3 endpoints, and 2 webhooks to 3 destinations each.
     for (const target of [fine, broken, broken, good.url]) await send(server, target);
     await emit(server, application);
     for (const n of [1, 2]) expect((await provide(server, hook.at, json({ n }))).status).toBe(200);
@@ -89,7 +89,7 @@ describe('rollups of the environment and of an application', () => {
   it('200 without a key parameter: all accepted events, each once, and all deliveries, each once, to any target', async () => {
     const { data } = await get('/v1/metrics?window=1d');
 
-    // received: 4 + 3 + 2. delivered: fine 1, URL 1, two endpoints, 2 × (fine, pulled). dlq: 2 + 1 + 2.
+    // received: 4 + 3 + 2. delivered: fine 1, URL 1, endpoints 2, webhooks 2 × 2 (fine, pulled). dlq: 2 + 1 + 2.
     expect(countsOf(data)).toEqual([9, 8, 0, 5, 5, 16]);
     expect(data).toHaveLength(30);
     const { data: hours } = await get('/v1/metrics?window=1h&sparse=true');
@@ -230,7 +230,7 @@ describe('GET /v1/attention', () => {
       });
     }
     expect(await concernsOf('target.disabled', test())).toEqual([]);
-    // Like a process of the previous release that disables a destination during a rolling upgrade.
+    // Simulates a process of the previous release that disables a destination during a rolling upgrade.
     await sql.rows('update destinations set disabled_at = null where id = $1', [uuidOf(destination)]);
     expect((await concernsOf('target.disabled')).find(({ subject }) => subject === destination)).toMatchObject({
       since: expect.stringMatching(/Z$/),
@@ -265,7 +265,7 @@ describe('GET /v1/attention', () => {
     });
     expect(growing.find(({ subject }) => subject === destination).since).toMatch(/:00:00\.000Z$/);
     expect(await concernsOf('dead_letters.growing', test())).toEqual([]);
-    // Moves the last dead letters back, so that they are no longer growing.
+    // Moves the last dead letters back in time, so that their number is no longer growing.
     await sql.rows(`update rollups set start = start - interval '20 hours' where key_id = $1 and resolution = '1h'`, [
       uuidOf(destination),
     ]);
@@ -301,7 +301,7 @@ describe('GET /v1/attention', () => {
        values ($1, $2, 'lost.example', 'email', 'verified', 'x', true, true, true, true, '[]', 3600, $3, 1, now() + interval '1 day', 1, $3, $3, $3)`,
       [environmentId, domain, now],
     );
-    // A tenant's delivery that no worker can claim, because its row is locked during the request.
+    // Inserts a tenant's delivery that no worker can claim, because its row is locked during the request.
     const overdue = await until(
       async () => {
         await sql.rows(

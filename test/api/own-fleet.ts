@@ -8,7 +8,7 @@ import { openSql, startTargets } from './scene.js';
 export interface OwnFleet {
   readonly targets: Targets;
   readonly sql: Sql;
-  /** Starts a process with the same keys as the others. */
+  /** Starts a process with the same keys as the other processes. */
   start(env?: Readonly<Record<string, string>>): Promise<PosthornServer>;
 }
 

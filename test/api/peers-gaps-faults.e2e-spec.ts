@@ -10,16 +10,16 @@ import type { TargetPath } from './scene.js';
 import { destinationAt, eventIn, eventOf, PATIENT, send, sendMany, WITHIN_MS } from './scene.js';
 
 /**
- * The lease of a dead worker lasts 10 s. The worker that releases its claims first verifies that its own lease has been
- * valid for 10 s.
+ * The lease of a dead worker lasts 10 s. Before another worker releases the dead worker's claims, it verifies that its
+ * own lease has been valid for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
-/** Longer than a worker's lease, shorter than the time limit of an attempt. */
+/** Response time that is longer than a worker's lease and shorter than the time limit of an attempt. */
 const SLOW_MS = 13_000;
 
 /**
- * Like peers-gaps.e2e-spec.ts, with processes that die and a Redis that is restored from a snapshot. The tests run
- * concurrently, because all of them wait for leases.
+ * Tests further gaps of peers (see peers-gaps.e2e-spec.ts), with processes that die and a Redis that is restored from a
+ * snapshot. The tests run concurrently, because all of them wait for leases.
  */
 describe("peers' gaps, under faults", () => {
   const idsOf = (target: TargetPath): string[] =>
@@ -72,7 +72,7 @@ describe("peers' gaps, under faults", () => {
             attempts: [attempt, ...more],
           } = await eventIn(other, message, 'delivered', RECOVERED_WITHIN_MS);
           expect([attempt, more]).toEqual([expect.objectContaining({ number: 1, status: 200 }), []]);
-          // A shorter attempt would not outlast the lease.
+          // A shorter attempt would end before the lease.
           expect(attempt.duration_ms).toBeGreaterThan(10_000);
         }
         expect(idsOf(target)).toEqual([...messages].sort());

@@ -23,14 +23,14 @@ import {
 } from './scene.js';
 import { endWindows } from './telling.js';
 
-/** Fewer than the hanging attempts in any test here: a service that held a connection for each attempt would stall. */
+/** Fewer connections than hanging attempts in any test. A service that held a connection per attempt would stall. */
 const CONNECTIONS = 4;
 /** Time-out for ten thousand deliveries, on two cores that other suites use too. */
 const MANY_WITHIN_MS = 60_000;
 
 /**
- * Gaps of peers that no other suite covers. docs/peers.md lists all of them. The titles begin with the peer's thread or
- * file.
+ * Gaps of competing products (peers) that no other suite covers. docs/peers.md lists all gaps. Each title begins with
+ * the peer's thread or file.
  */
 describe("peers' gaps", () => {
   let server: PosthornServer;
@@ -54,7 +54,7 @@ describe("peers' gaps", () => {
     await server?.stop();
   });
 
-  /** Opens a target that does not answer until it is released. */
+  /** Opens a target that does not answer until `release` is called. */
   function hanging(answer: Answer = {}): { target: TargetPath; release(): void } {
     const waiting: (() => void)[] = [];
     let isReleased = false;
@@ -247,7 +247,7 @@ describe("peers' gaps", () => {
       );
 
     for (const message of more) await eventIn(server, message, 'delivered');
-    // A working session can be between two statements for a moment. One held by an attempt would stay.
+    // A working session can be idle between two statements. A session held by an attempt would stay idle.
     await until(inTransaction, (sessions) => sessions.length === 0, WITHIN_MS);
     expect(hung.map(({ target }) => target.posts().length)).toEqual(hung.map(() => 1));
     for (const { release } of hung) release();

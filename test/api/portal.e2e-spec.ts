@@ -112,14 +112,14 @@ describe("the token of a customers' portal", () => {
       const answer = await knock(route, own, every);
       const status = [route, answer.status];
       if (permission === undefined) {
-        // Operator routes accept no tokens at all.
+        // Operator routes accept no portal tokens.
         expect([
           [route, 403],
           [route, 401],
         ]).toContainEqual(status);
         continue;
       }
-      // Not found or incomplete: the call was authorized.
+      // A 404 or 422 shows that the call was authorized.
       expect([200, 404, 422].map((let_in) => [route, let_in])).toContainEqual(status);
       for (const [held, portal] of portals) {
         const refused = (await knock(route, own, portal)).status === 403;
@@ -205,7 +205,7 @@ describe("the token of a customers' portal", () => {
     expect(await status(kept)).toBe(200);
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}`), 204);
-    // 404 if the application is gone, 401 if the token is invalid. Either can be noticed first.
+    // The removal causes 404, and the invalid token 401. The service may notice either of them first.
     expect([401, 404]).toContain((await inPortal(server, kept, 'GET', `/v1/app/${application}/endpoints`)).status);
     await until(
       () => status(kept),
@@ -364,7 +364,7 @@ describe("the token of a customers' portal", () => {
       'x-api-key': 'k1',
       'x-plain': '2',
     });
-    // Without an existing value that it stands for, "(hidden)" would be stored as the value.
+    // "(hidden)" stands for an existing value. A new header has none, so the text itself would be stored.
     expectInvalid(
       await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }),
       'schema',

@@ -134,7 +134,7 @@ describe('pull after a failover to an asynchronous standby', () => {
     const kept = await offer(server, feed, 3);
     const { next_cursor: early } = await page(server, feed);
     const standby = await standbyOf(primary);
-    // The standby falls behind: from here on only the primary has the acknowledged items.
+    // Disconnects the standby, so that from here on only the primary has the acknowledged items.
     await ask(standby, `alter system set primary_conninfo = ''`);
     await ask(standby, 'select pg_reload_conf()');
     await until(
@@ -142,7 +142,7 @@ describe('pull after a failover to an asynchronous standby', () => {
       (rows) => rows.length === 0,
       PATIENT_MS,
     );
-    // Advances the transaction ids so far that all transactions after the failover have lower ids than the lost ones.
+    // Advances the transaction ids, so that transactions after the failover have lower ids than the lost transactions.
     await ask(primary, 'do $$ begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$');
     await offer(server, feed, 40);
     const { next_cursor: cursor } = await page(server, feed, { limit: 100 });

@@ -14,8 +14,8 @@ import { beginElsewhere, eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS
 const DOCUMENT = path.resolve(import.meta.dirname, '..', '..', 'docs', 'pull.md');
 
 /**
- * Contract, section 9: no uncommitted item is ever skipped, order of acceptance, `wait`. Specification, "Pull" and
- * "Delivery semantics".
+ * Contract, section 9: no uncommitted item is ever skipped, items keep the order of acceptance, and `wait` works.
+ * Specification, "Pull" and "Delivery semantics".
  */
 describe('guarantees of pull', () => {
   let server: PosthornServer;
@@ -278,7 +278,7 @@ describe('guarantees of pull', () => {
     const before = await offer(server, feed, 3);
     await ack(server, feed, (await page(server, feed, { limit: 1 })).next_cursor);
     const { next_cursor: cursor } = await page(server, feed, { limit: 1 });
-    // As if the existing items came from a cluster with higher transaction ids.
+    // Simulates that the existing items came from a cluster with higher transaction ids.
     await sql.rows('update pull_items set xid = xid + 1000000000000');
     await sql.rows('update pull_positions set xid = xid + 1000000000000');
     await sql.rows('insert into cluster_epochs (epoch, system_identifier, timeline_id) values (2, 1, 1)');
@@ -300,7 +300,7 @@ describe('guarantees of pull', () => {
     await sql.rows('update cluster_epochs set epoch = -1 where epoch = $1', [current?.epoch]);
 
     const answers = [await pull(server, feed, { cursor }), await ack(server, feed, cursor)];
-    // The epoch of the cursor is recorded, so the current state belongs to a later epoch.
+    // Restores a consistent state, in which the current epoch is later than the epoch of the cursor.
     await sql.rows('delete from cluster_epochs where epoch = -1');
     await sql.rows('update cluster_epochs set epoch = $1 where epoch = (select max(epoch) from cluster_epochs)', [
       (current?.epoch ?? 0) + 1,

@@ -13,7 +13,7 @@ import { createDatabase, type TestDatabase } from '../support/database.js';
 const DAY_MS = 86_400_000;
 const DAYS = 35;
 const ITEMS = 120_000;
-/** Every third item goes to this target, the others to 200 more. */
+/** Every third item goes to this target. The other items go to 200 other targets. */
 const BUSY = '00000000-0000-0000-0000-000000000000';
 /** One in fifty items was received by this endpoint. */
 const ENDPOINT = '00000000-0000-0000-0000-00000000000e';
@@ -33,7 +33,7 @@ function fill(today: number): string[] {
   );
   return [
     ...partitions,
-    // Older than the rows of this test: this cluster already has the epoch after it.
+    // The items of this test have epoch 1, which is older than the cluster's current epoch 2.
     'update cluster_epochs set epoch = 2',
     `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
      select 1, (lpad(to_hex(i), 12, '0') || substr(md5(i::text), 1, 20))::uuid, date '${iso(today)}' + i * ${DAYS - 5} / ${ITEMS},
@@ -46,8 +46,8 @@ function fill(today: number): string[] {
             case when row_number() over (order by id) % 50 = 0 then '${ENDPOINT}'::uuid end, false from events`,
     `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
     `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
-    // Every tenth destination is a pull destination. Every second of those has a moved position, and ten endpoints read
-    // each of them.
+    // Every tenth destination is a pull destination. Every second pull destination has a moved position, and ten
+    // endpoints read from it.
     `insert into destinations (environment_id, id, name, type, config, headers, timeout_ms, status, validation, version, secret, created_at, updated_at)
      select 1, lpad(to_hex(i), 32, '0')::uuid, 'D', case when i % 10 = 0 then 'pull' else 'https' end, '{}', '{}', 1000, 'active', 'valid', 1, '\\x00', now(), now() from generate_series(0, 3000) i`,
     `insert into pull_positions select 1, gen_random_uuid(), lpad(to_hex(i * 10), 32, '0')::uuid, 1, ${XIDS} / 2, '${NIL}', 0, now() from generate_series(0, 300) i, generate_series(1, 10)`,
@@ -56,8 +56,8 @@ function fill(today: number): string[] {
 }
 
 /**
- * Checks the comments of pull.store.ts: the named index serves each statement, with bounded work for any position of a
- * consumer.
+ * Checks that the comments of pull.store.ts are true: each statement uses the index that its comment names, with
+ * bounded work for any position of a consumer.
  */
 describe('pull, with 120,000 items in 35 partitions', () => {
   let database: TestDatabase;
@@ -115,7 +115,7 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     await new PositionsStore(recording).list(1, ['pull'], null, 51);
     const plan = await explain(client, recorded[0] as Recorded);
 
-    // The committed position of a destination is one row, which either index of positions can serve.
+    // The committed position of a destination is a single row, which either index on positions can find.
     expect(plan.indexes.filter((name) => name !== 'pull_positions_pkey')).toEqual([
       'cluster_epochs_pkey',
       'destinations_listed_idx',

@@ -44,8 +44,8 @@ export const ack = (server: PosthornServer, feed: string, cursor: unknown): Prom
 export const messagesOf = ({ data }: Page): string[] => data.map(({ webhook_id: id }: { webhook_id: string }) => id);
 
 /**
- * Waits until the batch at the committed position has `count` items. Any open transaction in the database holds new
- * items back.
+ * Waits until the batch at the committed position has `count` items. Any open transaction in the database delays the
+ * arrival of new items.
  */
 export function arrived(server: PosthornServer, feed: string, count: number): Promise<Page> {
   return until(

@@ -16,10 +16,10 @@ import {
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 
-/** Filter for the events with n below 100, the oldest 99 of a backlog. */
+/** Filter for the events with n below 100, which are the oldest 99 events of a backlog. */
 const BELOW_100 = { path: '$.n', op: 'lt', value: '100' };
 
-/** Specification, "Range replay" rule 4, and "Limits". */
+/** See the specification, "Range replay" rule 4, and "Limits". */
 describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
   let server: PosthornServer;
   let targets: Targets;

@@ -10,8 +10,8 @@ import { expectStatus, openSql } from './scene.js';
 const NOBODY = 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
 /**
- * Specification, "Replay jobs" and "Limits"; contract, section 8. A worker runs only where a test starts one, so jobs
- * stay pending.
+ * See the specification, "Replay jobs" and "Limits", and the contract, section 8. Jobs stay pending, because no worker
+ * runs unless a test starts one.
  */
 describe('replay jobs', () => {
   let server: PosthornServer;

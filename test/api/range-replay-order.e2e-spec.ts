@@ -40,7 +40,7 @@ describe('order of a replay', () => {
     return ids.sort();
   };
 
-  /** Returns the order of a replay: pages go back in time, each page goes forward. */
+  /** Returns the ids in the order of a replay: the newest page first, and the oldest event of a page first. */
   const paged = (ids: readonly string[]): string[] => {
     const pages: string[][] = [];
     for (let end = ids.length; end > 0; end -= WINDOW) pages.push(ids.slice(Math.max(0, end - WINDOW), end));

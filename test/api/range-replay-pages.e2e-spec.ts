@@ -8,7 +8,7 @@ import { askReplay, backlog, enqueued, jobIn, jobOf, replayed, startReplay, watc
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
-/** Only the reconciler would act later than this, fifteen seconds after the last page. */
+/** A shorter time than the reconciler's, which acts fifteen seconds after the last page. */
 const BEFORE_RECONCILER_MS = 10_000;
 
 /**

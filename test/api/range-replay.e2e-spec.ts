@@ -35,7 +35,7 @@ import {
 
 const ONLY_ODD = { path: '$.kind', op: 'eq', value: 'odd' };
 
-/** Specification, "Range replay" rules 1 to 3, and "Replay job". */
+/** See the specification, "Range replay" rules 1 to 3, and "Replay job". */
 describe('POST /v1/endpoints/{id}/replay', () => {
   let server: PosthornServer;
   let targets: Targets;

@@ -248,7 +248,7 @@ describe('rate limits', () => {
         tmpdir(),
       ];
       const child = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-      // Note for the cleanup of the test run, in case this suite never stops the process.
+      // Leaves a note for the cleanup of the test run, in case this suite never stops the process.
       const note = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(child.pid));
       writeFileSync(note, '');
       child.once('exit', () => rmSync(note, { force: true }));
@@ -268,8 +268,8 @@ describe('rate limits', () => {
     }
 
     /**
-     * Whether Redis counted the requests. If Redis does not answer in time on a busy machine, a node allows the request
-     * and shows the full quota.
+     * Returns whether Redis counted the requests. If Redis does not answer in time on a busy machine, a node allows the
+     * request and shows the full quota.
      */
     const wereCounted = (answers: ApiAnswer[]): boolean => answers.every((answer) => remainingOf(answer) < 10);
 

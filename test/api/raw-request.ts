@@ -37,7 +37,7 @@ export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, co
       if (parseAnswers(received).filter(({ status }) => status >= 200).length >= count) finish(false);
     });
     socket.on('close', () => finish(true));
-    // Bytes read before a reset still count.
+    // Ignores a reset, because the bytes received before it are still valid.
     socket.on('error', () => undefined);
   });
 }

@@ -82,7 +82,7 @@ describe('filters and rules on large requests', () => {
     const { endpoint, target } = await filtered({ any: Array.from({ length: 64 }, (_, n) => dear(n)) });
     const neighbour = await filtered(body('matches', 'word [0-9]+;word 7999;'));
     let hasEnded = false;
-    // A machine too busy for ten seconds of CPU time answers 503. The test repeats the request, as a provider does.
+    // The service responds 503 if the machine is too busy for ten seconds of CPU time. A provider then retries.
     const answered = until(
       () => provide(server, endpoint.at, { body: NOISE }),
       ({ status }) => status !== 503,

@@ -110,7 +110,7 @@ describe('deduplicate', () => {
     });
     const ids = Array.from({ length: 20 }, () => randomUUID());
 
-    // Requests without an id share the group commits.
+    // Requests without an id are stored in the same group commits as requests with an id.
     const answers = await Promise.all(
       ids.flatMap((id) =>
         Array.from({ length: 6 }, async (_, n) => {

@@ -16,9 +16,7 @@ const { webhooks: stripe } = new Stripe('sk_test_1');
 const FORM = 'application/x-www-form-urlencoded';
 const BODY = '{"id":"evt_1","type":"invoice.paid","name":"Zoë \\u00e9 \u2028 😀","amount":1.50}';
 
-/**
- * Signs a request as the vendor does. `at` is in seconds since the epoch, `url` is the one configured at the vendor.
- */
+/** Signs a request as the vendor does. `at` is in seconds since the epoch, `url` is the URL set at the vendor. */
 type Sign = (signed: {
   secret: string;
   body: string;
@@ -32,7 +30,7 @@ interface Vendor {
   body?: string;
   type?: string;
   sign: Sign;
-  /** Maximum age of a signature in seconds; undefined if the vendor signs no time. */
+  /** Maximum age of a signature in seconds; undefined if the vendor's signature covers no time. */
   tolerance?: number;
   eventType: string;
   dedupeId: string | null;
@@ -171,9 +169,7 @@ describe('requests of providers', () => {
     return endpoint;
   };
 
-  /**
-   * Sends a request and expects success. The response is the one of the preset, if it has one. Returns the event id.
-   */
+  /** Sends a request and expects success, with the preset's response if the preset has one. Returns the event id. */
   const taken = async (endpoint: Inbound, sent: Sent): Promise<string> => {
     const answer = await provide(server, endpoint.at, sent);
     if (answer.status !== 200 && answer.status !== 204) throw new Error(`Not taken: ${answer.status} ${answer.text}`);

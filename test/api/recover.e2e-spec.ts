@@ -21,7 +21,7 @@ import {
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Contract, section 5 (`recover {since}`); specification, "Range replay" for the course of a job. */
+/** See the contract, section 5 (`recover {since}`), and the specification, "Range replay" for the course of a job. */
 describe('recover', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -166,7 +166,7 @@ describe('recover', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // The first lock blocks the first page, the second lock the second page.
+      // The first lock blocks the first page, and the second lock blocks the second page.
       await lock(0);
       const { id } = expectStatus(await askRecover(api, destination), 202).json;
       await waiting(1);

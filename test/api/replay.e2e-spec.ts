@@ -47,7 +47,7 @@ describe('replay', () => {
   const redrive = async (body?: object): Promise<number> =>
     expectStatus(await server.api('POST', '/v1/dlq/redrive', body), 202).json.redriven;
 
-  /** Expects that the last delivery to a target is the replay of the one before, with the same content. */
+  /** Expects that the last delivery to a target is the replay of the delivery before it, with the same content. */
   const expectSameAgain = async (target: TargetPath, destination: string, payload: string): Promise<void> => {
     const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json;
     const [first, again] = target.posts().slice(-2) as [ReceivedRequest, ReceivedRequest];
@@ -207,7 +207,7 @@ describe('replay', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202));
       const event = await eventIn(server, messageId, 'delivered');
       expect(event.deliveries).toHaveLength(11);
-      // A replay that another one superseded before it started made no request.
+      // A replay made no request if another replay superseded it before it started.
       const overtaken = event.deliveries.filter(
         ({ reason }: { reason: string | null }) => reason === 'superseded',
       ).length;
@@ -250,7 +250,7 @@ describe('replay', () => {
 
       expectStatus(await replay(await send(server, targets.open().url), key()), 202);
 
-      // Empties the cache, so that the next step finds nothing in it.
+      // Empties the cache of destinations, so that the next delivery does not find its destination there.
       await sql.rows(`select pg_notify('posthorn', 'destination:*')`);
       await makeDue(sql, waiting);
       await eventIn(server, waiting, 'delivered');

@@ -90,8 +90,8 @@ export async function older(
 }
 
 /**
- * Creates an endpoint with one received event and a backlog of older ones. The routes are set afterwards, so nothing is
- * delivered.
+ * Creates an endpoint with one received event and a backlog of older events. The routes are set afterwards, so nothing
+ * is delivered.
  */
 export async function backlog(
   server: PosthornServer,

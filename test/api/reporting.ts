@@ -10,7 +10,7 @@ import { ReportsStore } from '../../src/modules/feedback/reports.store.js';
 import { StoredReports } from '../../src/modules/feedback/stored-reports.js';
 import type { PosthornServer } from '../support/server.js';
 
-/** Accepts mail reports as the SMTP listener does, directly on the database of a server. */
+/** Accepts mail reports as the SMTP listener does, but directly on the database of a server. */
 export interface ReportDoor {
   /** Accepts a report to the return path of an email, as it stood in the email's envelope. */
   toReturnPath(returnPath: string, raw: string): Promise<void>;

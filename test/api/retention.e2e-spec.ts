@@ -25,7 +25,7 @@ describe('expiry of events', () => {
   let targets: Targets;
   let sql: Sql;
   let server: PosthornServer;
-  /** `YYYYMMDD` at the begin of the test, which can run past midnight. */
+  /** Date of the day before the test began, as `YYYYMMDD`. The test can run past midnight. */
   let yesterday: string;
 
   beforeEach(async () => {

@@ -41,8 +41,8 @@ describe('retries', () => {
     targets = await startTargets();
     server = await startServer();
     sql = openSql(server);
-    // A trigger records it, because polling could miss it: a retry that is due at once runs before a poll can read its
-    // due time.
+    // A trigger records the state, because polling could miss it: a retry that is due at once runs before a poll can
+    // read its due time.
     await sql.rows(
       'create table waited (event_id uuid, attempts int, due_at timestamptz, first_attempt_at timestamptz, recorded_at timestamptz)',
     );
@@ -180,8 +180,8 @@ describe('retries', () => {
 
       const messageId = await send(server, await destinationAt(server, target.url, { config: PATIENT.config }));
 
-      // Never earlier than the date. Later by the time between the answer and the commit that records it, from which
-      // the delay is counted.
+      // The retry is never earlier than the date. It is later by the time between the answer and the commit that
+      // records the answer, because the delay is counted from that commit.
       const laterMs = (await firstWait(messageId)).dueAt.getTime() - date.getTime();
       expect(laterMs).toBeGreaterThanOrEqual(-25);
       expect(laterMs).toBeLessThan(60_000);

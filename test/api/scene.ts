@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-// Not from kernel/ids.js, which would load Nest into every suite.
+// This import avoids kernel/ids.js, which would load Nest into every suite.
 import { decodeUlid } from '../../src/kernel/ulid.js';
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.js';
 import { startReceiver } from '../support/receiver.js';
@@ -19,7 +19,7 @@ export type AnswerPost = (post: ReceivedRequest, index: number) => Answer | Prom
 /** One path of a receiver, used as a separate target. */
 export interface TargetPath {
   readonly url: string;
-  /** Returns the deliveries so far. The probe at the creation of a destination is not a POST. */
+  /** Returns the deliveries so far. Excludes the probe at the creation of a destination, which is not a POST. */
   posts(): ReceivedRequest[];
   /** Sets the answer from the next delivery on. */
   answerBy(answer: AnswerPost): void;
@@ -93,7 +93,7 @@ export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
   return client;
 }
 
-/** Begins such a transaction in another database of the PostgreSQL server that the tests share. */
+/** Begins a writing transaction in another database of the PostgreSQL server that the tests share. */
 export const beginElsewhere = (): Promise<pg.Client> =>
   beginWriting((process.env['POSTHORN_TEST_PG'] ?? '').replace(/[^/]+$/, 'postgres'));
 

@@ -6,9 +6,7 @@ import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 type Scope = 'read' | 'write' | 'admin';
 
-/**
- * Required scope of each route (specification, Authentication 3). A route that is missing here has not been decided on.
- */
+/** Required scope of each route (specification, Authentication 3). Every route must be listed here. */
 const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/send': 'write',
   'POST /v1/emails': 'write',
@@ -304,7 +302,7 @@ describe('scopes', () => {
         expect(answer.json.error.details).toEqual({ required: needed, scope });
         expectRateLimitHeaders(answer.headers);
       } else {
-        // Not found or incomplete: the call was authorized. (MCP returns 400 for an invalid message.)
+        // A 404 or 422 shows that the call was authorized. (MCP returns 400 for an invalid message.)
         expect([200, 201, 202, 404, 422, ...(route === 'POST /mcp' ? [400] : [])]).toContain(answer.status);
       }
     }

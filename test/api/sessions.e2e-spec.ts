@@ -9,7 +9,7 @@ import { fieldOf, PlainBrowser } from './signing-in.js';
 
 const ENDED_WITHIN_MS = 5_000;
 
-/** Sessions instead of keys, for Posthorn's own pages only. */
+/** Only Posthorn's own pages can use a session instead of a key. */
 describe('a session at the API', () => {
   let server: PosthornServer;
   let second: PosthornServer;
@@ -418,7 +418,7 @@ describe('a session at the API', () => {
   });
 
   describe('reads the event stream', () => {
-    /** Headers of an `EventSource` on one of Posthorn's pages: it cannot set custom headers. */
+    /** Headers of an `EventSource` on one of Posthorn's pages, which cannot set custom headers. */
     const source = (cookie: string, more: Record<string, string> = {}): Record<string, string> => ({
       authorization: '',
       cookie,

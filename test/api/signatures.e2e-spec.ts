@@ -123,7 +123,7 @@ describe('signatures', () => {
     });
   }
 
-  /** Returns whether a `v1a` signature of the delivery matches this public key. No JavaScript package verifies them. */
+  /** Returns whether a `v1a` signature of the delivery matches the key. No JavaScript package verifies `v1a`. */
   function acceptsAsymmetric(publicKey: string, post: ReceivedRequest): boolean {
     const x = Buffer.from(publicKey.slice('whpk_'.length), 'base64').toString('base64url');
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });

@@ -135,8 +135,8 @@ export async function createAlias(
 }
 
 /**
- * Returns the reply to RCPT in a new session, or the reply to MAIL if that was rejected. Caches of five seconds can
- * still hold an older state.
+ * Returns the reply to RCPT in a new session, or the reply to MAIL if the server rejects MAIL. The server's caches may
+ * be five seconds old.
  */
 export async function rcpt(port: number, address: string, mail = 'MAIL FROM:<sender@example.org>'): Promise<string> {
   const talk = await SmtpTalk.greeted(port);

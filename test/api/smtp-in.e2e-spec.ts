@@ -39,9 +39,9 @@ interface Row {
 describe('incoming email', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
-  /** ROLE=all. */
+  /** Server with ROLE=all. */
   let server: PosthornServer;
-  /** ROLE=smtp with a certificate, behind a load balancer, on the same database, over a link that the test can cut. */
+  /** Server with ROLE=smtp and a certificate, behind a load balancer, with a database link that the test can cut. */
   let edge: PosthornServer;
   let sql: Sql;
   let port: number;
@@ -255,7 +255,7 @@ describe('incoming email', () => {
         () => rcpt(edgePort, alias.address),
         (answer) => answer.startsWith('250'),
       );
-      // Asynchronous, because this process contains the link to the database.
+      // swaks runs asynchronously, because this process also runs the proxy to the database.
       const swaks = async (at: number, ...more: string[]): Promise<string> => {
         const child = spawn('swaks', [
           '--server',

@@ -322,7 +322,7 @@ const REGION = 'eu-west-1';
       expect((await eventOf(server, messageId)).status).toBe('retrying');
     });
 
-    // The last test, because it stops moto.
+    // This test is the last one, because it stops moto.
     it('an unavailable server: 422 connectivity on create, stale on validate, and an attempt with its reason', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl);

@@ -50,8 +50,8 @@ function fill(today: number): string[] {
 }
 
 /**
- * Checks the comments of stream.store.ts: which index serves each statement, for any amount of data, and how often the
- * statements run.
+ * Checks that the comments of stream.store.ts are true: which index each statement uses, for any amount of data, and
+ * how often the statements run.
  */
 describe('the stream, with 120,000 events in 35 partitions', () => {
   let database: TestDatabase;
@@ -78,7 +78,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
 
   async function planOf(from: StreamPosition, mode: 'generic' | 'custom'): Promise<Plan> {
     const { database: recording, recorded } = recorder();
-    // The recording database returns no row to present.
+    // Ignores the error that `read` throws because the recording database returns no rows.
     await new StreamStore(recording).read([1], from, null, 1_000).catch(() => undefined);
     const [statement] = recorded;
     if (!statement) throw new Error('Nothing was asked.');
@@ -93,7 +93,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     expect(plan.pages).toBeLessThan(20);
   });
 
-  // Each result also costs its joins: about 500 changes.
+  // The joins also touch pages for each of the about 500 changes.
   it.each(['generic', 'custom'] as const)(
     '%s: changes of the last hour are found by ids and block ranges, then joined by keys',
     async (mode) => {
@@ -188,7 +188,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     );
     const whileTheyListened = asked.length;
     for (const listener of listeners) stream.leave(listener);
-    // A poll in progress can still run a statement. After it none runs for eight poll intervals.
+    // A poll in progress can still run a statement. After that poll, no statement runs for eight poll intervals.
     await rest(500);
     asked.length = 0;
     await rest(2_000);

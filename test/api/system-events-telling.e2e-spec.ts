@@ -23,7 +23,7 @@ import { allTold, countOf, endWindows, listen } from './telling.js';
 const TYPE: SystemEventType = 'circuit.opened';
 const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-7000-8000-000000000002'] as const;
 
-/** Inserts signals as if that many destinations had opened their circuits just now. */
+/** Inserts signals as if `subjects` destinations had just opened their circuits. */
 async function addSignals(sql: Sql, subjects: number, each: number): Promise<void> {
   await sql.rows(
     `

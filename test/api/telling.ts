@@ -62,7 +62,7 @@ export async function endWindows(sql: Sql): Promise<void> {
   await sql.rows(`update system_tellings set opened_at = opened_at - interval '1 hour'`);
 }
 
-/** Waits until no signal is pending, ending all aggregation windows meanwhile. */
+/** Ends all aggregation windows repeatedly until no signal is pending. */
 export async function allTold(sql: Sql): Promise<void> {
   const waiting = async (): Promise<unknown[]> => {
     await endWindows(sql);

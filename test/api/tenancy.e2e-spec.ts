@@ -6,21 +6,21 @@ import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js'
 import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
-/** Lists of the organization instead of one environment: keys of the other environment see them too. */
+/** Lists of the whole organization. Keys of the other environment return these lists, too. */
 const OF_BOTH = new Set(['members', 'sessions']);
 
 const WAYS = ['key', 'session of a key', 'session of a member'] as const;
 type Way = (typeof WAYS)[number];
 
-/** Objects of an environment, which must never be visible in another one. */
+/** Objects of an environment, which must never be visible in another environment. */
 interface Environment {
   mode: 'live' | 'test';
-  /** Whether it belongs to another organization. */
+  /** True if the environment belongs to another organization. */
   isForeign: boolean;
   key: string;
   /**
-   * Headers by authentication method: with its key, with a session opened by the key, and with the session of a member
-   * with the role admin.
+   * Headers by authentication method: with the environment's key, with a session opened by the key, and with the
+   * session of a member with the role admin.
    */
   ways: Record<Way, Record<string, string>>;
   ids: {

@@ -191,7 +191,7 @@ describe('the number of messages that wait for delivery', () => {
   const at = (...times: number[]): Float64Array => Float64Array.from(times);
 
   it('counts accepted messages that have not arrived, at the end of the window and as a maximum within it', () => {
-    // Two copies of each: one message before the window, two within it, one never answered, one after it.
+    // Every message exists twice: one accepted before the window, two within it, one after it, and one never answered.
     const acceptedAt = at(5, 20, 22, 0, 60);
     const receivedAt = at(12, 30, 25, 26, 24, 70, 23, 23, 61, 62);
 

@@ -7,11 +7,11 @@ export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
 /**
- * Id of a target whose deliveries are all parked, and of an application with as many messages. It has too few events
- * per day for statistics of its own, which would change the plans of other queries.
+ * Id of a target whose deliveries are all parked, and of an application with as many messages. The target has too few
+ * events per day to get its own statistics, which would change the plans of other queries.
  */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
-/** Number of targets whose open deliveries wait behind a gate. */
+/** Number of targets whose open deliveries are parked, because the targets accept no deliveries now. */
 export const GATED = 50;
 
 const DAYS = 30;
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 /**
  * A database after a month of 38,000 events a day. It has a million settled events in 34 partitions, each with its
  * delivery and attempt; 2 % are dead letters and 1 % failed. It also has 150,000 open events, of which 100,000 are due
- * and 50,000 are parked behind fifty gates.
+ * and 50,000 are parked for fifty targets.
  */
 export interface FilledLedger {
   database: TestDatabase;
@@ -132,7 +132,7 @@ export async function addReceived({ database, nowMs }: FilledLedger): Promise<vo
   }
 }
 
-/** An alias that received nine of ten messages, and one that received one in a hundred. */
+/** An alias that received nine of ten messages, and an alias that received one message in a hundred. */
 export const ALIAS = '00000000-0000-0000-0000-0000000000b1';
 export const SELDOM_ALIAS = '00000000-0000-0000-0000-0000000000b2';
 
@@ -170,8 +170,8 @@ export async function addMail({ database, nowMs }: FilledLedger): Promise<void> 
 }
 
 /**
- * Returns SQL for one partition per day, from the first day with an event to four days ahead of need, as retention
- * keeps them.
+ * Returns SQL for one partition per day, from the first day with an event to four days after the last needed day.
+ * Retention creates partitions in the same way.
  */
 function partitions(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS);

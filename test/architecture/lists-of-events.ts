@@ -17,14 +17,14 @@ const STARTS: Record<DeliveryStatus, string> = {
   failed: 'deliveries_status_idx',
 };
 
-/** Returns the index that must be used, or null if the planner may choose: the limit on pages is enough then. */
+/** Returns the index that must be used. Null lets the planner choose, because the limit on pages is then sufficient. */
 export function indexFor({ status, eventType, targetId }: ListFilter): string | null {
   if (status) return eventType || targetId ? null : STARTS[status];
   return targetId ? 'events_target_id_idx' : eventType ? 'events_event_type_idx' : 'events_pkey';
 }
 
 /**
- * Deliveries do not have the type of their event. Every fiftieth event has the type, so finding fifty takes 2,550 rows.
+ * A delivery does not store its event's type. Every fiftieth event has the type, so a page of fifty takes 2,550 rows.
  */
 export const boundFor = ({ status, eventType }: ListFilter): number =>
   status && status !== 'delivered' && eventType ? 5 * PAGES_MAX : PAGES_MAX;

@@ -31,8 +31,8 @@ const STARTS: Partial<Record<(typeof SHOWN_STATUSES)[number], string>> = {
 };
 
 /**
- * Lists of mail and of subscribers, each with its call, the indexes that must be used, and the pages that it may touch.
- * Their filters match either no row or every row, so that a page reads as many rows as it may.
+ * Lists of mail and of subscribers, each with its call, the indexes that must be used, and the maximum number of pages.
+ * The filters match either no row or every row, so that each list reads the maximum number of rows.
  */
 export const LISTS_OF_MAIL: [string, (db: Database, range: Range) => Promise<unknown>, string[], number][] = [
   ...SHOWN_STATUSES.map((status): (typeof LISTS_OF_MAIL)[number] => [

@@ -34,7 +34,7 @@ describe('migrations', () => {
     const whole = await schemaOf(source);
     expect(whole.length).toBeGreaterThan(100);
 
-    // The schema below each migration, newest first.
+    // The schema before each migration, newest migration first.
     const stages: { name: string; below: string[] }[] = [];
     for (const { name } of [...MIGRATIONS].reverse()) {
       await source.undoLastMigration();

@@ -56,7 +56,7 @@ import { explain, type Plan, type Recorded, recorder } from './plans.js';
 const TENANT = { environmentId: ENVIRONMENT } as Tenant;
 const WORKER = '0190f0a0-0000-0000-0000-00000000000c';
 const DAY_MS = 86_400_000;
-/** Pages per row that a list reads: the event, its state and its last attempt, by keys three levels deep. */
+/** Pages that a list reads per row: event, state and last attempt, each through an index three levels deep. */
 const PAGES_A_ROW = 40;
 
 let ledger: FilledLedger;
@@ -95,8 +95,8 @@ afterAll(async () => {
 });
 
 /**
- * The DueWorkPoller's query for the loops of a delivering process. Received mail is left out, because its index is a
- * different one on each day.
+ * The DueWorkPoller's query for the loops of a delivering process. Received mail is left out, because it uses a
+ * different index on each day.
  */
 async function lookAll(db: Database): Promise<void> {
   const dueWork = new DueWorkPoller(db, { nowMs: () => 0, monotonicMs: () => 0 });
@@ -155,7 +155,7 @@ function fanOut(
   key: NewMessage['idempotency'] = null,
 ): AdmittedMessage {
   const { environmentId, id, expiresOnDay, payload, payloadBytes } = event(n);
-  // Another type than in the lists, where the dead entries of rolled-back rows would disturb the tests.
+  // This type is not in the lists, where the dead entries of rolled-back rows would disturb the tests.
   const eventType = 'fanned.out';
   const events = Array.from({ length: 10 }, (_, i) => ({
     environmentId,
@@ -442,7 +442,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   it.each(HOT)(
     '%s: the index that its comment promises, no scan, a bounded number of pages',
     async (_what, ask, indexes, pagesMax) => {
-      // Locks the rows that are released and recorded, as the service does.
+      // Claims the rows that the statement releases or records, as the service does.
       await clients.ordinary.query('update due_deliveries set claimed_by = $1 where event_id = any ($2::uuid[])', [
         /release|record/.test(_what) ? WORKER : null,
         open.map(({ eventId }) => eventId),
@@ -514,7 +514,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   it("deliveries that wait for a target: by its indexes, independent of other targets' deliveries", async () => {
     const made = await plan(await asked((db) => new WaitingStore(db).count(ENVIRONMENT, TARGET, null)));
 
-    // One page per delivery of this target, in one index or both. The 150,000 deliveries of other targets add nothing.
+    // Each delivery of this target costs one page in one or two indexes. Deliveries of other targets add nothing.
     const own = await clients.ordinary.query(
       'select from due_deliveries where environment_id = $1 and target_id = $2',
       [ENVIRONMENT, TARGET],
@@ -664,7 +664,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // Of the failures, either index; of messages, of which there are none yet, either one too.
+          // The planner may use either failure index, and any index of messages, because there are no messages yet.
           const among = made.indexes.filter(
             (name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'),
           );
@@ -752,7 +752,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
 
         expect(made.indexes).toEqual(expect.arrayContaining(indexes));
         expect(made.scanned).toEqual([]);
-        // One in 25 has the type, and as many rows are read.
+        // Only one event in 25 has the type, so about 25 rows are read for each result.
         expect(made.pages).toBeLessThan(filter.eventType ? 10 * PAGES_MAX : 2 * PAGES_MAX);
       }
     });
@@ -793,7 +793,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       };
       const made = await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, filter, 51)));
 
-      // Two thousand messages of ten events each. Searching the events would read twenty thousand rows.
+      // The application has two thousand messages of ten events each. A search of events would read 20,000 rows.
       expect(made.pages).toBeLessThan(5_000);
       expect(made.indexes).toContain('messages_application_id_idx');
       // On a day with almost no rows the planner may use either index.
@@ -834,7 +834,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       async (_state, _where, filter) => {
         for (const rest of REST) {
           const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
-          // The service never filters by error without a state that has one.
+          // The service filters by error only together with a state that can have an error.
           if (
             given.error &&
             !['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'].includes(String(given.status ?? given.statuses))

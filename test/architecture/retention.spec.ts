@@ -21,19 +21,17 @@ const JOBS: Readonly<Record<string, string>> = {
   'src/modules/sign-in/codes.store.ts': 'src/modules/sign-in/codes.ts',
 };
 
-/** Removals by age of data that belongs to no customer. */
+/** Stores that remove data by age although the data belongs to no customer. */
 const OTHERS: Readonly<Record<string, string>> = {
   'src/modules/destinations/circuits.store.ts': 'counts of failures, and circuits of targets that were deleted',
   'src/modules/ledger/worker-registry.store.ts': 'leases of workers',
 };
 
-/**
- * A removal with a comparison with the time in the same statement, and the names of tables that are dropped as a whole.
- */
+/** Matches a statement that deletes rows by comparing a column with the time, and a statement that drops a table. */
 const REMOVES_BY_TIME =
   /delete from(?:(?!`)[\s\S])*?(?:<=? *\(?(?:now|clock_timestamp)\(\)|<=? \$\d+::timestamptz)|drop table if exists/;
 
-/** Lets `BackgroundJobs` check the gate before each turn, or checks it within the turn. */
+/** Matches a job that lets `BackgroundJobs` check the gate before each run, or that checks the gate within the run. */
 const ASKS = /@Every\([^)]*removesByAge: true \}\)|if \(!\(await this\.gate\.isOpen\(\)\)\)/;
 
 const stores = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })

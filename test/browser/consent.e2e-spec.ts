@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** A page that works is faster than this. */
+/** Time limit of a page. A page that works is faster. */
 const PATIENCE_MS = 20_000;
 
 (isChromiumInstalled() ? describe : describe.skip)('sign-in, consent and device pages in a browser', () => {
@@ -36,7 +36,7 @@ const PATIENCE_MS = 20_000;
   });
 
   beforeEach(async () => {
-    // Pages that must work without scripts are tested without them. The checker runs outside the page's policy.
+    // Pages that must work without scripts are tested without scripts. The checker bypasses the page's policy.
     const context = await browser.newContext({ viewport: { width: 900, height: 1100 } });
     page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);

@@ -10,7 +10,7 @@ import { PrefixProxy } from '../support/prefix-proxy.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** A host name as in an intranet, over plain http and below a path prefix: no clipboard, no randomUUID, no locks. */
+/** A host name as in an intranet, over plain http. Browsers then offer no clipboard, no randomUUID and no locks. */
 const HOST = 'posthorn.intranet';
 const PREFIX = '/hooks';
 
@@ -514,7 +514,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await page.locator('[data-id]').first().waitFor();
     proxy.goDown();
     await page.getByText('The service does not answer.').waitFor();
-    // The page now names other files, and the earlier files are gone.
+    // Simulates an update: the page now refers to other files, and the earlier files are gone.
     proxy.instead = (path) =>
       path === `${PREFIX}/console/`
         ? {

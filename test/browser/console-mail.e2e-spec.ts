@@ -345,7 +345,7 @@ const evil = (
     await page.getByRole('button', { name: 'HTML source' }).click();
     await page.getByText('http-equiv="refresh"').waitFor();
     expect(called).toBe(0);
-    // The browser logs blocked requests as errors. They prove that the page tried to send them.
+    // The browser logs blocked requests as errors. These errors prove that the page tried to send the requests.
     const stopped = shown.wrongs().filter((line) => !line.startsWith(address()));
     expect(stopped.length).toBeGreaterThan(5);
     expect(stopped.filter((line) => !/Content Security Policy|sandboxed/.test(line))).toEqual([]);

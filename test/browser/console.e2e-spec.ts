@@ -12,7 +12,7 @@ const OUTPUT = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console');
 const WITH_PLOTS = ['OverviewScreen', 'DestinationScreen'];
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
-/** Contains numbers, escapes and keys that parsing would change. */
+/** JSON with numbers, escapes and keys that parsing would change. */
 const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400}';
 
 (isChromiumInstalled() ? describe : describe.skip)('the console in a browser', () => {
@@ -189,7 +189,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
       page.getByRole('button', { name: 'Download' }).click(),
     ]);
     expect(readFileSync(await download.path(), 'utf8')).toBe(EXACT);
-    // As over plain http on an intranet, where browsers have no clipboard API.
+    // Simulates plain http on an intranet, where browsers have no clipboard API.
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
     await page.locator('section[aria-labelledby=payload]').getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();

@@ -84,7 +84,7 @@ async function attack(service: string): Promise<Outcome[]> {
 
   const destination = JSON.stringify({ name: 'from another site', type: 'pull' });
   const ours = { 'x-posthorn-console': '1', 'x-posthorn-environment': 'live' };
-  // In parallel, because most of the requests only time out.
+  // The requests run in parallel, because most of them only time out.
   await Promise.all(
     ['/v1/session', '/v1/org', '/v1/keys', '/v1/events/stream?environment=live', '/signin'].map(async (path) => {
       await note(`fetch GET ${path}`, () => text({}, path));
@@ -165,7 +165,7 @@ async function attack(service: string): Promise<Outcome[]> {
     await own.getByLabel('API key of your organization').fill(server.apiKey);
     await own.getByRole('button', { name: 'Sign in with the key' }).click();
     await own.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    // A page on Posthorn's origin whose policy lets scripts call the API, as the console's policy does.
+    // Opens a page on Posthorn's origin. Its policy lets scripts call the API, as the console's policy does.
     await own.goto(`${service}/docs`);
   }, 120_000);
 

@@ -29,10 +29,10 @@ const NEED_IDS = new Set([
   'deleteSecret',
   'revokeKey',
 ]);
-/** Its view expires after a minute, and this machine may be slower. */
+/** The token for this operation expires after a minute, and this machine may be slower. */
 const TOO_LATE = 'showMail';
 
-/** A page that works is faster than this. */
+/** Time limit of a page. A page that works is faster. */
 const PATIENCE_MS = 60_000;
 
 (isChromiumInstalled() ? describe : describe.skip)(
@@ -79,7 +79,7 @@ const PATIENCE_MS = 60_000;
     /** Opens the block of an operation, ready to be executed. */
     async function tried(operationId: string): Promise<Locator> {
       const block = page.locator(`.opblock[id$="-${operationId}"]`);
-      // Each open block slows the page down.
+      // Closes the previous block, because each open block slows the page down.
       const before = page.locator(`.opblock[id$="-${opened}"] .opblock-body`);
       if (opened !== operationId && (await before.count()) > 0)
         await page.locator(`.opblock[id$="-${opened}"] .opblock-summary-control`).click();

@@ -93,7 +93,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
     chmodSync(fileOf('ada'), 0o666);
     const begun = await login('ada');
     await polled();
-    // The next poll comes too soon: slow_down.
+    // The next poll comes too soon, so the response is slow_down.
     await sql.rows(`update oauth_devices set polled_at = now() + interval '3 seconds'`);
     await decide(begun, 'Allow');
     await until(
@@ -101,7 +101,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
       ([row]) => row?.s === 10,
       WITHIN_MS,
     );
-    // The poll after that finds no service.
+    // The poll after slow_down finds no service.
     await current.kill('SIGKILL');
     const nobody = net.createServer((socket) => socket.destroy()).listen(Number(server.env['PORT']), '127.0.0.1');
     await once(nobody, 'connection');

@@ -42,7 +42,7 @@ interface Example {
     service = server.url.replace('127.0.0.1', 'localhost');
     key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     testKey = as(key);
-    // Cookies and storage of other sites are blocked, as more and more browsers do by default.
+    // The browser blocks cookies and storage of other sites, as more and more browsers do by default.
     profile = mkdtempSync(path.join(tmpdir(), 'posthorn-portal-'));
     mkdirSync(path.join(profile, 'Default'));
     writeFileSync(
@@ -76,7 +76,7 @@ interface Example {
   const made = async (fields: object = {}): Promise<string> =>
     expectStatus(await server.api('POST', '/v1/app', { name: 'Globex', ...fields }, testKey), 201).json.id as string;
 
-  /** Opens the page alone, and records its errors and its requests to other hosts. */
+  /** Opens the page outside of a frame, and records its errors and its requests to other hosts. */
   async function page(url: string): Promise<{ page: Page; wrongs: () => string[] }> {
     const shown = await context.newPage();
     const complaints = complaintsOf(shown);
@@ -203,7 +203,7 @@ interface Example {
     await shown.getByText('HTTP 410').waitFor();
     await shown.getByText('"amount": 13').waitFor();
     expect(await violations(shown, 'delivery')).toEqual([]);
-    // Its receiver answered 410, which disabled it. The customer enables it and resends the failed events.
+    // The receiver answered 410, which disabled the endpoint. The customer enables it and resends the failed events.
     target.answerBy(() => ({ status: 200, body: 'back' }));
     await shown.getByRole('navigation').getByRole('button', { name: 'Endpoints' }).click();
     await click('Production');
@@ -357,7 +357,7 @@ interface Example {
     await host.goto(allowed);
     const frame = await portalFrame(host);
     await frame.getByText('No endpoint yet').waitFor();
-    // Values that a host page cannot read, and storage that a browser denies to other sites.
+    // Checks that the browser denies storage to the frame, and that the frame's address contains no token.
     const storage = await frame.evaluate(() => {
       try {
         return sessionStorage.length;
@@ -377,7 +377,7 @@ interface Example {
     );
     await take(host, 'framed');
 
-    // Its session is closed and another one is opened in the background, and the entered values are kept.
+    // The page's session is closed. The page gets another session in the background and keeps the entered values.
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`, undefined, testKey), 204);
     await frame.getByRole('button', { name: 'Check the address' }).click();
     await until(
@@ -445,7 +445,7 @@ interface Example {
     expect(new Set((await heard()).map(([{ source }, origin]) => `${source} ${origin}`))).toEqual(
       new Set([`posthorn-portal ${service}`]),
     );
-    // Ignores a token of another application, a token from the frame itself, and a message without a source.
+    // The page ignores another application's token, a token from the frame itself, and a message without a source.
     await say({ source: 'posthorn-host', type: 'token', token: foreign.token });
     await frame.evaluate((token) => window.postMessage({ source: 'posthorn-host', type: 'token', token }), next.token);
     await say({ type: 'token', token: next.token });

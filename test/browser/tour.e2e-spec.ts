@@ -12,7 +12,7 @@ import {
   TourShell,
 } from '../support/readme-tour.js';
 
-/** The first start that the README describes before the tour, as a program beside the tour's shell. */
+/** The first start that the README describes before the tour. It runs as a program outside the tour's shell. */
 const FIRST_START = {
   script:
     'PORT=0 SMTP_PORT=0 npm start > "$TMPDIR/first.log" 2>&1 &\nexport FIRST=$!\nuntil grep -q "^Swagger UI" "$TMPDIR/first.log" || ! kill -0 $FIRST; do sleep 1; done\ncat "$TMPDIR/first.log"',
@@ -125,14 +125,14 @@ describe('the tour of the README', () => {
     for (const [i, step] of tour.steps.entries()) {
       const left = new Words(step, url);
       await steps[i]?.(left);
-      // A name in the README that the test did not use may be missing on the page.
+      // The test must use every name in the README, because an unused name may be missing on the page.
       expect({ step: step.text, left: left.rest() }).toEqual({ step: step.text, left: [] });
       await take(page, `${i + 1}`);
     }
 
     expect(await violationsOf(page)).toEqual([]);
-    // The browser logs the initial 401 as an error, and over plain http the Cross-Origin-Opener-Policy header of the
-    // sign-in page. There are no other errors.
+    // The browser logs the initial 401 as an error. Over plain http, it also logs the Cross-Origin-Opener-Policy header
+    // of the sign-in page. There are no other errors.
     expect(complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy'))).toEqual(
       [],
     );
@@ -174,7 +174,7 @@ function filesOf({ clone, temporary }: TourPlace): string[] {
     .sort();
 }
 
-/** The quoted words of a step. Each is used once, in order. */
+/** The quoted texts of a step. Each text is used once, in order. */
 class Words {
   private readonly names: string[];
   private readonly values: string[];
@@ -219,7 +219,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
         .getByRole('link', { name: words.name(), exact: true })
         .click();
       const type = words.value();
-      // The top row. Rows of earlier runs are below it.
+      // Opens the event in the top row. Rows of earlier runs are below this row.
       await page.locator('[aria-rowindex="2"]').getByRole('link', { name: type, exact: true }).click();
       await page.getByRole('heading', { name: type, exact: true }).waitFor();
     },

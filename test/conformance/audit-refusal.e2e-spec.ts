@@ -11,7 +11,7 @@ import { type ApiAnswer, type PosthornServer, startServer } from '../support/ser
 import { WITHOUT_ENTRY } from './audit-witness.js';
 import { type OpenApi, routesOf } from './openapi-document.js';
 
-/** A call that would have an effect. The path is that of the document with its parameters filled in. */
+/** A call that would have an effect. The path is the document's path with its parameters filled in. */
 interface WriteCall {
   url: string;
   body?: unknown;
@@ -75,8 +75,8 @@ async function until(url: string, isWanted: (json: ApiAnswer['json']) => boolean
 }
 
 /**
- * Creates one of each resource, and returns a call of every write route that would change it. Calls that remove a
- * resource come last.
+ * Creates one resource of each type, and returns a call of every write route that would change a resource. Calls that
+ * remove a resource come last.
  */
 async function arrange(): Promise<Map<string, WriteCall>> {
   const pull = (await make('/v1/destinations', { name: 'Pull', type: 'pull' })).id as string;
@@ -187,7 +187,7 @@ async function arrange(): Promise<Map<string, WriteCall>> {
   })) as { id: string; address: string };
   // A message without a From header is quarantined.
   await deliver(smtpPort, address, 'To: you@in.example\r\nSubject: No sender\r\n\r\nHello\r\n');
-  // A job without an end: this test never lets it be stopped.
+  // This job completes before the calls begin, so a call to stop it changes no data.
   const job = (
     await make('/v1/replays', { action: 'recover', filter: { destination: gone, since: '2026-01-01T00:00:00Z' } })
   ).id as string;

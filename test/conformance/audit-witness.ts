@@ -22,8 +22,8 @@ interface Call {
 }
 
 /**
- * Routes that change something without an audit entry, each with the reason. Every other route must have one, including
- * future routes.
+ * Routes that change something without an audit entry, each with the reason. Every other route must have an audit
+ * entry, including future routes.
  */
 export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /v1/send': 'traffic: an event, with its request id',
@@ -41,7 +41,7 @@ export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /oauth/token': 'hands out what was granted: oauth.granted',
 };
 
-/** Routes whose entry has an action name of its own, because the same change can also happen without the route. */
+/** Routes whose audit entry has its own action name, because the same change can also happen without the route. */
 const BY_WORD: Readonly<Record<string, string>> = {
   'DELETE /v1/session': 'sign-out',
   'POST /oauth/revoke': 'oauth.revoked',
@@ -50,7 +50,7 @@ const BY_WORD: Readonly<Record<string, string>> = {
 const OF_REFUSED = new Set(['oauth.code_reused', 'sign-in.failed']);
 /** Routes that erase content that was sent or received. The log must not keep a copy of it. */
 const REMOVES_CONTENT = new Set(['DELETE /v1/emails/{id}', 'DELETE /v1/events/{id}/payload']);
-/** Routes of parts, each with the field of the whole resource that shows the part. */
+/** Routes that change a part of a resource, each with the field of the resource that contains the part. */
 const PARTS: Readonly<Record<string, string>> = {
   'PATCH /v1/endpoints/{id}/routes/{routeId}': 'routes',
   'DELETE /v1/endpoints/{id}/routes/{routeId}': 'routes',
@@ -235,6 +235,6 @@ function secretsIn(value: unknown, isSent: boolean): string[] {
   });
 }
 
-/** Leaves out ids, references to secrets, and strings so short that they occur everywhere. */
+/** Returns false for ids, references to secrets, and strings so short that they occur everywhere. */
 const isTelling = (text: string): boolean =>
   text.length >= 5 && text !== MASKED && !ID.test(text) && !text.includes('{{');

@@ -36,7 +36,7 @@ let s3: S3Client;
 const KINDS = isMotoInstalled() ? (['postgres', 'file', 's3'] as const) : (['postgres', 'file'] as const);
 const agents: EgressAgent[] = [];
 
-/** Returns a bucket on an S3 server by other authors. Egress is limited to `allowCidrs`. */
+/** Returns a bucket on a third-party S3 server. Egress is limited to `allowCidrs`. */
 function inBucket(place: Partial<BlobBucket> = {}, allowCidrs = ['127.0.0.0/8']): S3Blobs {
   const policy = egressPolicy({ allowCidrs, allowHttp: true });
   const agent = new EgressAgent({ policy: () => policy, resolve: new Names({ servers: [] }).resolve });

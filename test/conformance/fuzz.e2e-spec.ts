@@ -41,7 +41,7 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
   const made = async (path: string, body: object = {}, status = 201): Promise<Record<string, string>> =>
     expectStatus(await server.api('POST', path, body), status).json as Record<string, string>;
 
-  /** Creates one of each resource, with a history. */
+  /** Creates one resource of each type, with a history. */
   async function seeded(): Promise<Fuzzing['known']> {
     const target =
       (await made('/v1/destinations', { name: 'Target', type: 'https', url: `${receiver.url}/ok` }))['id'] ?? '';

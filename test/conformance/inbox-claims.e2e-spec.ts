@@ -161,7 +161,7 @@ describe('claims of received messages', () => {
       await claim(24, [], 900_000),
     ];
 
-    // A message that is larger than the room waits for its turn, and no other large message is claimed before it.
+    // A message that exceeds the byte limit waits until it can be claimed alone. No other large message precedes it.
     expect([beside, alone].map((messages) => messages.map(({ id }) => id))).toEqual([[small], [large]]);
     expect(few.length).toBe(3);
   });

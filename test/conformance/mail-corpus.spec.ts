@@ -9,7 +9,7 @@ import { publicSuite } from '../support/public-suites.js';
 const directory = publicSuite('spamAssassin');
 const DIRECTORIES = ['easy-ham-1', 'easy-ham-2', 'hard-ham-1', 'spam-1', 'spam-2'];
 const EVERY = 3;
-/** It takes 12 s alone. Five times that, beside other suites on two cores, is no failure. */
+/** The test takes 12 s alone. Beside other suites on two cores, five times as long is not a failure. */
 const LONG_MS = 300_000;
 const decide = directory === null ? it.skip : it;
 

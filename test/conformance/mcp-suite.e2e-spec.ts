@@ -14,8 +14,8 @@ const NO_RESOURCES = 'there are no resources';
 const NO_PROMPTS = 'there are no prompts';
 
 /**
- * The checks that do not apply, as `scenario:check`, with the reason. docs/agents.md has the same list. Each of them
- * must fail: if one passes, it applies now.
+ * The checks that do not apply, as `scenario:check`, with the reason. docs/agents.md has the same list. Each of these
+ * checks must fail, because a check that passes does apply.
  */
 const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^tools-call-[a-z-]+:/, DIAGNOSTIC],
@@ -54,7 +54,7 @@ const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
 /** The results of one run of the suite: the checks of each scenario. */
 type Found = Map<string, { id: string; status: string }[]>;
 
-/** It takes eleven seconds alone, but other suites run beside it. */
+/** The suite takes eleven seconds alone, but other suites run beside it. */
 const LONG_MS = 300_000;
 
 const suite = publicSuite('mcp');

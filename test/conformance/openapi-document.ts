@@ -67,7 +67,7 @@ export function routesOf(document: OpenApi): Route[] {
 }
 
 /**
- * Returns each method of each controller in the sources as `GET /v1/keys/{id}`, without those that are excluded from
+ * Returns each method of each controller in the sources as `GET /v1/keys/{id}`, without methods that are excluded from
  * the document on purpose.
  */
 export function declaredRoutes(root: string): string[] {
@@ -110,7 +110,7 @@ export function responseOf(document: OpenApi, response: Response): Response {
   return response.$ref ? (document.components.responses[response.$ref.split('/').pop() ?? ''] as Response) : response;
 }
 
-/** Compares the service's answers with its OpenAPI document, and records which ones were compared. */
+/** Compares the service's answers with its OpenAPI document, and records which answers were compared. */
 export class Conformance {
   /** `operationId status` of every answer that was compared. */
   readonly compared = new Set<string>();
@@ -193,7 +193,7 @@ export class Conformance {
     const found = this.routes.filter(
       (route) => route.method === method && new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
     );
-    // A literal path wins over one with a parameter.
+    // A literal path takes precedence over a path with a parameter.
     const best = found.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))[0];
     if (!best) throw new Error(`${method} ${path} is not in the document.`);
     return best;

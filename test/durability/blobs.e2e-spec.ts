@@ -59,8 +59,8 @@ async function writeUntilKilled(
     [...said.matchAll(new RegExp(`^${word} (\\S+)$`, 'gm'))].map((match) => match[1] ?? '');
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
-    // Waits for this many milliseconds after the begin, to kill in the middle of a put, at a different position each
-    // time.
+    // Waits `3 * count` milliseconds after a write began, so that each kill interrupts the write at a different
+    // position.
     if (idsOf('begins').length >= count) setTimeout(() => writer.kill('SIGKILL'), 3 * count);
   });
   await once(writer, 'close');

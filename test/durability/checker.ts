@@ -9,7 +9,7 @@ export interface Sent {
   key: string;
   /** SHA-256 of the payload text. */
   bodyHash: string;
-  /** The different message ids in the 202 answers to this key. More than one breaks the guarantee of the key. */
+  /** The different message ids in the 202 answers to this key. More than one id breaks the guarantee of the key. */
   ids: string[];
   /** Time of the first 202, in milliseconds since the epoch, or null before it. */
   acceptedAtMs: number | null;
@@ -25,7 +25,7 @@ export interface Arrival {
   /** The status that the receiver returned, or 0 if it broke the connection on purpose. */
   status: number;
   receivedAtMs: number;
-  /** Time when the answer was written, or null if the connection was closed before. */
+  /** Time when the answer was written, or null if the connection was closed before the answer. */
   answeredAtMs: number | null;
 }
 
@@ -33,7 +33,7 @@ export interface Arrival {
 export interface Disruption {
   kind: string;
   atMs: number;
-  /** Whether a process died that may have been delivering. */
+  /** True if the fault killed a process that may have been delivering. */
   cutsAttempts: boolean;
   /** End of the time in which attempts could be cut. Left out if the fault was instantaneous. */
   cutUntilMs?: number;
@@ -56,9 +56,9 @@ export interface Evidence {
   arrivals: readonly Arrival[];
   disruptions: readonly Disruption[];
   outages: readonly Outage[];
-  /** Empty if left out. */
+  /** Times during which PostgreSQL was slow. Empty if omitted. */
   slownesses?: readonly Slowness[];
-  /** How many times longer work took than on a quiet machine (`Pace`). Default 1. */
+  /** Factor by which work took longer than on a quiet machine (`Pace`). Default 1. */
   pace?: number;
 }
 
@@ -68,27 +68,27 @@ export interface Evidence {
  */
 export interface Report {
   accepted: number;
-  /** Answered 202 and never delivered. */
+  /** Messages that were answered with 202 and never delivered. */
   lost: string[];
-  /** Delivered under an id that no answer contained: a message was stored twice, or without a request. */
+  /** Messages delivered under an id that no answer contained. They were stored twice, or without a request. */
   unexpected: string[];
-  /** Delivered with a body different from the sent one. */
+  /** Messages delivered with a body different from the sent body. */
   altered: string[];
-  /** Delivered with a signature that does not verify. */
+  /** Messages delivered with a signature that does not verify. */
   unsigned: string[];
   /** Keys that got two message ids. */
   forkedKeys: string[];
   /** Keys that never got a 202. */
   unansweredKeys: string[];
-  /** Deliveries that repeat one that the receiver had already answered with 2xx. */
+  /** Number of repeated deliveries of messages that the receiver had already answered with 2xx. */
   duplicates: number;
   /**
    * Number of deliveries that were in flight or not yet recorded when a process was killed. This bounds `duplicates`.
    */
   duplicatesMax: number;
-  /** Delivered again although no process was killed while the first delivery was in flight. */
+  /** Messages delivered again although no process was killed while the first delivery was in flight. */
   unexplained: string[];
-  /** The times of these deliveries, one line each, for debugging. */
+  /** The times of the unexplained deliveries, one line each, for debugging. */
   unexplainedTimes: string[];
   /** The longest time from a kill to the arrival of the last message that had been accepted before it. */
   slowestRecoveryMs: number;
@@ -96,18 +96,18 @@ export interface Report {
 }
 
 /**
- * An answer that arrived this long before a kill is assumed to be recorded. These times are for a quiet machine and are
- * multiplied by `pace`.
+ * An answer that arrived at least this long before a kill is assumed to be recorded. This time and the following ones
+ * are for a quiet machine and are multiplied by `pace`.
  */
 const RECORD_MS_MAX = 500;
 /** A request that was sent before a kill reaches the receiver within this time. */
 const IN_TRANSIT_MS_MAX = 1_000;
 /** After PostgreSQL is back, results may wait this long for the next attempt to record them. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
-/** A result waits for the group before it and then for its own: begin, write and commit of each. */
+/** A result waits for two groups: the previous one and its own. Each group takes a begin, a write and a commit. */
 const RECORD_ROUND_TRIPS_MAX = 6;
 
-/** Compares the accepted messages with the arrived ones. */
+/** Compares the accepted messages with the messages that arrived. */
 export function check(evidence: Evidence): Report {
   const { sent, arrivals, disruptions } = evidence;
   const sentById = new Map(sent.flatMap((message) => message.ids.map((id) => [id, message] as const)));
@@ -169,8 +169,8 @@ export function summary(seed: number, report: Report): string {
 }
 
 /**
- * A kill, with the start of the time in which results may have been unrecorded in the killed process, and the end of
- * the time in which its requests could still arrive.
+ * A kill. From `fromMs`, results may have been unrecorded in the killed process. Until `toMs`, requests of the killed
+ * process could still arrive.
  */
 interface Cut {
   fromMs: number;
@@ -180,7 +180,7 @@ interface Cut {
 
 /**
  * Results wait while PostgreSQL is down, so answers received during an outage right before the kill were not recorded.
- * While PostgreSQL is slow, the answers of a few round trips were not recorded.
+ * While PostgreSQL is slow, the answers received during the last few round trips were not recorded.
  */
 function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
   const recordMs = RECORD_MS_MAX * pace;

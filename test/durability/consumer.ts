@@ -8,7 +8,7 @@ export interface ConsumerOptions {
   /** Addresses of the API. After a failed call the consumer continues with the next one. */
   urls: readonly string[];
   apiKey: string;
-  /** The feed that it pulls from, and the name of the place in the check. */
+  /** The feed that the consumer pulls from. `place` is the feed's name in the check. */
   feed: string;
   place: string;
   seed: number;
@@ -16,8 +16,8 @@ export interface ConsumerOptions {
   limit?: number;
   wait?: number;
   /**
-   * True for a faulty consumer that commits before it handles, and crashes in between every second time. The check must
-   * detect it.
+   * True for a faulty consumer, which commits a batch before it handles the batch. It crashes between these two steps
+   * every second time. The check must detect it.
    */
   isCareless?: boolean;
 }
@@ -28,7 +28,7 @@ interface Page {
 }
 
 const AGAIN_MS = 30;
-/** Share of batches after which it acknowledges and drops its cursor, and after which it crashes before the commit. */
+/** Shares of batches after which the consumer acknowledges and drops its cursor, or crashes before the commit. */
 const ACKNOWLEDGED_SHARE = 0.2;
 const DIES_SHARE = 0.1;
 
@@ -37,9 +37,9 @@ const DIES_SHARE = 0.1;
  * calls, as its seed decides. Only items that it handled and had not committed may arrive again.
  */
 export class Consumer {
-  /** The items that it handled, in order. */
+  /** The items that the consumer handled, in order. */
   readonly visits: Visit[] = [];
-  /** Items that arrived again: legitimately (a count), and wrongly. */
+  /** Items that arrived again. `repeated` counts the legitimate repetitions, and `wrongly` lists the wrong ones. */
   repeated = 0;
   readonly wrongly: string[] = [];
   deaths = 0;
@@ -90,8 +90,8 @@ export class Consumer {
     this.batches += 1;
     if (isCareless && this.batches % 2 === 0 && (await this.acknowledge())) return true;
     this.handle(page);
-    // A careless consumer crashes in its own place. Random crashes on top would make the number of skipped items depend
-    // on the seed.
+    // A careless consumer crashes between commit and handling. With additional random crashes, the number of skipped
+    // items would depend on the seed.
     if (isCareless) return true;
     const share = this.random.next();
     if (share < DIES_SHARE) return this.mayDie();
@@ -109,7 +109,7 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // No kill of a worker explains a duplicate here: a worker has no part in a pull.
+      // With 0, no kill of a worker can explain a duplicate, because workers have no part in a pull.
       const answeredAtMs = 0;
       this.visits.push({
         id,
@@ -131,7 +131,7 @@ export class Consumer {
     return true;
   }
 
-  /** Simulates a crash with a lost memory: the consumer continues from the committed position. */
+  /** Simulates a crash that loses the memory: the consumer continues from the committed position. */
   private mayDie(): false {
     if (this.random.next() < 0.5) {
       this.cursor = null;

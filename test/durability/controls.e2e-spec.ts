@@ -13,8 +13,8 @@ const MESSAGES = 40;
 const ARRIVE_MS_MAX = 60_000;
 
 /**
- * Each of these is a service, or a receiver, that breaks a guarantee on purpose. A checker that finds nothing does not
- * work.
+ * Each test uses a service, or a receiver, that breaks a guarantee on purpose. A checker that then finds nothing does
+ * not work.
  */
 describe('negative controls', () => {
   const seed = CONTROL_SEED;
@@ -42,10 +42,10 @@ describe('negative controls', () => {
     await emptyQueueTables(database.url);
     const forgetful = scene.member('forgetful');
     await forgetful.start();
-    // Messages that arrive before the process has its lease would be found by the sweep.
+    // Waits until the process has its lease, because the sweep would find messages that arrive earlier.
     await eventually(() => fetch(`${forgetful.url}/health/ready`).then(({ status }) => status === 200), ARRIVE_MS_MAX);
 
-    // The queue works in order. When this message arrives, the earlier ones would have arrived too.
+    // The queue works in order. If it still had the earlier messages, they would arrive before this message.
     await sendMany(load, 1);
     await arrived(1);
     const without = await scene.report(load);

@@ -36,7 +36,7 @@ describe('SIGTERM under load', () => {
 
     for (let i = 0; i < STOPS; i += 1) {
       await Promise.race([load.reached(load.accepted + random.between(100, MESSAGES_BETWEEN_MAX)), load.ended()]);
-      // First stops of one process while the other continues, then of both at once.
+      // Stops one process at a time during the first half, and both processes at once during the second half.
       const stopped = i < STOPS / 2 ? [random.pick(['one', 'two'])] : ['one', 'two'];
       disruptions.push(...stopped.map(() => ({ kind: 'SIGTERM', atMs: Date.now(), cutsAttempts: false })));
       ends.push(...(await Promise.all(stopped.map((name) => scene.member(name).terminate()))));

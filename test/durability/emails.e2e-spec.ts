@@ -11,8 +11,8 @@ const KILLS = setting('DURABILITY_KILLS', 4);
 const FROM = 'shop@mail.example.com';
 
 /**
- * Kills between accepting, releasing due emails, handing over, noting and recording. No email that was answered 202 may
- * be lost, a scheduled email is released once, and an email that was not accepted is in no list.
+ * Kills the service between accepting, releasing due emails, handing over, noting and recording. No email that was
+ * answered 202 may be lost. A scheduled email is released once. An email that was not accepted is in no list.
  */
 describe('emails under kill -9', () => {
   let first: PosthornServer;

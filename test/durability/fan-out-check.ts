@@ -16,7 +16,7 @@ import type { Visit } from './routed.js';
 /** All observations of a run: those of senders and receivers, and the stored rows. */
 export interface Observed {
   emissions: readonly Emission[];
-  /** By message id. */
+  /** Deliveries by message id. */
   visits: readonly Omit<Visit, 'isReplayed'>[];
   stored: readonly StoredMessage[];
   listed: ReadonlyMap<string, readonly ListedEvent[]>;
@@ -28,15 +28,15 @@ export interface Observed {
 export interface FanOutReport extends Report {
   messages: number;
   events: number;
-  /** Messages stored by an attempt without an answer. Such a message has all of its events or none. */
+  /** Number of messages stored by an attempt without an answer. Each of them has all of its events or none. */
   untold: number;
-  /** Stored with more, fewer or other events than there are matching endpoints. */
+  /** Messages stored with more, fewer or other events than there are matching endpoints. */
   halfFannedOut: string[];
-  /** Listed by the API with more, fewer or other events. */
+  /** Messages that the API lists with more, fewer or other events. */
   listedWrongly: string[];
   /** Messages whose answer or row has a wrong `fanout`. */
   countedWrongly: string[];
-  /** Answered 202 and not stored. */
+  /** Messages that were answered with 202 and not stored. */
   vanished: string[];
   /** Emissions with more messages than their attempts may have created: one if they have an idempotency key. */
   storedTooOften: string[];

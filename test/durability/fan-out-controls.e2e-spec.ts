@@ -19,7 +19,7 @@ const SHOWN =
   'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
 /**
- * Each of these is a service that breaks a guarantee of fan-out on purpose. A checker that finds nothing does not work.
+ * Each test uses a service that breaks a guarantee of fan-out on purpose. A checker that finds nothing does not work.
  */
 describe('negative controls of fan-out', () => {
   const seed = CONTROL_SEED;
@@ -31,8 +31,8 @@ describe('negative controls of fan-out', () => {
   let report: FanOutReport;
 
   /**
-   * All errors are injected before a worker starts, each in an emission of its own, so that the checker must detect
-   * each one.
+   * All errors are injected before a worker starts, each in a separate emission, so that the checker must detect each
+   * error.
    */
   beforeAll(async () => {
     database = await createDatabase();

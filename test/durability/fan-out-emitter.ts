@@ -20,7 +20,7 @@ export interface EmitterOptions {
 /** An emission as its sender knows it. */
 export interface Emission extends Sent {
   n: number;
-  /** Its request, which is the same at each attempt. */
+  /** Path of the emission's request. The request is the same at each attempt. */
   path: string;
   body: string;
   payload: string;
@@ -30,22 +30,20 @@ export interface Emission extends Sent {
   isKeyed: boolean;
   /** Number of attempts that got no 202. Each may have been stored under an id that no answer returned. */
   unanswered: number;
-  /** The endpoints that must receive it. */
+  /** The endpoints that must receive the emission. */
   listeners: readonly Listener[];
-  /** Every `fanout` of an answer. */
+  /** The `fanout` values of all answers. */
   fanouts: number[];
 }
 
-/**
- * Shares of emissions: without a key; of those with a key, sent twice concurrently; and sent again after the answer.
- */
+/** Shares of emissions: without a key, with a key and sent twice at once, and with a key and sent again afterwards. */
 const KEYLESS_SHARE = 0.4;
 const TWIN_SHARE = 0.03;
 const REPEATED_SHARE = 0.03;
-/** Share of emissions to an unknown uid. The call creates the application, and the event goes nowhere. */
+/** Share of emissions to an unknown uid. The call creates the application, which has no endpoints yet. */
 const STRANGER_SHARE = 0.02;
 
-/** Emits events to the applications of a fleet, and retries each until it gets a 202. */
+/** Emits events to the applications of a fleet, and retries each event until it gets a 202. */
 export class Emitter extends Sender {
   readonly sent: Emission[] = [];
   private readonly random: Seeded;

@@ -20,7 +20,7 @@ export interface Subscription {
 
 /** An endpoint, and the place where its deliveries are observed. */
 export interface Listener {
-  /** `ep_…` */
+  /** Id of the endpoint (`ep_…`). */
   endpoint: string;
   /** The receiver's path, or `feed`. */
   place: string;
@@ -84,7 +84,7 @@ export function customers(count: number): Subscription[][] {
   );
 }
 
-/** Returns the number of receiver paths that they need. */
+/** Returns the number of receiver paths that the applications need. */
 export function pathsOf(applications: readonly (readonly Subscription[])[]): number {
   return applications.flat().filter(({ goesTo }) => goesTo === 'path').length;
 }

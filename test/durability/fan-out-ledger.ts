@@ -5,10 +5,10 @@ import { query } from './storage.js';
 /** A stored message, whether or not its sender got an answer. */
 export interface StoredMessage {
   id: string;
-  /** Number of its emission, or null if there are events without a message. */
+  /** Number of the message's emission, or null if there are events without a message. */
   n: number | null;
   fanout: number;
-  /** The endpoint of each of its events, or null for the event of a message without subscribers. */
+  /** The endpoint of each event of the message, or null for the event of a message without subscribers. */
   endpoints: (string | null)[];
 }
 

@@ -12,19 +12,19 @@ const PAGE = 1_000;
 const EMISSIONS = 4_000;
 const LANES = 16;
 /**
- * A job is considered abandoned after fifteen seconds, which applies each time that it is cut. The rest is for busy
- * cores.
+ * A job is considered abandoned fifteen seconds after each kill that interrupts it. The rest of this time is a reserve
+ * for busy cores.
  */
 const OVER_MS_MAX = 120_000;
 const APIS = ['one', 'two'] as const;
-/** A failure at the second endpoint is a dead letter at once. The third is disabled for a while. */
+/** At the second endpoint, every failure is a dead letter at once. The third endpoint is disabled for a while. */
 const CUSTOMER = [
   ONLY_PAID,
   { ...ONLY_B, settings: { ...ONLY_B.settings, retry: { max_attempts: 1 } } },
   EVERYTHING,
 ] as const;
 const FLAKY = DESTINATIONS + 1;
-/** One more path, because the receiver's last path is slow. */
+/** The receiver gets one more path than the endpoints need, because its last path is slow. */
 const PATHS = CUSTOMER.length + 1;
 
 describe('kill -9 while failed events of fan-outs are recovered', () => {
@@ -62,10 +62,10 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     await scene.call('one', 'PATCH', off, { status: 'active' });
 
     const switchedOn = await recover(off);
-    // A page takes milliseconds, so this polls quickly.
+    // The job processes a page within milliseconds, so this call polls quickly.
     await jobWhen(switchedOn.id, ({ scanned }) => scanned >= PAGE, 5);
     for (const name of APIS) scene.member(name).kill();
-    // PostgreSQL too: the job then stops at its last committed page.
+    // Kills PostgreSQL, too. The job then stops at its last committed page.
     const strike = await postgres.aim('everything');
     strike();
     disruptions.push({ kind: 'tree', atMs: Date.now(), cutsAttempts: true });
@@ -113,7 +113,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     return found;
   }
 
-  /** Returns the number of failed events, of the endpoint that was disabled and of the one that fails sometimes. */
+  /** Returns the numbers of failed events of the endpoint that was disabled and the endpoint that fails sometimes. */
   const failures = (): Promise<{ reason: string | null; events: number }[]> =>
     query(
       postgres.url,
@@ -121,7 +121,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     select reason, count(*)::int as events from deliveries where status in ('failed', 'dlq') and not replayed group by reason order by reason nulls last`,
     );
 
-  /** Returns the numbers of those that were sent again exactly once. */
+  /** Returns the numbers of failed events that were sent again exactly once. */
   const recoveredOnce = (): Promise<{ reason: string | null; events: number }[]> =>
     query(
       postgres.url,

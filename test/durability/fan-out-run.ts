@@ -48,8 +48,8 @@ export class Run {
   }
 
   /**
-   * Returns whether the service has nothing left to deliver and the consumer got several empty batches in a row. One is
-   * not enough, because an API process that was just killed may have held back the last items.
+   * Returns whether the service has nothing left to deliver and the consumer got several empty batches in a row. One
+   * empty batch is not enough, because an API process that was just killed may have delayed the last items.
    */
   async settled(): Promise<boolean> {
     const isSettled = await this.options.scene.settled();

@@ -10,7 +10,7 @@ import { KillablePostgres } from './storage.js';
 /* Soak runs increase both numbers, as in kills.e2e-spec.ts. */
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 1_500);
-/** Three times applications with 1 to 12 endpoints. */
+/** Three applications of each size, with 1 to 12 endpoints. */
 const APPLICATIONS = customers(36);
 const LANES = 8;
 const TIME_MS_MAX = (240_000 + KILLS * 5_000 + MESSAGES * 20) * BUSY_TIMES;

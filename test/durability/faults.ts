@@ -10,7 +10,7 @@ export type FaultKind = 'worker' | 'api' | 'postgres' | 'tree' | 'queue emptied'
 export interface Fault {
   kind: FaultKind;
   afterAccepted: number;
-  /** Selects one of several victims. From 0 to below 1. */
+  /** A number from 0 to below 1 that selects one of several victims. */
   choice: number;
 }
 
@@ -21,12 +21,12 @@ export interface Victims {
   postgres: KillablePostgres;
 }
 
-/** Seven kills, repeated. The queue is emptied after every four. */
+/** Seven kills, repeated. The queue is emptied after every four kills. */
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];
 /**
- * The last kills are of PostgreSQL alone, of every kind, so that no restart of another process can hide a missing
+ * The last kills affect only PostgreSQL, in every way, so that no restart of another process can hide a missing
  * recovery.
  */
 const LAST: readonly Blow[] = ['backend', 'postmaster', 'everything', 'everything'];

@@ -21,8 +21,8 @@ export interface Job {
 }
 
 /**
- * Destinations of the receiver: a fast one gets everything, the slow one gets the events that pass a filter. All events
- * can also be pulled.
+ * Numbers of the receiver's destinations. The fast destination gets all events, and the slow destination gets the
+ * events that pass a filter. All events can also be pulled.
  */
 const [ALL, SOME] = [0, 7];
 const PLACES: readonly Place[] = [
@@ -80,8 +80,8 @@ export class Inbox {
   }
 
   /**
-   * Requests the only replay of this inbox, of everything up to now. Repeats the request until it is answered, since an
-   * answer may be lost.
+   * Requests the only replay of this inbox, which covers everything up to now. Repeats the request until it is
+   * answered, since an answer may be lost.
    */
   async replay(): Promise<{ job: Job; asked: RangeReplay }> {
     const asked = { askedAtMs: Date.now(), untilMs: Date.now() };

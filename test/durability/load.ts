@@ -70,7 +70,7 @@ export class Load extends Sender {
     return message;
   }
 
-  /** Returns whether the answer repeats that of an earlier attempt. */
+  /** Returns whether the answer to the message repeats the answer to an earlier attempt. */
   private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<boolean> {
     const given = { authorization: `Bearer ${this.options.apiKey}`, 'idempotency-key': message.key };
     let failed: string | null = null;

@@ -59,7 +59,7 @@ describe('mail that was answered with 250', () => {
       const edge = await startServer({ ...server.env, ROLE: 'smtp' });
       let answers = 0;
       const kills: Promise<void>[] = [];
-      // Kills at a different point each time: after this many answers some messages are always in flight.
+      // The number of answers before the kill differs in each round. Some messages are always in flight then.
       const answered = (): void => {
         answers += 1;
         if (answers >= 4 + round * 3 && kills.length === 0) kills.push(edge.kill('SIGKILL'));
@@ -89,7 +89,7 @@ describe('mail that was answered with 250', () => {
   }, 300_000);
 
   it('eight messages of 25 MB at once are stored with constant memory', async () => {
-    // A process that only listens: processing of mail needs memory for one large message at a time, and for its
+    // Uses a process that only listens, because processing mail needs memory for one large message at a time and for
     // threads.
     const edge = await startServer({ ...server.env, ROLE: 'smtp' });
     const port = smtpPortOf(edge);

@@ -21,7 +21,7 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/** Maximum number of copies at the relay: the second one is of a message that was in flight when its process died. */
+/** Maximum copies at the relay. The second copy is of a message that was in flight when its process died. */
 const COPIES_MAX = 2;
 
 /** Blocks writes to rows of messages. The bytes of large messages are stored elsewhere. */
@@ -55,7 +55,7 @@ describe('mail under kill -9, step by step', () => {
   let server: PosthornServer;
   let smtp: number;
   let alias: { id: string; address: string };
-  /** The relay's hooks: after a recipient, and after a complete message. */
+  /** Hooks that the relay calls after a recipient, and after a complete message. */
   let atRecipient = (): void => undefined;
   let atMessage = (): void => undefined;
 
@@ -134,7 +134,7 @@ describe('mail under kill -9, step by step', () => {
     return email;
   }
 
-  /** Kills at the moment when the relay gets a given part of an email. */
+  /** Kills the process at the moment when the relay gets a given part of an email. */
   async function sending(on: (strike: () => void) => void): Promise<void> {
     const struck = new Promise<void>((resolve) => on(() => resolve(kill())));
     await accepted();
@@ -333,7 +333,7 @@ describe('mail under kill -9, step by step', () => {
       // A message that storage never got does not exist. A message without an answer exists completely or not at all.
       expect(before.map(({ subject }) => subject).filter((subject, i, all) => all.indexOf(subject) !== i)).toEqual([]);
 
-      // Clients send unanswered messages again and get 250. Then each exists once.
+      // Clients send unanswered messages again and get 250. Then each message exists once.
       const talk = await SmtpTalk.greeted(smtp);
       for (const { text } of cut) expect(await talk.send(alias.address, text)).toMatch(/^250/);
       talk.close();

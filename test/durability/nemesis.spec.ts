@@ -232,7 +232,7 @@ describe('the verdict on mail', () => {
   });
 });
 
-/** Evidence with one fault from 3 to 5 s, and message `a` accepted before it and `b` after it. */
+/** Returns evidence with a fault from 3 to 5 s. Message `a` was accepted before the fault, and `b` after it. */
 function evidence({
   isOutage = false,
   away = [],

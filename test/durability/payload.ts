@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Seeded } from './random.js';
 
-/** The kinds of messages, which the filters of routes select by. */
+/** The kinds of messages. Route filters select messages by their kind. */
 export const KINDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 export type Kind = (typeof KINDS)[number];
 

@@ -46,26 +46,26 @@ export class KeptProcess {
     return this.listening;
   }
 
-  /** Starts it. Resolves once it listens. */
+  /** Starts the process. Resolves once the process listens. */
   async start(): Promise<void> {
     this.isKept = true;
     if (this.child === null) this.spawn();
     await this.up();
   }
 
-  /** Resolves once it listens, or immediately if it does already. */
+  /** Resolves once the process listens, or immediately if it already listens. */
   async up(): Promise<void> {
     if (!this.listening) await new Promise<void>((resolve) => this.waitingForUp.push(resolve));
   }
 
-  /** Sends SIGKILL. The supervisor restarts it. */
+  /** Sends SIGKILL. The supervisor restarts the process. */
   kill(): void {
     this.isStruck = true;
     this.listening = false;
     this.child?.kill('SIGKILL');
   }
 
-  /** Sends SIGTERM. Resolves with the exit code or signal. It stays down until `start`. */
+  /** Sends SIGTERM. Resolves with the exit code or signal. The process stays down until `start`. */
   async terminate(): Promise<number | string> {
     this.isKept = false;
     const { child } = this;
@@ -76,19 +76,19 @@ export class KeptProcess {
     return code ?? signal ?? 'gone';
   }
 
-  /** Sends SIGSTOP. The process is paused until the returned function is called, unless it is killed before. */
+  /** Sends SIGSTOP. The process is paused until the returned function is called or the process is killed. */
   pause(): () => void {
     const { child } = this;
     child?.kill('SIGSTOP');
     return () => void child?.kill('SIGCONT');
   }
 
-  /** Process id, or 0 while it is down. */
+  /** Process id, or 0 while the process is down. */
   get pid(): number {
     return this.child?.pid ?? 0;
   }
 
-  /** Sends SIGKILL and does not restart it. */
+  /** Sends SIGKILL and does not restart the process. */
   async stop(): Promise<void> {
     this.isKept = false;
     const { child } = this;
@@ -98,7 +98,7 @@ export class KeptProcess {
     await ended;
   }
 
-  /** Returns the end of its output, over all restarts. */
+  /** Returns the end of the process's output, over all restarts. */
   log(): string {
     return this.output;
   }

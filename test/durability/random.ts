@@ -35,8 +35,7 @@ export function runSeed(): number {
 }
 
 /**
- * The seed of negative controls. It is fixed so that the errors that they inject, and that the check must detect, are
- * the same each time.
+ * The seed of negative controls. It is fixed, so that every run injects the same errors, which the check must detect.
  */
 export const CONTROL_SEED = Number(process.env['DURABILITY_SEED'] ?? 11);
 

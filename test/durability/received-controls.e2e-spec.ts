@@ -18,7 +18,7 @@ const SHOWN =
   'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
 /**
- * Each of these is a service or a consumer that breaks a guarantee of receiving on purpose. A checker that finds
+ * Each test uses a service or a consumer that breaks a guarantee of receiving on purpose. A checker that then finds
  * nothing does not work.
  */
 describe('negative controls of receiving', () => {
@@ -41,7 +41,7 @@ describe('negative controls of receiving', () => {
     );
   }, 90_000);
 
-  /** Posts webhooks that are answered 200. */
+  /** Posts webhooks and gets 200 for each. */
   beforeEach(async () => {
     inbox = await Inbox.open(scene, ['api']);
     provider = inbox.provider(seed, 1);
@@ -61,7 +61,7 @@ describe('negative controls of receiving', () => {
 
     const report = await settledReport(null);
 
-    // The first route, and the feed.
+    // The messages are lost at the first route and at the feed.
     expect(report.lost.sort()).toEqual(
       expect.arrayContaining([expect.stringMatching(/ at all$/), expect.stringMatching(/ at feed$/)]),
     );
@@ -74,7 +74,7 @@ describe('negative controls of receiving', () => {
     const { asked, job } = await inbox.replay();
     await inbox.jobWhen(job.id, ({ state }) => state === 'completed', OVER_MS_MAX);
     expect(await scene.settled()).toBe(true);
-    // As if the replay's page had left them out.
+    // Simulates a replay page that left these items out.
     await remove('pull_items', 'replayed');
 
     const report = await settledReport(asked);
@@ -150,7 +150,7 @@ describe('negative controls of receiving', () => {
     replay: RangeReplay | null = null,
   ): Promise<Report> {
     const own = new Set(provider.sent.flatMap(({ ids }) => ids));
-    // The receiver keeps its record over all of these tests.
+    // The receiver's record covers all tests of this file, so the visits are limited to this test.
     const first = provider.sent[0]?.firstTryAtMs ?? 0;
     const ofThis = visits.filter(({ id, receivedAtMs }) => own.has(id) || receivedAtMs >= first);
     return check(

@@ -19,7 +19,7 @@ const LANES = 16;
 const OVER_MS_MAX = 60_000;
 const TIME_MS_MAX = (180_000 + KILLS * 5_000 + WEBHOOKS * 10) * BUSY_TIMES;
 
-/** Receiving, routing, range replays and pull in one run, because they share the received events. */
+/** Tests receiving, routing, range replays and pull in one run, because they share the received events. */
 describe('kill -9 while webhooks are received, routed, replayed and pulled', () => {
   const seed = runSeed();
   let postgres: KillablePostgres;
@@ -112,7 +112,7 @@ describe('kill -9 while webhooks are received, routed, replayed and pulled', () 
   );
 
   /**
-   * Waits for several empty batches in a row, because an API process that was just killed may have held back the last
+   * Waits for several empty batches in a row, because an API process that was just killed may have delayed the last
    * items.
    */
   async function emptied(): Promise<void> {

@@ -1,5 +1,5 @@
-// The receiver of the durability tests. It is a process of its own, so that it keeps its record whatever is killed
-// around it. It verifies every signature, records every request before it answers, and misbehaves as the seed decides.
+// The receiver of the durability tests. It is a separate process, so that it keeps its record when other processes are
+// killed. It verifies every signature, records every request before it answers, and misbehaves as the seed decides.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
@@ -75,9 +75,7 @@ function verified(path, headers, body) {
   }
 }
 
-/**
- * A flapping receiver fails every other request, and a slow one answers late. The others never give a complete answer.
- */
+/** A flapping receiver fails every other request, and a slow receiver answers late. Others never answer completely. */
 function planOf(misbehaviour) {
   misbehaved += 1;
   if (misbehaviour === 'slow') return { status: 200, delayMs: SLOW_MS };
@@ -151,7 +149,7 @@ const answers = {
   progress: () => ({ delivered: delivered.size, arrivals: arrivals.length }),
   record: () => arrivals,
   /**
-   * Returns the requests since the last call and forgets them. It remembers the messages whose first attempt they were,
+   * Returns the requests since the last call and forgets them. Remembers which messages have had their first attempt,
    * because a second attempt never fails on purpose.
    */
   take: () => {
@@ -174,6 +172,6 @@ const answers = {
 
 process.on('message', ({ ask, ticket, given }) => process.send({ ticket, answer: answers[ask](given) }));
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C is for the test run, which ends this process through the channel.
+// Ignores Ctrl-C. The test run handles it and ends this process through the channel.
 process.on('SIGINT', () => undefined);
 server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));

@@ -43,8 +43,8 @@ export class ReceiverProcess {
   }
 
   /**
-   * Starts a receiver. A calm one answers 200 to everything. Otherwise a few first attempts fail as the seed decides,
-   * and more of them at the `flaky` destinations.
+   * Starts a receiver. A calm receiver answers 200 to everything. Any other receiver fails a few first attempts as the
+   * seed decides, and more of them at the `flaky` destinations.
    */
   static async start(options: {
     seed: number;

@@ -25,7 +25,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
       seed,
       databaseUrl: database.url,
       processes: { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } },
-      // The rate limits are also stored in Redis. They must let requests pass while it is down.
+      // The rate limits are also stored in Redis. They must let requests pass while Redis is down.
       env: { REDIS_URL: redis.url, RATE_LIMIT_KEY: '1000000/60', RATE_LIMIT_ORG: '1000000/60' },
     });
   }, 90_000);

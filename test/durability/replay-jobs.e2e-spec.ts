@@ -79,8 +79,8 @@ describe('interrupted replay jobs', () => {
   }, 180_000);
 
   /**
-   * Returns for each endpoint: its events, its routed events, and how many of these replays have enqueued exactly once,
-   * or not.
+   * Returns for each endpoint the numbers of its events and routed events, and how many routed events were replayed
+   * exactly once, or not.
    */
   function enqueued(): Promise<Enqueued[]> {
     return query(

@@ -15,9 +15,9 @@ export interface Posted extends Sent {
 /** A destination of a route. */
 export interface Place {
   name: string;
-  /** The kinds that pass the route's filter, or null for all. */
+  /** The kinds that pass the route's filter, or null if all kinds pass. */
   kinds: readonly Kind[] | null;
-  /** Whether it is a pull feed. Its arrivals then have the `meaning` as their hash. */
+  /** True for a pull feed, whose arrivals have the `meaning` as their hash. */
   isPulled: boolean;
 }
 
@@ -52,7 +52,7 @@ interface Stored {
 
 /**
  * Converts observations of receiving to the checker's terms: one message for each event and each place of its routes,
- * and another one for its replay. An event that arrives at one place must arrive at all of them.
+ * and another message for its replay. An event that arrives at one place must arrive at all places.
  */
 export function evidenceOf(observed: Observed): Evidence {
   const { posted, places, replay, disruptions, outages } = observed;
@@ -69,8 +69,8 @@ export function evidenceOf(observed: Observed): Evidence {
     for (const place of places.filter(({ kinds }) => kinds === null || kinds.includes(kindOf(event.posted.n)))) {
       const [first, again] = [label(event.id, place.name, false), label(event.id, place.name, true)];
       const visits = byName.get(first) ?? [];
-      // A replay cancels a delivery that still waits for a retry. It then stands for the first delivery, including its
-      // failed attempts.
+      // A replay cancels a delivery that still waits for a retry. The replay then replaces that first delivery,
+      // including its failed attempts.
       const isOvertaken = mustComeAgain && !visits.some(({ status }) => status >= 200 && status < 300);
       if (isOvertaken) for (const visit of visits) arrivals.set(visit, again);
       if (!isOvertaken) sent.push(expected(first, event, place, event.acceptedAtMs));
@@ -85,7 +85,7 @@ export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
   return new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
 }
 
-/** Returns feed items that came after an item whose first attempt began only after they had been accepted. */
+/** Returns feed items that came too late: the first attempt of the item before them began after their acceptance. */
 export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
   const events = new Map(storedOf(observed).map((event) => [event.id, event]));
   const wrong: string[] = [];
@@ -111,7 +111,7 @@ function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits'
     const found = byHash.get(bodyHash);
     if (events.has(id) || !found || !places.some(({ name }) => name === place)) continue;
     strays.set(found, (strays.get(found) ?? 0) + 1);
-    // More events than attempts are created without a request. They are not passed to the checker.
+    // Events in excess of the attempts were created without a request. They are not passed to the checker.
     if ((strays.get(found) ?? 0) <= found.unanswered) events.set(id, { id, posted: found, acceptedAtMs: null });
   }
   return [...events.values()];

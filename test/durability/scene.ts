@@ -12,7 +12,7 @@ type Env = Readonly<Record<string, string>>;
 /** Initial conditions of a scenario. */
 export interface SceneOptions {
   seed: number;
-  /** Evaluated at each use, because the address of an embedded PostgreSQL is known only after it listens. */
+  /** A function is called at each use, because an embedded PostgreSQL has a known address only after it listens. */
   databaseUrl: string | (() => string);
   /** The processes by name, each with environment variables in addition to the common ones. */
   processes: Readonly<Record<string, Env>>;
@@ -24,12 +24,12 @@ export interface SceneOptions {
   paths?: number;
   /** Paths at which many first attempts fail. */
   flaky?: readonly number[];
-  /** Created if left out. The scene stops it. */
+  /** Pace of the machine. Created if omitted. The scene stops it. */
   pace?: Pace;
 }
 
 export const DESTINATIONS = 8;
-/** Jitter is from 0 to each of these delays. There are more attempts than any sequence of faults uses up. */
+/** Jitter is from 0 to each of these delays. The schedule has more attempts than any sequence of faults uses up. */
 export const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
 /**
  * Claims of a dead worker are released after ten seconds. Claims whose owner was never registered are released after a
@@ -50,7 +50,7 @@ export class Scene {
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
     readonly apiKey: string,
-    /** Multiplies the times of the checker. */
+    /** Pace of the machine, which multiplies the times of the checker. */
     readonly pace: Pace,
   ) {}
 

@@ -38,7 +38,7 @@ export abstract class Sender {
     this.running = Array.from({ length: this.lanes }, (_, lane) => this.run(lane));
   }
 
-  /** Resolves when sending has ended. This is early only if the service rejected something. */
+  /** Resolves when sending has ended. Sending ends early only if the service rejected something. */
   async ended(): Promise<void> {
     await Promise.all(this.running);
   }

@@ -62,13 +62,13 @@ function ask(
         );
     });
     // A request in flight to a process that is killed at that moment is never answered (ADR 26). Like every client,
-    // this one times out.
+    // this client needs a timeout.
     asked.setTimeout(ANSWER_MS_MAX, () => asked.destroy(new Error('No answer.')));
     asked.once('error', reject).end();
   });
 }
 
-/** Returns the number of the process that accepts a new connection, or null if none does. */
+/** Returns the number of the process that accepts a new connection, or null if no process does. */
 async function numberAt(url: string): Promise<number | null> {
   const { text } = await ask(new Agent(), `${url}/health/ready`).catch(() => ({ text: '{}' }));
   return (JSON.parse(text) as { parts?: { process: { number: number } } }).parts?.process.number ?? null;

@@ -57,12 +57,12 @@ export class KillablePostgres {
     const pids = { backend: client ? [client.pid] : [], postmaster: [], everything: rows.map(({ pid }) => pid) }[blow];
     return () => {
       this.noteOutage(witness);
-      // Kills the postmaster first. A live one would terminate and restart its children first.
+      // Kills the postmaster first. Otherwise, it would terminate and restart its children before its own end.
       for (const pid of blow === 'backend' ? pids : [this.server.pid(), ...pids]) strike(pid);
     };
   }
 
-  /** Resolves once it answers again. */
+  /** Resolves once PostgreSQL answers again. */
   async back(): Promise<void> {
     await eventually(() => this.outages.every(({ toMs }) => toMs < Infinity), BACK_MS_MAX);
   }
@@ -72,8 +72,8 @@ export class KillablePostgres {
   }
 
   /**
-   * Records an outage from the kill until a new connection succeeds. The connections from before must have been closed
-   * first.
+   * Records an outage from the kill until a new connection succeeds. Connections from before the kill must have been
+   * closed first.
    */
   private noteOutage(witness: pg.Client): void {
     const outage: Outage = { fromMs: Date.now(), toMs: Infinity };
@@ -89,7 +89,7 @@ export class KillablePostgres {
   }
 }
 
-/** Returns the rows of one statement, run on a connection of its own. */
+/** Returns the rows of one statement, run on a separate connection. */
 export async function query<R extends pg.QueryResultRow>(
   url: string,
   statement: string,
@@ -143,6 +143,6 @@ function strike(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It exited meanwhile, as it should.
+    // The process has already exited, as it should.
   }
 }

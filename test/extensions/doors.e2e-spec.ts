@@ -31,7 +31,7 @@ function jwt(
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
 }
 
-/** The extension points other than destination types, each through the sample and its conformance checks. */
+/** Tests the extension points other than destination types, each through the sample and its conformance checks. */
 describe('the sample', () => {
   let sample: CompiledSample;
   let server: PosthornServer;

@@ -80,7 +80,7 @@ describe('the image', () => {
     expect(output()).toMatch(/^Live admin key: ek_live_/m);
     expect([metrics.status, listed.status, made.code, byNpm.code]).toEqual([200, 200, 0, 0]);
     expect(await metrics.text()).toContain('posthorn_');
-    // The command is the service process itself, so it gets signals, and its exit code is the service's.
+    // The command is the service process itself, so it gets signals and returns the service's exit code.
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
     const next = randomBytes(32).toString('base64');

@@ -39,7 +39,7 @@ export class NatsServer {
   static async start(): Promise<NatsServer> {
     const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-nats-'));
     const server = new NatsServer(folder, await freePort(), await freePort());
-    // The user `publisher` may only publish. It may not even read stream information.
+    // The user `publisher` is only allowed to publish. It cannot even read stream information.
     writeFileSync(
       path.join(folder, 'nats.conf'),
       `

@@ -12,7 +12,7 @@ const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
 
 const STREAM = 'ORDERS';
-/** Shorter than the minute between two sweeps, so that a count by then was made by a job. */
+/** Time limit below the minute between two sweeps, so that only a job can have made the count. */
 const BY_A_JOB_MS = 20_000;
 
 let nats: NatsServer;
@@ -149,7 +149,7 @@ describeWithNats('the sample extension', () => {
 
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-    // The connection would be closed as idle only half a minute later.
+    // The idle timeout would close the connection only half a minute later.
     await until(
       () => nats.connections(),
       (count) => count === before,

@@ -101,8 +101,8 @@ async function whileRunning(
 }
 
 /**
- * Uses only the file that `npm pack` makes, without other files of this project, to check that the instructions of its
- * README work.
+ * Uses only the file that `npm pack` makes, without other files of this project, to check that the instructions in the
+ * README of the package work.
  */
 describe('the packed file', () => {
   let folder: string;
@@ -111,7 +111,7 @@ describe('the packed file', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'posthorn-packed-'));
-    // If root runs the tests, PostgreSQL runs as another user, who must be able to pass through.
+    // If root runs the tests, PostgreSQL runs as another user, who must be able to enter the folder.
     chmodSync(folder, 0o755);
     const posthorn = path.join(folder, 'posthorn');
     mkdirSync(posthorn);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../architecture/source-tree.js';
 
-/** The sample extension as its author has it: in a folder of its own, compiled against the package `posthorn`. */
+/** The sample extension as its author has it: in a separate folder, compiled against the package `posthorn`. */
 export interface CompiledSample {
   /** Value for EXTENSIONS. */
   file: string;
@@ -20,8 +20,8 @@ const WAIT_MS = 100;
 const WAIT_MS_MAX = 120_000;
 
 /**
- * Compiles the sample. Only packages in its `package.json` can be imported, and of `posthorn` only its `exports`. It is
- * compiled once in a test run: the first suite does it, and the others wait.
+ * Compiles the sample. Only packages in its `package.json` can be imported, and of `posthorn` only its `exports`. The
+ * first suite of a test run compiles the sample, and the other suites wait.
  */
 export function compileSample(): CompiledSample {
   const folder = path.join(

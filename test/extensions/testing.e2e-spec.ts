@@ -1,8 +1,8 @@
 import { Client, startPosthorn } from 'posthorn/testing';
 
 /**
- * Used as in an extension's own test: the package is imported by its name, and the only database is the one that it
- * starts.
+ * Uses the package as an extension's own test does: the package is imported by its name, and the only database is the
+ * one that it starts.
  */
 describe('posthorn/testing', () => {
   it('starts a service with its own PostgreSQL and two keys of two tenants, and stops it', async () => {

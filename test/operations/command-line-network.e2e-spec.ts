@@ -9,7 +9,7 @@ import { destinationAt, eventIn, send, startTargets, type Targets, WITHIN_MS } f
 import { type Running, start } from '../support/command.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** Longer than the command's timeout of a silent connection. */
+/** Time limit that is longer than the command's timeout of a silent connection. */
 const PATIENCE_MS = 75_000;
 
 /** `events tail` and `listen` over networks that drop all packets, and on laptops that sleep. */
@@ -96,8 +96,8 @@ describe('posthorn events tail and listen', () => {
           (count) => count >= counts,
           WITHIN_MS,
         );
-      // An idle connection from before the failure is as dead as that of the stream: a request over it times out after
-      // 30 s, and is retried.
+      // An idle connection from before the failure is dead, like the connection of the stream. A request over it times
+      // out after 30 s and is retried.
       for (const each of [cutListen, asleepListen])
         await until(
           async () => each.lines().length,
@@ -114,7 +114,7 @@ describe('posthorn events tail and listen', () => {
       received.push(await receive());
     }
     for (const message of messages) await eventIn(server, message, 'delivered');
-    // New connections work from now on, and older ones stay dead.
+    // New connections work from now on, and older connections stay dead.
     link.admit();
     await Promise.all([cutTail, cutListen].map((each) => each.said('No data was received for 45 s.', PATIENCE_MS)));
     for (const each of [asleepTail, asleepListen]) each.child.kill('SIGCONT');

@@ -15,7 +15,7 @@ import { startServer } from '../support/server.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** The command line and the service, each in a process of its own. */
+/** The command line and the service, in separate processes. */
 describe('posthorn', () => {
   let server: PosthornServer;
   let current: PosthornServer;
@@ -178,10 +178,10 @@ describe('posthorn', () => {
     expect(listed.map((event: { id: string }) => event.id)).toEqual([id]);
     expect(table.out.split('\n')[0]).toMatch(/^ID +STATUS +TYPE +WHERE +RECEIVED$/);
     expect(table.out).toContain(id);
-    // No colours without a terminal.
+    // Without a terminal, the output contains no escape codes.
     expect(table.out).not.toMatch(/\x1b/);
     expect(attempts[0]).toMatchObject({ number: 1, status: 200 });
-    // The exact characters that were sent.
+    // The output has the exact characters that were sent.
     expect(payload.out).toBe('{"amount":4200, "price":1.10, "id":12345678901234567890}');
     expect([again.code, there.code]).toEqual([0, 0]);
     expect(elsewhere).toMatchObject({
@@ -659,7 +659,7 @@ describe('posthorn', () => {
         const { id } = await json('endpoints', 'create', slug, '--preset', 'gitlab');
         expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'glpat-of-a-provider' }), 204);
         const { key } = await createKey(server, { scope });
-        // As users type it.
+        // These arguments are written as users type them.
         const running = start({ ...env, POSTHORN_API_KEY: key }, [
           'listen',
           '--forward-to',

@@ -66,7 +66,7 @@ describe('a failing start', () => {
     return url.href;
   };
 
-  /** Creates an extension in a folder of its own, with a dependency of its own. */
+  /** Creates an extension in a separate folder, with its own dependency. */
   const extension = (name: string, code: string, brings?: string): string => {
     const folder = path.join(directory, name);
     mkdirSync(folder);

@@ -9,7 +9,7 @@ import { startServer } from '../support/server.js';
 
 const KEY_LINES = /^(Live|Test) admin key: (ek_(?:live|test)_[0-9A-Za-z]{49})$/gm;
 
-/** No server listens there: a start that is rejected earlier never connects. */
+/** No server listens at this address. A start that is rejected earlier never tries to connect. */
 const NO_DATABASE = 'postgres://nobody:hunter2@127.0.0.1:1/nothing';
 
 interface Key {
@@ -117,7 +117,7 @@ describe('first start', () => {
     const bootstrap = generateApiKey('live', randomBytes(32));
     const first = await start({ BOOTSTRAP_API_KEY: bootstrap });
     const [key] = await keysOf(first, bootstrap);
-    // The last admin key cannot be revoked.
+    // The last admin key cannot be revoked, so another admin key is created first.
     await first.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' }, as(bootstrap));
     expect((await first.api('DELETE', `/v1/keys/${key?.id}`, undefined, as(bootstrap))).status).toBe(204);
 

@@ -19,8 +19,8 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
 /**
- * A dead worker's lease lasts 10 s. A process that releases its claims first waits until its own leases have been good
- * for 10 s.
+ * A dead worker's lease lasts 10 s. Before another process releases the dead worker's claims, it waits until its own
+ * leases have been valid for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 
@@ -269,7 +269,7 @@ describe('the lifecycle of a process over an expired lease', () => {
           { number: 2, status: 200 },
         ]);
         expect(target.posts()).toHaveLength(3);
-        // It continues under another worker name.
+        // The stalled process continues under another worker name.
         for (const id of await sendMany(stalled, targets.open().url, 3)) await eventIn(stalled, id, 'delivered');
       }),
     90_000,

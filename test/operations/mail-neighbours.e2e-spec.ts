@@ -103,7 +103,7 @@ describe('mail beside other mail', () => {
       WITHIN_MS,
     );
 
-    // At one time: the message that came first, the flood, and last of all the other tenant's message.
+    // Inserts all messages at once: the first message, the flood, and finally the other tenant's message.
     const places = await sql.rows<{ id: string }>(
       `
       insert into inbox_messages (environment_id, id, state, tries, ${columns})
@@ -122,7 +122,7 @@ describe('mail beside other mail', () => {
       from inbox_messages f, inbox_messages q where f.alias_id = $1 and q.alias_id = $2 and f.id = any ($3) and q.id = any ($3)`,
       [uuidOf(flooded.id), uuidOf(quiet.id), places.map(({ id }) => id)],
     );
-    // Fair queueing: it is processed after the messages that were already started, and before nearly all others.
+    // Fair queueing: the other tenant's message is processed after the started messages and before nearly all others.
     expect(row?.behind).toBeGreaterThan(FLOOD / 2);
     expect((row?.behind ?? 0) + (row?.turn ?? 0)).toBe(FLOOD);
   }, 90_000);

@@ -103,7 +103,7 @@ describe('the master key', () => {
     expect(await sql.rows('select id, wrapped from data_keys order by id')).toEqual(before);
   });
 
-  // From here on the key of `server` is no longer in force.
+  // From here on, the key of `server` is no longer valid.
   it('is rotated under a running fleet: no data is lost, old and new processes are compatible, and cursors stay valid', async () => {
     const target = targets.open();
     const { id: secretId } = expectStatus(
@@ -130,13 +130,13 @@ describe('the master key', () => {
         out: expect.stringMatching(/^The data keys are wrapped with NEW_MASTER_KEY already\./),
       });
       expect(await sql.rows('select id from data_keys order by id')).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
-      // Values that were sealed before can be read by both.
+      // Both servers can read values that were sealed before the rotation.
       for (const each of [server, restarted]) {
         expect(await secretOf(each, destination)).toBe(signing);
         expect(await header(each, target, destination)).toBe('first');
         expectStatus(await each.api('GET', `/v1/destinations?limit=1&cursor=${cursor}`), 200);
       }
-      // A value that either seals now can be read by the other: it uses the new data key.
+      // A value that one server seals now can be read by the other server, because it uses the new data key.
       expectStatus(await restarted.api('PUT', `/v1/secrets/${secretId}`, { value: 'second' }), 200);
       await until(
         () => header(server, target, destination),
@@ -168,7 +168,7 @@ describe('a master key', () => {
     const sql = openSql(server);
     await server.kill('SIGKILL');
     const [row] = await sql.rows<{ id: number }>('select id from environments order by id limit 1');
-    // The state of the previous release: the signing secret in version 1, and no data keys.
+    // Creates the state of the previous release: the signing secret in version 1, and no data keys.
     const key = Buffer.from(
       hkdfSync('sha256', Buffer.from(server.env['MASTER_KEY'] as string, 'base64'), '', 'posthorn vault v1', 32),
     );
@@ -216,7 +216,7 @@ describe('the master key of an embedded installation', () => {
     const again = await startServer(server.env);
     const second = await secret(again);
     await again.stop();
-    // Simulates a crash right before the file was replaced: the database needs the key of the file beside it.
+    // Simulates a crash right before the file was replaced: the database needs the key in the second file.
     renameSync(file, `${file}.next`);
     writeFileSync(file, before, { mode: 0o600 });
     const recovered = await rotate(server.env);

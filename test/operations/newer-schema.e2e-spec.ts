@@ -91,7 +91,7 @@ describe('a database that a newer version has migrated', () => {
 
   it('by migrations of an extension: a start rejects it and names the extension', async () => {
     const file = path.join(folder, 'broker.mjs');
-    // An extension without imports: it calls the decorator that `posthorn` exports.
+    // An extension without package imports: it calls the decorator that `posthorn` exports.
     writeFileSync(
       file,
       `

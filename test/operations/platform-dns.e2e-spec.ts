@@ -197,7 +197,7 @@ describe('the keys', () => {
         ['ph1', 'current'],
         ['ph2', 'idle'],
       ]);
-      // Sealed: in the vault's format, and not the beginning of PKCS #8.
+      // The keys are sealed: they have the vault's format and do not contain the beginning of PKCS #8.
       for (const { private_key: key } of rows)
         expect([key[0], key.includes(Buffer.from('300d06092a864886f70d010101', 'hex'))]).toEqual([2, false]);
     } finally {

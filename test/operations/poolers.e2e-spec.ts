@@ -54,7 +54,7 @@ describeWithPgBouncer('behind PgBouncer', () => {
         ({ fanout }) => fanout === 2,
         WITHIN_MS,
       );
-      // Fewer than the maximum in flight per target. More would wait behind its gate for the sweep.
+      // Sends fewer messages than the maximum in flight per target. Other messages would be parked until the sweep.
       const sent = await sendMany(a, target.url, 12);
 
       expect([first.fanout, all.fanout]).toEqual([1, 2]);

@@ -72,7 +72,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
   ['Redis', onRedis, hasRedis],
 ])('separate roles, with the queues in %s', (place, open, isThere) => {
   if (!isThere) {
-    // May be skipped on a developer's machine, but not in CI.
+    // The tests may be skipped on a developer's machine, but not in CI.
     const report = process.env['CI'] === 'true' ? it : it.skip;
     report(`needs redis-server on the PATH to run with the queues in ${place}`, () => {
       throw new Error('redis-server is not installed.');

@@ -11,7 +11,7 @@ import { Pace } from '../support/pace.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-/** The guarantee on a quiet machine. */
+/** Time limits that the service guarantees on a quiet machine. */
 const BACK_WITHIN_MS = 15_000;
 const REFUSED_WITHIN_MS = 12_000;
 /** A worker's claims whose answers were lost are released when the worker name that made them expires. */
@@ -23,7 +23,7 @@ describe('connections to PostgreSQL that die silently', () => {
   let pace: Pace;
   let server: PosthornServer;
   let targets: Targets;
-  /** Connects directly, not through the link. */
+  /** Connects directly to the database, not through the link. */
   let sql: Sql;
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('connections to PostgreSQL that die silently', () => {
     pace.stop();
   });
 
-  /** Reads may also fail meanwhile, so this retries. */
+  /** Reads may also fail during the outage, so this function retries. */
   const delivered = (messageId: string): Promise<unknown> =>
     until(
       () => server.api('GET', `/v1/events/${messageId}`),

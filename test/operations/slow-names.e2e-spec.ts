@@ -102,7 +102,7 @@ describe('names', () => {
     zone['moving.example.com'] = { addresses: ['127.0.0.1'], ttlSeconds: 1 };
     const destination = await destinationAt(server, named(target, 'moving.example.com'));
     zone['moving.example.com'] = { addresses: ['10.1.2.3'], ttlSeconds: 1 };
-    // A kept connection would continue to use the address that was checked.
+    // A keep-alive connection would continue to use the address that was checked.
     target.answerBy(() => ({ headers: { connection: 'close' } }));
 
     await expect(refusedAttempt(destination)).resolves.toMatchObject({
@@ -111,7 +111,7 @@ describe('names', () => {
     });
   });
 
-  /** Sends until an attempt is rejected. The first ones may still use the old address. */
+  /** Sends until an attempt is rejected. The first attempts may still use the old address. */
   async function refusedAttempt(destination: string): Promise<unknown> {
     for (;;) {
       const { attempts } = await eventAfter(server, await send(server, destination), 1);

@@ -9,12 +9,12 @@ import { destinationAt, eventIn, eventOf, startTargets } from '../api/scene.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-/** Takes long and succeeds. */
+/** Code that takes long and succeeds. */
 const SLOW =
   'export default (event) => { const end = Date.now() + 2000; while (Date.now() < end); return { body: { slow: true } } }';
 const LOOP = 'export default (event) => { while (event.body.loop); return { body: { n: event.body.n } } }';
 const QUICK = 'export default (event) => ({ body: { n: event.body.n + 1 } })';
-/** Needs more than one short time slice, and ends. */
+/** Code that needs more than one short time slice, and ends. */
 const STEADY =
   'export default (event) => { let n = 0; for (let i = 0; i < 3e6; i += 1) n += i % 7; return { body: { n: n > 0 } } }';
 
@@ -22,7 +22,7 @@ describe("slow code beside other tenants' code", () => {
   let server: PosthornServer;
   let targets: Targets;
   const timers: NodeJS.Timeout[] = [];
-  /** A server view of another organization. */
+  /** The same server, called with a key of another organization. */
   let stranger: PosthornServer;
 
   beforeAll(async () => {
@@ -37,15 +37,15 @@ describe("slow code beside other tenants' code", () => {
   });
 
   afterAll(async () => {
-    // Timers of a test that failed before it could stop them.
+    // Stops timers of a test that failed before it could stop them.
     timers.forEach(clearInterval);
     await server.stop();
     await targets.close();
   });
 
   /**
-   * Creates a second organization by SQL, since no route does. It gets the environment that the first one does not need
-   * here.
+   * Creates a second organization by SQL, since no route does. It gets an environment that the first organization does
+   * not need here.
    */
   async function giveTestEnvironmentAway(): Promise<void> {
     const client = new pg.Client({ connectionString: server.databaseUrl });
@@ -128,7 +128,7 @@ describe("slow code beside other tenants' code", () => {
     expect(ended).toBe(0);
     await eventIn(server, id, 'delivered');
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
-    // On a busy machine none of the three may get its CPU time in time, and a provider retries such requests.
+    // On a busy machine, perhaps none of the three calls gets its CPU time in time. A provider retries these calls.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
     const first =
       taken ??
@@ -156,7 +156,7 @@ describe("slow code beside other tenants' code", () => {
           expect.stringContaining('Nothing was accepted'),
           expect.any(String),
         ]);
-      // The call used up all of its CPU time, so the failure is its own.
+      // The call used up all of its CPU time, so its own code caused the failure.
       else expect((await requestOf(server, endpoint, answer.json.id)).note).toBe('The transform failed: timeout.');
     }
     expect((await provide(server, (await transforming(server, QUICK)).endpoint.at, json({ n: 1 }))).status).toBe(200);

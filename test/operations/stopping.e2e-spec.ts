@@ -217,7 +217,7 @@ describe('stopping', () => {
     await server.kill('SIGTERM');
     await isStopping(server);
 
-    // A second signal that follows immediately counts as the same one, because a terminal and npm both send it.
+    // A second signal that follows immediately is treated as the first one, because a terminal and npm both send it.
     await server.kill('SIGTERM');
     const still = await readiness(server);
     const sendAgain = setInterval(() => void server.kill('SIGTERM'), 200);

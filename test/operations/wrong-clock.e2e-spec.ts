@@ -122,7 +122,7 @@ describe('a machine with a wrong clock', () => {
         WITHIN_MS,
       );
 
-      // Full jitter over the second step, minus the time of the poll. Without PostgreSQL's clock it would be 55 s off.
+      // The delay has full jitter over the second step. Without PostgreSQL's clock, it would be wrong by 55 s.
       expect(due?.seconds).toBeGreaterThan(-40);
       expect(due?.seconds).toBeLessThanOrEqual(40);
     } finally {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { hasTool, printed } from './optional-tools.js';
 
-/** Debian's Chromium, or the path of another one. */
+/** Debian's Chromium, or the path of another Chromium. */
 const EXECUTABLE = process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
 
 /** Folder of screenshots, which git ignores. */
@@ -22,7 +22,7 @@ export const isChromiumInstalled = (): boolean =>
 
 /** Starts a browser that is stopped with its suite. `more` are arguments of Chromium. */
 export function startBrowser(more: readonly string[] = []): Promise<Browser> {
-  // Without the sandbox, because CI runs as root and all pages are Posthorn's own.
+  // Disables the sandbox, because CI runs as root and all pages are Posthorn's own.
   return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
 }
 
@@ -36,7 +36,7 @@ export function complaintsOf(page: Page): string[] {
   return complaints;
 }
 
-/** Returns a function that stores screenshots of one suite, in a folder with those of its last run only. */
+/** Returns a function that stores a suite's screenshots, in a folder that contains only those of its last run. */
 export function screenshotsOf(suite: string): (page: Page, name: string) => Promise<void> {
   const folder = path.join(SCREENSHOTS, suite);
   rmSync(folder, { recursive: true, force: true });

@@ -18,8 +18,8 @@ export interface ScreenSize {
 }
 
 /**
- * Returns every screen of a built console: the entry with its imports, and the screen's lazy chunk with all that
- * belongs to it.
+ * Returns every screen of a built console: the entry with its imports, and the screen's lazy chunk with everything that
+ * it imports.
  */
 export function screensOf(output: string): ScreenSize[] {
   const manifest = JSON.parse(readFileSync(path.join(output, '.vite', 'manifest.json'), 'utf8')) as Record<
@@ -43,8 +43,8 @@ export function screensOf(output: string): ScreenSize[] {
 }
 
 /**
- * Returns the chunk and everything that it imports. Dynamic imports are included, except for those of the entry, which
- * are all the screens.
+ * Returns the chunk and everything that it imports. Dynamic imports are included, except for the dynamic imports of the
+ * entry, which are all the screens.
  */
 function reached(
   manifest: Readonly<Record<string, Chunk>>,

@@ -5,7 +5,7 @@ import { complaintsOf, screenshotsOf } from './browser.js';
 import type { PosthornServer } from './server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Longer than any page that works should take. */
+/** Time limit that is longer than any working page takes. */
 export const PATIENCE_MS = 20_000;
 
 /**
@@ -95,7 +95,7 @@ export class ConsolePage {
   }
 
   /**
-   * Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another one.
+   * Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another key.
    * Screenshots go into the suite's folder.
    */
   static async open(

@@ -12,14 +12,14 @@ export interface TestDatabase {
 const TEMPLATES = {
   /** The current schema without rows. */
   migrated: 'posthorn_template',
-  /** Also has the queues' tables and the partitions, which a first start would create. It is the faster one. */
+  /** Also has the queues' tables and the partitions, so the first start of the service is faster. */
   started: 'posthorn_started',
 } as const;
 
 /** Creates a database with the current schema and no rows. */
 export async function createDatabase(template: keyof typeof TEMPLATES = 'started'): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // FILE_COPY, because the default strategy writes each page of 2,500 relations to the WAL, at twice the CPU cost.
+  // Uses FILE_COPY, because the default writes each page of 2,500 relations to the WAL, at twice the CPU cost.
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATES[template]} STRATEGY FILE_COPY`);
   return {
     url: urlOf(name),

@@ -1,7 +1,7 @@
 /**
- * URLs that Posthorn must not call. The operator has allowed only plain http, which would otherwise hide the reason
- * under test. Collected from cujanovic/SSRF-Testing, PayloadsAllTheThings, the test suites of smokescreen and Svix, and
- * the normalisations of the WHATWG parser.
+ * URLs that Posthorn must not call. The operator has allowed only plain http, because a rejection of http would hide
+ * the reason under test. Collected from cujanovic/SSRF-Testing, PayloadsAllTheThings, the test suites of smokescreen
+ * and Svix, and the normalisations of the WHATWG parser.
  */
 export interface HostileUrl {
   url: string;
@@ -87,7 +87,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'https://[5f00::1]/', why: 'SRv6 segments' },
   { url: 'https://[::ffff:10.0.0.1]/', why: 'mapped private' },
 
-  // Metadata services.
+  // Metadata services of cloud providers.
   { url: 'http://169.254.169.254/latest/meta-data/', why: 'AWS, GCP, Azure, DigitalOcean' },
   { url: 'http://0xA9FEA9FE/', why: 'the same in hexadecimal' },
   { url: 'http://2852039166/', why: 'the same in decimal' },
@@ -134,7 +134,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: `https://example.com/${'a'.repeat(2048)}`, why: 'too long' },
   { url: `https://example.com/${'é'.repeat(1000)}`, why: 'too long once percent-encoded' },
 
-  // Harmless until resolved.
+  // URLs that are harmless until their names are resolved.
   { url: 'https://127.0.0.1.nip.example/', why: 'wildcard DNS to loopback', resolvesTo: ['127.0.0.1'] },
   { url: 'https://v6.rebind.example/', why: 'a name for ::1', resolvesTo: ['::1'] },
   { url: 'https://mapped.rebind.example/', why: 'a name for a mapped address', resolvesTo: ['::ffff:127.0.0.1'] },

@@ -103,8 +103,8 @@ function quietly<T>(make: () => T): T {
 }
 
 /**
- * Follows redirects as a browser does, with cookies per origin, until an answer is no redirect or redirects to
- * `stopAt`. Returns that address.
+ * Follows redirects as a browser does, with cookies per origin, until an answer is not a redirect, or redirects to
+ * `stopAt`. Returns the URL of that redirect.
  */
 export async function followFrom(start: string, stopAt: string): Promise<string> {
   const jars = new Map<string, Map<string, string>>();

@@ -7,12 +7,12 @@ const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** An instruction of a Dockerfile, joined into one line. */
 export interface Instruction {
-  /** `COPY`, `RUN`, … */
+  /** Name of the instruction: `COPY`, `RUN`, … */
   word: string;
   rest: string;
 }
 
-/** Returns the stages of the Dockerfile in order. The last one is the image. */
+/** Returns the stages of the Dockerfile in order. The last stage is the image. */
 export function dockerStages(): Instruction[][] {
   const lines = readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8')
     .replaceAll('\\\n', ' ')

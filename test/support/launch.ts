@@ -26,7 +26,7 @@ export type Source = 'pack' | 'files';
 /**
  * Returns the arguments of Node.js that run the service or an operator command with this environment. It runs from the
  * packed file if the global setup has made one (`pack/pack.mjs`). Extensions need the same copy of shared packages, so
- * with EXTENSIONS it runs from its own files, unless the caller knows that they import nothing.
+ * with EXTENSIONS it runs from its own files, unless the caller knows that the extensions import nothing.
  */
 export function serviceArguments(
   env: Readonly<Record<string, string>>,

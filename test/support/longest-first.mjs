@@ -3,8 +3,8 @@
 import Sequencer from '@jest/test-sequencer';
 
 /**
- * Longest first. Suites that are missing here take less than half a minute. CPU-bound suites alternate with ones that
- * mostly wait, since three run at once on two cores.
+ * Slow suites, longest first. Suites that are missing here take less than half a minute. CPU-bound suites alternate
+ * with suites that mostly wait, since three suites run at once on two cores.
  */
 export const LONG = [
   'test/architecture/plans.spec.ts',

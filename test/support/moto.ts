@@ -28,7 +28,7 @@ export class Moto {
   private constructor(
     private readonly port: number,
     private readonly child: ChildProcess,
-    /** Credentials of a user with all permissions on them. */
+    /** Credentials of a user with all permissions. */
     readonly credentials: Credentials,
     /** A second key of the same user. Only these two keys are accepted. */
     readonly otherCredentials: Credentials,
@@ -88,7 +88,7 @@ async function iam(url: string, fields: Record<string, string>): Promise<string>
   return (await fetch(url, { method: 'POST', headers: { authorization: UNVERIFIED }, body })).text();
 }
 
-/** Accepts this many more requests without verifying their signatures. */
+/** Makes moto accept `requests` more requests without verifying their signatures. */
 async function verifyAfter(url: string, requests: number): Promise<void> {
   await fetch(`${url}/moto-api/reset-auth`, {
     method: 'POST',

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 
 /**
- * The answer for a name: addresses of both families, optionally behind an alias; no such name; a failure; or no answer
- * at all.
+ * The answer for a name: addresses of both families (optionally behind an alias), no such name, a failure, or no
+ * answer.
  */
 export type NameAnswer =
   | { addresses: readonly string[]; ttlSeconds?: number; alias?: string; silentFor?: 4 | 6 }

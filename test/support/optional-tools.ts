@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 /** A program or a permission that tests use if the machine has it. */
 export interface OptionalTool {
-  /** The tests that are skipped without it: "the tests over Postfix". */
+  /** The tests that are skipped without the tool: "the tests over Postfix". */
   skipped: string;
   /** The tool and its required features: "swaks with its TLS module". */
   tool: string;
@@ -33,7 +33,7 @@ export function printed(command: string, ...args: string[]): string | null {
   return status === 0 ? stdout + stderr : null;
 }
 
-/** Returns whether a command prints a version that is at least this one. */
+/** Returns whether the text contains a version of at least `majorMin.minorMin`. */
 export function isAtLeast(text: string | null, [majorMin, minorMin]: readonly [number, number]): boolean {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(text ?? '') ?? [];
   return major !== undefined && (Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin));

@@ -30,6 +30,6 @@ process.on('disconnect', () => process.exit());
 for (let dueMs = performance.now(); ; dueMs = performance.now() + EVERY_MS) {
   await sleep(dueMs - performance.now());
   work();
-  // The test run may have ended. `disconnect` then ends this process.
+  // Ignores an error, because the test run may have ended. `disconnect` then ends this process.
   process.send?.({ atMs: Date.now(), tookMs: performance.now() - dueMs }, () => undefined);
 }

@@ -13,15 +13,15 @@ export interface Beat {
 export const BEAT_MS = 20;
 /** Maximum pace. On a slower machine no test can judge, and larger limits would let a negative control pass. */
 export const PACE_MAX = 12;
-/** Multiplies Jest's own timeouts, which only end hangs. Seven or eight suites at once take this much longer. */
+/** Multiplies Jest's timeouts, which only end hanging tests. Seven or eight suites at once take this much longer. */
 export const BUSY_TIMES = 4;
 const SCRIPT = fileURLToPath(new URL('pace-process.mjs', import.meta.url));
 /** One beat in ten may be an outlier. */
 const SHARE = 0.9;
 
 /**
- * Continuously measures how much longer this machine takes than a quiet one, in a process of its own. Tests multiply
- * their time limits by it, so that a busy or slow machine does not fail them.
+ * Continuously measures the pace of this machine: how many times longer it takes than a quiet machine. Runs in a
+ * separate process. Tests multiply their time limits by the pace, so that a busy or slow machine does not fail them.
  */
 export class Pace {
   private readonly beats: Beat[] = [];

@@ -17,7 +17,7 @@ export const isPgBouncerInstalled = (): boolean =>
     () => printed('pgbouncer', '--version') !== null,
   );
 
-/** PgBouncer in front of a database, with the settings of its package plus these. */
+/** PgBouncer in front of a database, with the settings of its package and additional settings. */
 export class PgBouncer {
   private constructor(
     readonly url: string,

@@ -9,9 +9,7 @@ import { hasTool, isAtLeast, printed } from './optional-tools.js';
 
 const START_MS_MAX = 60_000;
 
-/**
- * Returns whether Postfix is installed and may be started. Its services run as users of their own, which needs root.
- */
+/** Returns whether Postfix is installed and may be started. Its services run as separate users, which requires root. */
 export const isPostfixInstalled = (): boolean =>
   hasTool(
     {
@@ -27,8 +25,8 @@ export const isPostfixInstalled = (): boolean =>
   );
 
 /**
- * A relay by other authors. It accepts mail for every recipient that is not listed as rejected, and delivers it to one
- * local port.
+ * A third-party relay. It accepts mail for every recipient that is not listed as rejected, and delivers it to one local
+ * port.
  */
 export class Postfix {
   private constructor(
@@ -59,7 +57,7 @@ export class Postfix {
 
   async stop(): Promise<void> {
     if (this.starter.exitCode === null) {
-      // The start script waits for the server's end, and would not survive a signal to forward it.
+      // Signals the server itself, because a signal would end the start script, which would not forward it.
       process.kill(await this.masterPid(), 'SIGTERM');
       await once(this.starter, 'exit');
     }

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { isAtLeast, printed } from './optional-tools.js';
 
 /**
- * Published test suites and corpora by other authors. `.ci/run` downloads them. They are not part of this project or
- * its package.
+ * Published third-party test suites and corpora. `.ci/run` downloads them. They are not part of this project or its
+ * package.
  */
 const FILES = {
   /** openspf.org's test suite for RFC 7208 (BSD licence), from the source distribution of pyspf. */
@@ -17,7 +17,7 @@ const FILES = {
   mcp: 'mcp/node_modules/@modelcontextprotocol/conformance/dist/index.js',
 } as const;
 
-/** Returns the path of one of them, or null if it was not downloaded. CI must have it. */
+/** Returns the path of a suite or corpus, or null if it was not downloaded. CI must have it. */
 export function publicSuite(name: keyof typeof FILES): string | null {
   const directory = process.env['POSTHORN_TEST_DATA'] ?? '';
   const found = directory === '' ? null : path.join(directory, FILES[name]);
@@ -30,8 +30,8 @@ export function publicSuite(name: keyof typeof FILES): string | null {
 }
 
 /**
- * Returns a Node.js that can run such a suite: the current one if it is new enough, otherwise the one downloaded beside
- * the suite, or null if that does not run.
+ * Returns a Node.js of at least version `majorMin`: the current one if it is new enough, otherwise the one downloaded
+ * beside the suites. Returns null if that Node.js does not run.
  */
 export function nodeOfSuites(majorMin: number): string | null {
   if (Number(process.versions.node.split('.')[0]) >= majorMin) return process.execPath;

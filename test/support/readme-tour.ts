@@ -54,7 +54,7 @@ export interface TourPlace {
 /** Copies the project into a new folder. */
 export function makeTourPlace(): TourPlace {
   const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-tour-'));
-  // World-readable like /tmp: PostgreSQL runs as another account when root starts it, and must be able to pass through.
+  // If root starts PostgreSQL, it runs as another account, which must be able to enter the folder (as in /tmp).
   chmodSync(directory, 0o755);
   const [clone, temporary] = [path.join(directory, 'clone'), path.join(directory, 'tmp')];
   for (const folder of [clone, temporary]) mkdirSync(folder, { mode: 0o755 });
@@ -109,7 +109,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // The process exited meanwhile.
+    // The process has already exited.
     return '';
   }
 }
@@ -154,7 +154,7 @@ export class TourShell {
     return processesIn(this.place.directory).filter((pid) => pid !== this.shell.pid);
   }
 
-  /** Ends all processes that it started, and then removes the folder. */
+  /** Ends all processes that the shell started, and then removes the folder. */
   async close(): Promise<void> {
     try {
       if (this.shell.pid) process.kill(-this.shell.pid, 'SIGTERM');

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const directory = process.argv[2];
 
-// Ctrl-C is for the test run. This process cleans up after it.
+// Ignores Ctrl-C, which is for the test run. This process cleans up after the test run.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 
 process.stdin.resume();

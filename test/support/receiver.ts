@@ -10,7 +10,7 @@ export interface ReceivedRequest {
   /** Header names are in lower case. */
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: Buffer;
-  /** Time when its last byte arrived. */
+  /** Time when the request's last byte arrived. */
   readonly at: Date;
 }
 
@@ -36,7 +36,7 @@ export interface Receiver {
   readonly port: number;
   /** Every request so far, in the order of arrival. */
   readonly requests: readonly ReceivedRequest[];
-  /** Sets the answers from the next request on, one each. The last one is used for all following requests. */
+  /** Sets the answers from the next request on, one per request. The last answer is used for all later requests. */
   answerWith(...answers: Answer[]): void;
   /**
    * Resolves with all requests once `count` have arrived. Rejects after `timeoutMs`, with a list of those that arrived.

@@ -29,7 +29,7 @@ export interface Fuzzing {
   examplesMax: number;
   /** The API key for the calls. */
   apiKey: string;
-  /** Ids of existing resources, by a pattern of the paths whose parameter of that name they replace. */
+  /** Ids of existing resources. On paths that match `paths`, they replace the parameters of the given names. */
   known: readonly { paths: RegExp; parameters: Record<string, readonly string[]> }[];
   /** The paths of the OpenAPI document. */
   paths: readonly string[];
@@ -118,7 +118,7 @@ function configOf({ known, paths }: Fuzzing): string {
       }
     }
   });
-  // A too large body may also be rejected.
+  // A body that is too large may also be rejected.
   const rejected = [
     '[checks.negative_data_rejection]',
     'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]',

@@ -45,7 +45,7 @@ export const publicPem = ({ privateKey }: NamedKey): string =>
 
 /**
  * An identity provider whose every answer is set by the test, because real implementations cannot forge answers. Each
- * path below the root is an issuer of its own, so one server can play several.
+ * path below the root is a separate issuer, so one server can act as several providers.
  */
 export class ScriptedIdentityProvider {
   /** The keys that `/jwks` publishes. */
@@ -54,7 +54,7 @@ export class ScriptedIdentityProvider {
   idToken: (claims: Claims) => string = () => '';
   /** The answer of the user info endpoint. Null leaves the endpoint out of the metadata. */
   userInfo: { type: string; body: string } | null = null;
-  /** Paths that answer with this status instead. */
+  /** Paths that fail, each with the status of the answer. */
   readonly failing = new Map<string, number>();
   readonly requests: string[] = [];
   /** Changes to the metadata, by issuer. */

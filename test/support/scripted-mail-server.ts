@@ -3,7 +3,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 /** A mail server that sends scripted replies, including invalid ones. */
 export interface ScriptedMailServer {
   port: number;
-  /** The lines that it received, without those of messages. */
+  /** The lines that the server received, without the lines of messages. */
   lines: string[];
   close(): void;
 }

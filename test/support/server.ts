@@ -21,13 +21,13 @@ export interface ApiAnswer {
   readonly text: string;
 }
 
-/** A Posthorn server in a process of its own. */
+/** A Posthorn server in a separate process. */
 export interface PosthornServer {
   readonly url: string;
   readonly apiKey: string;
   readonly databaseUrl: string;
   readonly pid: number;
-  /** Its environment. `startServer(server.env)` starts another server on the same database with the same keys. */
+  /** The server's environment. `startServer(server.env)` starts another server with the same database and keys. */
   readonly env: Env;
   /** Makes one call with the admin key. An object is sent as JSON, a string or a Buffer unchanged. */
   api(method: string, path: string, body?: unknown, headers?: Env): Promise<ApiAnswer>;

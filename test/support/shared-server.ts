@@ -18,13 +18,13 @@ import { serviceArguments } from './launch.js';
 import type { ApiAnswer, PosthornServer } from './server.js';
 import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
 
-/** Describes the service that the suites of a Jest worker share. The suites can pass it on only through the disk. */
+/** Describes the service that the suites of a Jest worker share. The suites can share it only through the disk. */
 interface Rendezvous {
   readonly pid: number;
   readonly url: string;
   readonly databaseUrl: string;
   readonly operatorKey: string;
-  /** The file of its output. */
+  /** The file with the service's output. */
   readonly log: string;
 }
 
@@ -36,10 +36,10 @@ let service: Promise<Rendezvous> | null = null;
 
 /**
  * Returns a new organization on a service with the usual settings. Other suites of this worker use the same service
- * before and after. It is for suites that only see the data of their own API key. Call `startServer`, which costs two
- * more seconds of CPU, if a suite counts rows across organizations, reads the log, restarts the service, adds a
- * process, or sends or receives mail for a domain, which only one organization can have. `apiKey` is the organization's
- * live admin key. `stop` removes the organization.
+ * before and after. Use this function for suites that only see the data of their own API key. Call `startServer`, which
+ * costs two more seconds of CPU, if a suite counts rows across organizations, reads the log, restarts the service, adds
+ * a process, or sends or receives mail for a domain, which only one organization can have. `apiKey` is the
+ * organization's live admin key. `stop` removes the organization.
  */
 export async function sharedServer(): Promise<PosthornServer> {
   service ??= reach();
@@ -115,7 +115,7 @@ async function reach(): Promise<Rendezvous> {
     try {
       process.kill(known.pid, 'SIGKILL');
     } catch {
-      // It had exited by itself.
+      // The service had already exited.
     }
   }
   return start();
@@ -131,7 +131,7 @@ async function start(): Promise<Rendezvous> {
   const child = spawn(process.execPath, serviceArguments(env), {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
-    // A file, because the service outlives this suite. A pipe would keep Jest from exiting.
+    // The output goes to a file, because the service outlives this suite. A pipe would keep Jest from exiting.
     stdio: ['ignore', output, output],
   });
   closeSync(output);

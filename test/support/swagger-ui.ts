@@ -114,8 +114,8 @@ export class SwaggerPage {
 }
 
 /**
- * Returns the order in which operations are tried: page order, except that some come after the section that they name.
- * Operations that need more than the page offers are returned separately.
+ * Returns the order in which operations are tried: page order, except that an operation may name a section that must
+ * come before it. Operations that need more than the page offers are returned separately.
  */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
   const limitOf = ({ operation }: Route): Limit =>

@@ -27,7 +27,7 @@ const CNAMES_MAX = 8;
 const AUTHORITATIVE = packet.AUTHORITATIVE_ANSWER | packet.RECURSION_AVAILABLE;
 const UDP_BYTES_MAX = 512;
 
-/** Starts a server without any records: no name exists. */
+/** Starts a server without any records, so that no name exists. */
 export async function startZoneServer(): Promise<ZoneServer> {
   const zone = new Map<string, ZoneRecords>();
   const troubles = new Map<string, ZoneTrouble>();

@@ -19,7 +19,7 @@ export interface PortalOptions {
   failedText?: string;
   /** Label of the button that tries again. */
   retryText?: string;
-  /** Called whenever the state of the frame changes. */
+  /** Called each time that the state of the frame changes. */
   onState?: (state: PortalState) => void;
   /** Called with the id of an endpoint that the customer created, changed or deleted. */
   onChange?: (endpoint: string) => void;

@@ -6,9 +6,9 @@ import { noteAnswer, noteSignedOut, noteSilence } from './reachability';
 
 /** Schemas of the API, by name. */
 export type Schemas = components['schemas'];
-/** An event as the list endpoint returns it. */
+/** An event as returned by the list endpoint. */
 export type EventItem = Schemas['EventPage']['data'][number];
-/** Environment of the organization that a call refers to. */
+/** Environment of the organization to which an API call refers. */
 export type Environment = 'live' | 'test';
 export type Api = Client<paths>;
 
@@ -89,8 +89,8 @@ export async function signOut(): Promise<void> {
 }
 
 /**
- * Returns whether the service still serves the version of this page. A page of another version names other files.
- * `unknown` if the service does not answer.
+ * Returns whether the service still serves the version of this page. Pages of different versions load different script
+ * files. Returns `unknown` if the service does not respond.
  */
 export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
   const own = ownScripts();
@@ -116,7 +116,7 @@ export function signInAddress(here: string): string {
 
 let clockOffMs = 0;
 
-/** Returns the service's time. The clock of this computer may be wrong. */
+/** Returns the current time according to the service, because the clock of this computer may be wrong. */
 export function serviceNowMs(): number {
   return Date.now() + clockOffMs;
 }

@@ -1,6 +1,6 @@
 /** Identifies requests of the console. Pages of other sites cannot send this header. */
 export const CONSOLE_HEADER = { 'x-posthorn-console': '1' };
-/** Environment that a call refers to. */
+/** Header that names the environment to which an API call refers. */
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
 /** A response, and the time at which its head arrived, in milliseconds since the epoch. */
@@ -9,7 +9,7 @@ export interface Arrived {
   atMs: number;
 }
 
-/** Prefetched responses older than this are requested again. */
+/** A prefetched response that is older than this is not used. The request is sent again. */
 const KEPT_MS = 10_000;
 
 const asked = new Map<string, { answer: Promise<Arrived>; untilMs: number }>();
@@ -28,7 +28,7 @@ export function askEarly(request: Request): Promise<Arrived> {
   return answer;
 }
 
-/** Returns the response to a request: the prefetched one, or that of a new request. */
+/** Returns the prefetched response to a request, or else sends the request and returns the response. */
 export function answerTo(request: Request): Promise<Arrived> {
   const key = keyOf(request);
   const early = asked.get(key);

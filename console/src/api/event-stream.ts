@@ -1,12 +1,12 @@
 import { type Environment, type EventItem, ownSession, SERVICE } from './client';
 import { noteAnswer, noteSilence } from './reachability';
 
-/** A change of an event, and the event after the change. */
+/** A change of an event, together with the event after the change. */
 export interface ToldChange extends Omit<EventItem, 'attempt_count' | 'last_attempt' | 'next_attempt_at'> {
   attempt?: { number: number; status: number | null; error: string | null; at: string; next_attempt_at: string | null };
 }
 
-/** Callbacks for the stream: changes of events, and gaps in which changes were not sent. */
+/** Callbacks of the stream: for changes of events, and for gaps in which changes were not sent. */
 export interface StreamListeners {
   /** The stream has started or restarted. Earlier changes must be loaded with a list. */
   ready: () => void;
@@ -15,8 +15,8 @@ export interface StreamListeners {
 }
 
 /**
- * A stream that failed for good is reopened after this time, which doubles with each failure. Reasons are too many open
- * streams, or a proxy's error page instead of a stream.
+ * The browser does not reconnect a stream that was refused, for example because of too many open streams or a proxy's
+ * error page. The console reopens it after this time, which doubles with each failure.
  */
 const AGAIN_MS = 2_000;
 const AGAIN_MS_MAX = 60_000;
@@ -24,8 +24,8 @@ const AGAIN_MS_MAX = 60_000;
 const SILENT_MS = 4_000;
 
 /**
- * Opens the event stream and returns a function that closes it. It is open only while the page is visible, because
- * browsers open at most six connections to a host.
+ * Opens the event stream and returns a function that closes it. The stream is open only while the page is visible,
+ * because browsers open at most six connections to a host.
  */
 export function listenToEvents(
   environment: Environment,
@@ -52,7 +52,7 @@ export function listenToEvents(
         silence ??= setTimeout(noteSilence, SILENT_MS);
         return;
       }
-      // The stream gives no reason for a failure. Another call reports the reason.
+      // The stream gives no reason for its failure. This API call finds the reason and reports it.
       ownSession().catch(() => undefined);
       again = setTimeout(open, againMs);
       againMs = Math.min(againMs * 2, AGAIN_MS_MAX);

@@ -1,21 +1,21 @@
-/** An unsuccessful response of the API, or a missing response (`status` 0). */
+/** An error response of the API, or a request without a response (`status` 0). */
 export class Fault extends Error {
   override readonly name = 'Fault';
 
   constructor(
     readonly status: number,
-    /** Type of the error envelope, or `unreachable`. */
+    /** Type in the error envelope of the response, or `unreachable` without a response. */
     readonly type: string,
     message: string,
     readonly requestId: string | null,
     readonly details: Readonly<Record<string, unknown>>,
-    /** Wait before the next attempt; null if unknown. */
+    /** Wait before the next attempt, or null if unknown. */
     readonly retryAfterSeconds: number | null,
   ) {
     super(message);
   }
 
-  /** Errors of individual form fields. */
+  /** Returns the errors of individual form fields. */
   get fields(): readonly { path: string; message: string }[] {
     const { fields } = this.details;
     return Array.isArray(fields) ? (fields as { path: string; message: string }[]) : [];

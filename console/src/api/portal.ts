@@ -3,22 +3,23 @@ import type { paths } from '../../../src/client/openapi';
 import { answered, type Api, type Schemas, SERVICE } from './client';
 import { Fault } from './fault';
 
-/** The session of a portal, as the service returns it. */
+/** The session of a portal, as returned by the service. */
 export type OwnPortal = Schemas['OwnPortalItem'];
 export type Permission = OwnPortal['permissions'][number];
 
 const FORM = /^pt_[A-Za-z0-9_-]{43}$/;
 
 /**
- * The token. Kept in the memory of this page and in the session storage of its tab. Never in its address, title,
- * cookies or a shared store.
+ * The portal's token. It is stored only in the memory of this page and in the session storage of its tab. It is never
+ * stored in the address, the title, cookies or shared storage.
  */
 let token: string | null = null;
 const ended = new Set<() => void>();
 
 /**
- * Reads the token behind `#` once, and removes it from the address before any other code can read it. If there is none,
- * the page was reloaded or revisited, and the tab still has the session's token.
+ * Reads the token from the URL fragment once, and removes it from the address before any other code can read it.
+ * Without a token in the fragment, the page was reloaded or revisited, and the token is in the session storage of the
+ * tab.
  */
 export function takeToken(): void {
   const text = location.hash.slice(1);
@@ -30,7 +31,7 @@ export function takeToken(): void {
 
 /**
  * Storage key of this session's token. The path contains the session's id, so no tab opens a portal with the token of
- * another.
+ * another session.
  */
 const place = (): string => `posthorn.portal ${location.pathname}`;
 

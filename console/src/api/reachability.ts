@@ -1,9 +1,9 @@
-/** Whether the service answers, and whether the session is still valid. */
+/** State of the connection: whether the service responds, and whether the session is still valid. */
 export interface Reachability {
-  /** Start of the current outage; null while the service answers. */
+  /** Start of the current outage; null while the service responds. */
   silentSince: number | null;
   isSignedOut: boolean;
-  /** Another version of the console was deployed. The files of this version are gone or will be. */
+  /** Another version of the console was deployed, so files of this version may no longer exist. */
   isReplaced: boolean;
 }
 
@@ -20,7 +20,7 @@ export function onReachability(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Records an answer of the service. `isWell` is false for an answer that reports unavailability. */
+/** Records a response of the service. `isWell` is false if the response reports unavailability. */
 export function noteAnswer(isWell: boolean): void {
   if (isWell) change({ ...now, silentSince: null, isSignedOut: false });
   else noteSilence();

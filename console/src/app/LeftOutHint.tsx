@@ -13,7 +13,7 @@ const CHARACTERS_MAX = 60;
  */
 let isClosed = false;
 
-/** Shows the parameters of the opened address that its screen does not read, until the user leaves that screen. */
+/** Shows the address parameters that the opened screen ignores, until the user leaves that screen. */
 export function LeftOutHint(): ReactNode {
   const router = useRouter();
   const { pathname, search } = useLocation();

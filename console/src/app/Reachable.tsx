@@ -5,7 +5,7 @@ import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 
 /**
- * Notice that the page may be outdated: the service does not answer, the session has expired, or a new version was
+ * Notice that the page may be outdated: the service does not respond, the session has expired, or a new version was
  * deployed.
  */
 export function Reachable(): ReactNode {

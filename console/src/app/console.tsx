@@ -12,7 +12,7 @@ import { listenToKeys } from '../kit/shortcuts/use-shortcut';
 import { afterLoadedFile, afterMissingFile, followService } from './deployed';
 import { queries, router } from './routes';
 
-/** The whole console. Rerenders when the language changes. */
+/** Root component of the console. Rerenders when the language changes. */
 function Console(): ReactNode {
   const { language } = usePreferences();
   return (

@@ -1,13 +1,13 @@
 import { deployment, ownScripts, ownSession } from '../api/client';
 import { noteReplaced, noteSilence, onReachability, reachability } from '../api/reachability';
 
-/** Interval of the requests that check whether an unreachable service answers again. */
+/** Interval of the requests that check whether an unreachable service responds again. */
 const ASK_EVERY_MS = 4_000;
 /** A page that was hidden for longer than this checks whether its version is still current. */
 const AWAY_MS = 60_000;
 
 /**
- * Watches the service: checks whether it answers again and whether its version has changed. After a change of version,
+ * Watches the service: checks whether it responds again and whether its version has changed. After a change of version,
  * the next click loads the new page.
  */
 export function followService(cameBack: () => void): void {
@@ -44,7 +44,7 @@ export function followService(cameBack: () => void): void {
 function loadInstead(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
   const { isReplaced, silentSince } = reachability();
-  // During an outage the browser would show its own error page.
+  // During an outage, the browser would show its own error page instead of the link's target.
   if (!isReplaced || silentSince !== null || link === null || link.origin !== location.origin || link.target !== '')
     return;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -60,7 +60,7 @@ const RELOADED = 'posthorn.reloaded';
  * Handles a file that could not be loaded.
  *
  * During an outage, the page waits for the service. After a change of version, the page is reloaded. It is also
- * reloaded if loading keeps failing although the service answers, because some browsers cache the failure.
+ * reloaded if loading keeps failing although the service responds, because some browsers cache the failure.
  */
 export async function afterMissingFile(isLastTry: boolean): Promise<void> {
   const state = await deployment();
@@ -73,7 +73,7 @@ export function afterLoadedFile(): void {
   try {
     sessionStorage.removeItem(RELOADED);
   } catch {
-    // Without session storage, the page never reloads by itself.
+    // Without session storage, the page never reloads automatically.
   }
 }
 
@@ -87,6 +87,6 @@ async function reloadOnce(): Promise<void> {
     return;
   }
   location.reload();
-  // The page is about to be replaced.
+  // Never resolves, because the reload is about to replace the page.
   await new Promise<never>(() => undefined);
 }

@@ -3,10 +3,10 @@ import type { Environment } from '../api/client';
 /** Path within the console, without the prefix of its host. */
 export type Place = `/${Environment}/${string}`;
 
-/** 26 characters of Crockford's base 32, the end of every id of the API. */
+/** Matches an id of the API, which ends with 26 characters of Crockford's base 32. */
 const ID = /^(evt|msg|req|dst|rpj|app|dom|al)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
 
-/** Returns the screen of an id, or null for any other text. A received request and its event have the same ULID. */
+/** Returns the path of an id's screen, or null for other text. A received request and its event have the same ULID. */
 export function placeOfId(text: string, environment: Environment): Place | null {
   const [, prefix = '', ulid = ''] = ID.exec(text.trim()) ?? [];
   switch (prefix.toLowerCase()) {

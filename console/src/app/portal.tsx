@@ -10,7 +10,7 @@ import { Portal } from '../portal/Portal';
 takeToken();
 apply();
 
-/** Whether a failure is temporary: no answer, or a 5xx status. */
+/** Whether a failure is temporary: no response, or a 5xx status. */
 function isPassing(fault: unknown): boolean {
   const { status = 0 } = fault as { status?: number };
   return status === 0 || status >= 500;

@@ -21,7 +21,7 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // A refused request would be refused again. With 429 the response names the wait.
+      // A request that was refused with another status would be refused again. A 429 response states the wait.
       retry: (count, error) =>
         count < 3 && error instanceof Fault && (error.status === 0 || error.status >= 500 || error.status === 429),
       retryDelay: (count, error) =>
@@ -48,7 +48,7 @@ async function signedIn(): Promise<OwnSession> {
           : location.pathname + location.search,
       ),
     );
-    // The page is about to be replaced.
+    // Never resolves, because the sign-in page is about to replace this page.
     return new Promise<never>(() => undefined);
   });
   asked.catch(() => void (asked = null));

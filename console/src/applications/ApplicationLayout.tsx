@@ -74,7 +74,7 @@ export function ApplicationLayout(): ReactNode {
   );
 }
 
-/** Opens a preview of this customer's portal in a new page. */
+/** Opens a preview of this customer's portal in a new tab. */
 function Preview({ of }: { of: ApplicationDetail }): ReactNode {
   const { api } = useSigned();
   const { language } = usePreferences();

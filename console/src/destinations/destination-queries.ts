@@ -23,7 +23,7 @@ export function useDestinations(filters: DestinationFilters) {
   });
 }
 
-/** Queries one destination. Refetches, because its circuit opens and closes meanwhile. */
+/** Queries one destination. Refetches regularly, because the destination's circuit breaker may open or close. */
 export function useDestination(id: string) {
   const { api, environment } = useSigned();
   return useQuery({

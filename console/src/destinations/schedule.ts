@@ -8,7 +8,7 @@ export interface Step {
   afterSeconds: number;
 }
 
-/** Returns every attempt that a policy allows. The last wait of the schedule repeats. */
+/** Returns every attempt that a policy allows. Attempts beyond the end of the schedule use the schedule's last wait. */
 export function stepsOf({
   schedule,
   max_attempts: attempts,

@@ -10,8 +10,8 @@ const RETRY_MS = [1_000, 5_000, 15_000];
  *
  * Calls `open` now and whenever the token is about to expire. `open` requests a token from the host's own backend. The
  * frame grows with its content. If the first token cannot be obtained, a sentence and a button replace the frame. If a
- * later one cannot be obtained, the frame keeps its content and reports that its session has ended. `onState` is called
- * in both cases.
+ * later token cannot be obtained, the frame keeps its content and reports that its session has ended. `onState` is
+ * called in both cases.
  */
 export const mountPortal: typeof Mount = (
   element,

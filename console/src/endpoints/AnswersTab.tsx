@@ -25,7 +25,8 @@ const EXAMPLE = {
 };
 
 /**
- * Responses to the provider: by rules, which can be tested on a received request, and otherwise the default response.
+ * Editor of the responses to the provider. Rules, which can be tested on a received request, decide the response.
+ * Otherwise the default response is sent.
  */
 export function AnswersTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });

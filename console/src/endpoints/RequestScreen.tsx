@@ -17,7 +17,7 @@ import { bytesOf } from './request-body';
 
 const SHOWN_MAX = 200_000;
 
-/** One raw request: as received, its result with the reason, and the response. */
+/** Screen of one raw request: its content as received, its result with the reason, and the response. */
 export function RequestScreen(): ReactNode {
   const { id, request } = useParams({ from: '/$env/endpoints/$id/requests/$request' });
   const { environment: env, can } = useSigned();

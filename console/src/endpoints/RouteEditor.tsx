@@ -14,9 +14,9 @@ import { TriedRequest, useTriedRequest } from './TriedRequest';
 /** Props of `RouteEditor`. */
 interface RouteEditorProps {
   id: string;
-  /** Null for a new route. */
+  /** Null while the user creates a new route. */
   route: Route | null;
-  /** Existing routes of the endpoint. Each destination has at most one. */
+  /** Existing routes of the endpoint. Each destination has at most one route. */
   taken: readonly Route[];
   onDone: () => void;
 }

@@ -9,8 +9,8 @@ import { useNewestRequests, useRequest } from './endpoint-queries';
 const SHOWN_MAX = 20_000;
 
 /**
- * Returns the id of the stored request for testing settings: from the address, otherwise the newest. Empty if there is
- * none.
+ * Returns the id of the stored request for testing settings. Uses the request in the address, or else the newest
+ * request. Returns an empty string if there is no request.
  */
 export function useTriedRequest(id: string): string {
   const search: { request?: string } = useSearch({ strict: false });

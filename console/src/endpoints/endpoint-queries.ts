@@ -119,8 +119,8 @@ export function useNewestRequests(id: string) {
 }
 
 /**
- * Queries the result of a request under a draft. Refetches shortly after the last change. Sends no request without a
- * draft.
+ * Queries the result of processing a stored request with draft settings. Refetches shortly after the last change. Sends
+ * no request without a draft.
  */
 export function useTrial(id: string, requestId: string, draft: TrialDraft | null) {
   const { api, environment } = useSigned();
@@ -142,7 +142,7 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
   });
 }
 
-/** Queries destinations by id. Contains only the newest hundred. */
+/** Queries the newest hundred destinations. Returns a map from id to destination. */
 export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
   const { api, environment } = useSigned();
   const { data } = useQuery({

@@ -7,15 +7,15 @@ export interface SettingsDraft {
   url: string;
   /** The stored URL. The URL is sent to the API only if it has changed. */
   urlBefore: string;
-  /** Empty for no provider. */
+  /** Id of the provider, or empty for no provider. */
   preset: string;
   verification: string;
-  /** JSON. Empty for the defaults. */
+  /** Verification settings as JSON text. Empty for the defaults. */
   verificationConfig: string;
-  /** Empty for all methods. */
+  /** Accepted HTTP methods. An empty list means all methods. */
   methods: string[];
   repeats: '' | 'provider_id' | 'header' | 'body_path';
-  /** Name of the header, or the body path. */
+  /** Name of the header, or path in the body, whose value identifies repeated requests. */
   repeatsBy: string;
   repeatsHours: string;
 }

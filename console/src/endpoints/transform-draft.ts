@@ -8,7 +8,7 @@ export interface TransformDraft {
   code: string;
   url: string;
   failMode: 'closed' | 'open';
-  /** Digits. Empty for the default. */
+  /** Timeout as typed, in digits. Empty for the default. */
   timeoutMs: string;
 }
 

@@ -40,8 +40,8 @@ export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
       setFault(error);
     }
   };
-  // A warning, not an error: the document comes from another party, and many contain the bounds of int64. The document
-  // may also be YAML, which this check cannot read.
+  // Shows a warning instead of an error, because the document comes from another party, and many documents contain the
+  // bounds of int64. The document may also be YAML, which this check cannot read.
   const lostNumber = useMemo(() => findLostNumber(text), [text]);
   const changes = result === null ? 0 : result.created.length + result.updated.length + result.archived.length;
   return (

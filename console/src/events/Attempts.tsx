@@ -102,7 +102,7 @@ function One({
 const lines = (headers: Readonly<Record<string, string>>): string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
-/** Remaining retry schedule of a waiting delivery, or of one that was given up. */
+/** Retry schedule of a delivery that waits for a retry or has become a dead letter. */
 function Schedule({ event }: { event: EventDetail }): ReactNode {
   const delivery = event.deliveries.findLast(({ status }) => status === 'retrying' || status === 'dlq');
   const retry = useRetry(delivery?.destination, event.application);

@@ -20,7 +20,7 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
     if (asked === 'replay') await answered(api.POST('/v1/events/{id}/replay', { params }));
     if (asked === 'cancel') await answered(api.POST('/v1/events/{id}/cancel', { params }));
     if (asked === 'erase') await answered(api.DELETE('/v1/events/{id}/payload', { params }));
-    // Other actions keep the payload, so its cached copy and view state stay.
+    // Only an erasure changes the payload. After other actions, the cached payload stays valid.
     if (asked === 'erase') queries.removeQueries({ queryKey: ['payload', environment, event.id] });
     await queries.invalidateQueries({ queryKey: ['event', environment] });
   };

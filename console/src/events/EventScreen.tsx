@@ -62,7 +62,7 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** Time of the next attempt or probe, while there is one. */
+/** Time of the next attempt or circuit probe, if one is scheduled. */
 function WhenNext({ event }: { event: EventDetail }): ReactNode {
   const { language } = usePreferences();
   const now = useNow(serviceNowMs, 1_000);
@@ -167,7 +167,7 @@ function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving
   );
 }
 
-/** Links back to the list, and to the previous and the next event in it. */
+/** Links back to the list, and to the previous and the next event in the list. */
 function Neighbours({ id }: { id: string }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();

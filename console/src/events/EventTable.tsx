@@ -23,7 +23,7 @@ interface EventTableProps {
   search: EventSearch;
   columns: readonly ColumnId[];
   selected: ReadonlySet<string>;
-  /** All matching events are selected. */
+  /** Whether all matching events are selected. */
   isAll: boolean;
   onSelect: (selected: ReadonlySet<string>) => void;
   onScrolled: (isScrolled: boolean) => void;
@@ -112,7 +112,7 @@ export function EventTable({
   );
 }
 
-/** Text below the last row: loading, the end of the list, or the reason for its end, with a link to older events. */
+/** Text below the last row: loading, end of the list, or why the list ends early, with a link to older events. */
 function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList; search: EventSearch }): ReactNode {
   const { environment: env } = useSigned();
   const { isFetchNextPageError, isFetchingNextPage, hasNextPage, fetchNextPage, error, failureReason } = pages;
@@ -207,7 +207,7 @@ function useRowFocus(
     const id = rows.at(index)?.id;
     if (id === undefined) return;
     scrollTo(index);
-    // The row may not be rendered yet, which takes several frames on a busy machine.
+    // Rendering the row may take several frames on a busy machine.
     const take = (framesLeft: number): void => {
       const link = box.current?.querySelector<HTMLElement>(`[data-id="${id}"] a`);
       if (link) link.focus({ preventScroll: true });
@@ -222,7 +222,7 @@ function useRowFocus(
     if (row !== undefined) mark(row.id);
   });
   const { count } = rows;
-  // Rows that arrived live reappear after the others. Until then no other element may take the focus.
+  // Live rows reappear after the other rows. If another element has the focus by then, the opened row must not take it.
   useEffect(() => {
     const { opened } = listPlace();
     if (count === 0 || opened === null) return;
@@ -230,6 +230,6 @@ function useRowFocus(
     const isFree = document.activeElement === null || document.activeElement === document.body;
     if (index !== -1 || !isFree) forgetOpened();
     if (index !== -1 && isFree) focus(index);
-    // `focus` is a new function at every render, with the same effect.
+    // `focus` is not a dependency, because it is a new function with the same effect at every render.
   }, [rows, count, version]);
 }

@@ -178,7 +178,8 @@ function useCurl(event: EventDetail, body: string | null): (() => string) | null
 /**
  * Returns a function that requests a signed command, or null if the delivery is not signed.
  *
- * The service signs with its secret, for users with the permission to send. It records this in the audit log.
+ * The service signs the request with the secret if the user has the permission to send. The service records each
+ * signature in the audit log.
  */
 function useSignedCurl(event: EventDetail, body: string | null): (() => Promise<string>) | null {
   const { api, can } = useSigned();

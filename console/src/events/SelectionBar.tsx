@@ -76,7 +76,7 @@ export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBar
   );
 }
 
-/** Asks for confirmation, then processes the selected events one by one. Keeps showing the failed ones. */
+/** Asks for confirmation, then processes the selected events one by one. Keeps showing the failed events. */
 function OneByOne({
   action,
   rows,

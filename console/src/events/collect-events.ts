@@ -16,8 +16,8 @@ interface CollectedPage {
 export type Progress = (done: number, waitsSeconds: number | null) => void;
 
 /**
- * Collects all events of a query, page by page, and passes on each page. Waits when the service asks for it. Returns
- * the number of events, and whether there are more.
+ * Collects all events of a query, page by page, and passes each page to the caller. Waits when the service asks for it.
+ * Returns the number of collected events, and whether more events exist.
  */
 export async function collectEvents(
   ask: (cursor: string | null) => Promise<CollectedPage>,
@@ -44,7 +44,7 @@ export async function collectEvents(
   return { count, isCut: false };
 }
 
-/** Retries a call while the service is busy or unreachable, after the time that the service names. */
+/** Retries a call while the service is busy or unreachable, after the wait that the service requests. */
 export async function patiently<T>(
   call: () => Promise<T>,
   waits: (seconds: number) => void,

@@ -1,7 +1,7 @@
 import type { MessageKey } from '../kit/messages/t';
 import { type EventFilters, readFilters } from './event-filters';
 
-/** Available columns of the list, in display order. The type is the link of the row and always shown. */
+/** Columns of the list, in display order. The type column is always shown, because it contains the link of the row. */
 export const COLUMNS = [
   { id: 'status', label: 'column.status', width: '8.25rem' },
   { id: 'type', label: 'column.type', width: 'minmax(8rem, 1.2fr)' },

@@ -1,17 +1,17 @@
 import { diffLines } from 'diff';
 
 /**
- * A line of a comparison: in both texts, only in this one, or only in the other. A run of equal lines far from any
- * change is folded into one line with a count.
+ * A line of a comparison: unchanged, added or removed. A run of unchanged lines far from any change is folded into one
+ * line with a count.
  */
 export interface ComparedLine {
   sign: ' ' | '+' | '-' | '…';
   text: string;
-  /** Number of lines that this line stands for. */
+  /** Number of lines that this line represents. */
   count: number;
 }
 
-/** Time limit. Comparing two texts with nothing in common would take far too long. */
+/** Maximum duration of a comparison. Comparing two texts without common lines would take far too long. */
 const TIME_MS_MAX = 4_000;
 const CONTEXT_LINES = 3;
 

@@ -97,8 +97,8 @@ export function asFixedQuery(filters: EventFilters, nowMs: number): EventQuery {
 }
 
 /**
- * Returns the filters for the event stream. The stream sends current changes, whatever the range. States and errors are
- * matched in the browser.
+ * Returns the filters for the event stream. The stream sends only current changes, so the time range is omitted. The
+ * browser itself filters by state and error.
  */
 export function asStreamQuery({
   event_type,
@@ -114,7 +114,7 @@ export function asStreamQuery({
   );
 }
 
-/** Whether the list can get new events at all. */
+/** Whether new events can appear in the list. */
 export function canGrow({ until, message_id, q }: EventFilters): boolean {
   return until === undefined && message_id === undefined && q === undefined;
 }

@@ -23,7 +23,7 @@ const COUNT_EVERY_MS = 60_000;
 interface Page {
   rows: EventItem[];
   next: string | null;
-  /** Set if the page ended because it had scanned too many events. The next page is requested anyway. */
+  /** Set if the service ended the page because it had scanned too many events. The next page is requested anyway. */
   searchedTo: string | null;
   /** The query of the first page, with its times resolved. A cursor is bound to its query. */
   query: EventQuery;
@@ -39,7 +39,7 @@ export interface EventList {
   /** Changes each time the rows change. */
   version: number;
   pages: UseInfiniteQueryResult<InfiniteData<Page>>;
-  /** Time back to which the last page was scanned, if it ended before it was full. */
+  /** Time back to which the last page was scanned, if the page ended before it was full. */
   searchedTo: string | null;
   isFull: boolean;
   missed: Missed | null;
@@ -49,7 +49,7 @@ export interface EventList {
   noteView: (index: number) => void;
 }
 
-/** Returns the event list. `isReading` keeps new events behind a button. */
+/** Returns the event list. If `isReading` is true, new events wait behind a button. */
 export function useEventList(filters: EventFilters, isReading: boolean): EventList {
   const { api, environment } = useSigned();
   const queries = useQueryClient();
@@ -72,7 +72,7 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
   const [version, redraw] = useReducer((before: number) => before + 1, 0);
   const [missed, setMissed] = useState<Missed | null>(null);
   useEffect(() => () => setMissed(null), [key]);
-  // Before rendering. Pages that were already taken over are skipped.
+  // Updates the rows before rendering. `setPages` skips pages that the rows already contain.
   useMemo(() => rows.setPages(pages.data?.pages.map((page) => page.rows) ?? []), [rows, pages.data]);
   const { isSuccess, data } = pages;
   const latest = useLatest(isReading);
@@ -159,7 +159,7 @@ async function loadPage(api: Api, place: Place, filters: EventFilters, signal: A
   try {
     return await asked(query, place?.cursor ?? null);
   } catch (error) {
-    // A cursor expires after an hour. A list that was open longer continues from its oldest row.
+    // A cursor expires after an hour. A list that was open for longer continues from its oldest row.
     if (
       place === null ||
       place.cursor === null ||
@@ -176,8 +176,8 @@ const texts = new Map<string, string>();
 const TEXTS_MAX = 5_000;
 
 /**
- * Shares strings for types and targets. There are few values, and each of a hundred thousand rows would otherwise hold
- * a copy.
+ * Shares strings for types and targets. The list has few different values, but each of a hundred thousand rows would
+ * otherwise contain its own copy.
  */
 function compact(row: EventItem): EventItem {
   for (const name of ['event_type', 'endpoint', 'destination'] as const) {

@@ -48,8 +48,8 @@ export function listenForNews({
     drawn(rows.arrive(batch, isReading()));
   };
   const timer = setInterval(draw, DRAW_EVERY_MS);
-  // Consecutive gaps are reported as one, starting at the first. Events in it that the list has loaded are not counted
-  // as missed.
+  // Consecutive gaps are reported as one gap that begins at the start of the first gap. Events in the gap that the list
+  // has loaded are not counted as missed.
   let gap: { since: string; until: string } | null = null;
   const countMissed = async ({ since, until }: { since: string; until: string }): Promise<void> => {
     const { count, is_capped: isCapped } = await answered(
@@ -61,7 +61,7 @@ export function listenForNews({
     missed({ count: null, isCapped: false });
     if (since === null) return;
     const told = (gap = { since: gap?.since ?? since, until });
-    // Apply simultaneous changes first.
+    // Count after the changes that arrive at the same time have been applied.
     setTimeout(() => {
       if (gap === told) countMissed(told).catch(() => undefined);
     }, 4 * DRAW_EVERY_MS);
@@ -75,8 +75,8 @@ export function listenForNews({
     queue.push(...data.reverse().map((row) => ({ isNew, row, isWhole: true })));
     return data;
   };
-  // Load changes from before the start of the stream with lists: the newest rows, and the visible rows. If all of the
-  // newest rows are unknown, there may be more after them.
+  // The stream does not send changes from before its start. Load the newest rows and the visible rows instead. If all
+  // of the newest rows are unknown, more unknown rows may follow.
   const catchUp = async (): Promise<void> => {
     const last = rows.at(0)?.received_at ?? null;
     const seen = rows.at(viewed())?.received_at;
@@ -102,7 +102,7 @@ export function listenForNews({
   };
 }
 
-/** Builds a list row. Its attempts give the progress of the event. */
+/** Builds a list row from a change of the stream. The attempt is applied to the row separately. */
 function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: ToldChange): EventItem {
   return {
     id,

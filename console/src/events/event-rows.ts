@@ -40,7 +40,7 @@ const COUNTED_IDS_MAX = 100_000;
 /**
  * The rows of the list: live rows, then the loaded pages. Each event appears once, in its newest state.
  *
- * Changes in place, because copying a hundred thousand rows several times a second is too expensive.
+ * The object changes in place, because copying a hundred thousand rows several times a second is too expensive.
  */
 export class RowList<T extends Row> {
   private pages: readonly (readonly T[])[] = [];
@@ -52,8 +52,8 @@ export class RowList<T extends Row> {
   private notKeptMore = 0;
 
   /**
-   * `isOrdered`: whether new rows are sorted by the order of the list. Otherwise changes can add old events, and the
-   * last one is on top.
+   * `isOrdered`: whether new rows are sorted by the order of the list. If it is false, changes can add old events, and
+   * the latest change is on top.
    */
   constructor(private readonly isOrdered: boolean) {}
 
@@ -66,7 +66,7 @@ export class RowList<T extends Row> {
     return this.behind.length;
   }
 
-  /** Number of further rows that were not kept. Showing them requires reloading the list. */
+  /** Number of further new rows that are only counted. Showing these rows requires reloading the list. */
   get notKept(): number {
     return this.notKeptIds.size + this.notKeptMore;
   }
@@ -83,7 +83,7 @@ export class RowList<T extends Row> {
     return paged === -1 ? -1 : this.live.length + paged;
   }
 
-  /** Returns the row of an event that is shown or waits. */
+  /** Returns the row of an event if the row is shown or waits behind the button. */
   get(id: string): T | undefined {
     return this.known.get(id);
   }
@@ -95,7 +95,7 @@ export class RowList<T extends Row> {
     return count;
   }
 
-  /** Sets the loaded pages. Skips pages that were already taken over. */
+  /** Sets the loaded pages. Skips pages that the list already contains. */
   setPages(pages: readonly (readonly T[])[]): void {
     const isMore = this.pages.every((page, at) => pages[at] === page);
     if (!isMore) {
@@ -104,7 +104,7 @@ export class RowList<T extends Row> {
     }
     for (const page of isMore ? pages.slice(this.pages.length) : pages) {
       for (const row of page) {
-        // A waiting row now has a position in the pages.
+        // A row that waited behind the button is now part of a page.
         if (this.known.has(row.id) && !this.takeOut(row.id)) continue;
         this.known.set(row.id, row);
         this.paged.push(row);
@@ -114,8 +114,8 @@ export class RowList<T extends Row> {
   }
 
   /**
-   * Applies changes from the stream. `isReading` keeps new rows behind the button. If older rows were dropped, returns
-   * the time from which the list continues.
+   * Applies changes from the stream. If `isReading` is true, new rows wait behind the button. If older rows were
+   * dropped, returns the time from which the list continues.
    */
   arrive(news: readonly News<T>[], isReading: boolean): string | null {
     const added: T[] = [];
@@ -140,7 +140,7 @@ export class RowList<T extends Row> {
     return this.live.length > LIVE_MAX ? this.letGo() : null;
   }
 
-  /** Shows the waiting rows. */
+  /** Shows the rows that waited behind the button. */
   letIn(): void {
     this.live = this.inOrder([...this.behind, ...this.live]);
     this.behind = [];
@@ -174,13 +174,13 @@ export class RowList<T extends Row> {
     else this.notKeptMore += 1;
   }
 
-  /** Fast, because the rows are almost sorted. */
+  /** Sorting is fast, because the rows are almost sorted. */
   private inOrder(rows: T[]): T[] {
     return this.isOrdered ? rows.sort((a, b) => (a.id < b.id ? 1 : -1)) : rows;
   }
 }
 
-/** Applies a change to a row. An attempt that the row already has counts once. */
+/** Applies a change to a row. Does not count an attempt again that the row already includes. */
 function bringUpToDate(row: Row, { status }: Row, attempt: ToldAttempt | undefined): void {
   row.status = status;
   if (status !== 'retrying') row.next_attempt_at = null;

@@ -11,7 +11,7 @@ export interface SavedView {
 export const VIEWS_MAX = 20;
 const NAME_MAX = 60;
 
-/** Parses stored views. Ignores invalid ones. */
+/** Parses stored views. Ignores invalid views. */
 export function readViews(stored: string | null): SavedView[] {
   try {
     const said: unknown = JSON.parse(stored ?? '[]');
@@ -28,7 +28,7 @@ export function readViews(stored: string | null): SavedView[] {
   }
 }
 
-/** Adds a view, replacing one with the same name. Returns the list unchanged if it is full. */
+/** Adds a view, or replaces the view with the same name. Returns the list unchanged if it is full. */
 export function withView(views: readonly SavedView[], view: SavedView): SavedView[] {
   const name = view.name.trim().slice(0, NAME_MAX);
   const at = views.findIndex((each) => each.name === name);
@@ -54,7 +54,7 @@ export function useSavedViews(environmentId: string): {
       try {
         localStorage.setItem(key, JSON.stringify(next));
       } catch {
-        // Without storage, the views last until the page is left.
+        // Without storage, the views are lost when the user leaves the page.
       }
     },
     [key],

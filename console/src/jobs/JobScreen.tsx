@@ -93,7 +93,7 @@ function Stop({ id }: { id: string }): ReactNode {
   );
 }
 
-/** Results so far. */
+/** Results of the job so far. */
 function Outcome({ of }: { of: Job }): ReactNode {
   const counts = [
     ['jobs.scanned', of.scanned],

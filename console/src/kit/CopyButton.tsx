@@ -19,7 +19,7 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
-    // Loading the text first may fail.
+    // Loading the text before copying may fail.
     const isCopied = await Promise.resolve(typeof text === 'string' ? text : text())
       .then(copyText)
       .catch(() => false);

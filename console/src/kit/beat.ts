@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react';
 
-/** A task of `useBeat`. Returns how many milliseconds no task may run after it. */
+/** A task of `useBeat`. Returns the milliseconds for which no task may run afterwards. */
 export type BeatTask = () => Promise<number>;
 
 /**
- * Runs tasks in rotation: at most one in `everyMs`, one at a time, and none while the page is hidden.
+ * Runs tasks in rotation: at most one task in `everyMs`, one task at a time, and no task while the page is hidden.
  *
  * The load of an open screen on the service therefore does not grow with the number of tasks.
  */

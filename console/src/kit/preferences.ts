@@ -24,7 +24,7 @@ export function prefer(changes: Partial<Preferences>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(now));
   } catch {
-    // Without storage, the change lasts until the page is left.
+    // Without storage, the change is lost when the user leaves the page.
   }
   apply();
   for (const listener of listeners) listener();

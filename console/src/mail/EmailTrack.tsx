@@ -6,7 +6,7 @@ import { tellDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import type { EmailDetail } from './mail-queries';
 
-/** State of an email for each recipient, and the attempts to hand it over. */
+/** State of an email for each recipient, and the attempts to deliver it. */
 export function EmailTrack({ email }: { email: EmailDetail }): ReactNode {
   return (
     <>

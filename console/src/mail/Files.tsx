@@ -18,7 +18,7 @@ export interface MailFile {
   path: string;
 }
 
-/** Files of a message. Each is loaded on request. */
+/** Files of a message. Each file is loaded on request. */
 export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
   const { environment } = useSigned();
   const { language } = usePreferences();

@@ -3,7 +3,7 @@ import { SERVICE } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 
-/** Matches remote resources in the HTML of a message, which are not loaded, and links. */
+/** Match remote resources and links in the HTML of a message. Remote resources are not loaded. */
 const REMOTE = /(?:src|background|srcset)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?(?:https?:)?\/\//i;
 const LINKS = /<a\s[^<>]*href/i;
 

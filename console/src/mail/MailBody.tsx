@@ -19,7 +19,7 @@ export interface MailBodyProps {
   isTruncated: boolean;
   /** API path of the raw message. */
   rawPath: string;
-  /** Creates a view of the HTML and returns its token. */
+  /** Creates a temporary page with the HTML and returns the token of this page. */
   view: () => Promise<string>;
 }
 

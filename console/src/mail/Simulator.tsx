@@ -8,7 +8,7 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { useAliases, useSimulator } from './mail-queries';
 
-/** Sends an email to a simulated recipient, or to one of the user's aliases if mail stays inside. */
+/** Sends an email to a simulated recipient, or to an alias of the user if the environment sends no external mail. */
 export function Simulator({ onClose }: { onClose: () => void }): ReactNode {
   const { data, error } = useSimulator();
   return (
@@ -109,7 +109,7 @@ function Form({
   );
 }
 
-/** Escapes text for the HTML of the sent message. Nothing here becomes part of this page. */
+/** Escapes text for the HTML of the sent message. The escaped text is never inserted into this page. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -4,7 +4,7 @@ import type { Alias } from './mail-queries';
 /** A route of an alias, as the form edits it. */
 export interface DraftRoute {
   destination: string;
-  /** JSON. Empty to match every message. */
+  /** Filter as JSON text. Empty to match every message. */
   filter: string;
 }
 

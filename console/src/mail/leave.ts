@@ -4,7 +4,7 @@ import { useShortcut } from '../kit/shortcuts/use-shortcut';
 /** Goes back to the list on its shortcut, and on Escape if no open element uses it. */
 export function useLeave(back: () => void): void {
   useShortcut('back', back);
-  // A layout effect, because the user may press the key as soon as the screen is visible.
+  // This must be a layout effect, because the user may press the key as soon as the screen is visible.
   useLayoutEffect(() => {
     const leave = (event: KeyboardEvent): void => {
       if (event.key === 'Escape' && document.querySelector('dialog[open], details.account[open]') === null) back();

@@ -18,7 +18,7 @@ export interface EmailFilters {
   /** Absolute time, or time relative to now. */
   since?: string;
   until?: string;
-  /** `name`, or `name:value`. */
+  /** Tag in the form `name` or `name:value`. */
   tag?: string;
   recipient?: string;
 }

@@ -49,7 +49,7 @@ export function useEmails(filters: EmailFilters) {
   );
 }
 
-/** Queries one email. Refetches while a change is pending. Attempts are recorded after the state that they led to. */
+/** Queries one email. Refetches often while the email is pending, and until its first attempt is recorded. */
 export function useEmail(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -131,7 +131,7 @@ export function useSuppressions(filters: SuppressionFilters) {
   );
 }
 
-/** Queries destinations by name. Contains only the newest hundred. */
+/** Queries the newest hundred destinations, with their names. */
 export function useDestinationChoices() {
   const { api, environment } = useSigned();
   return useQuery({

@@ -15,7 +15,7 @@ interface FirstStepsProps {
   onClose: () => void;
 }
 
-/** Getting-started steps for an environment without events. Each is ticked as soon as it is done. */
+/** Getting-started steps for an environment without events. Each step is ticked as soon as the step is done. */
 export function FirstSteps({ destination, event, onClose }: FirstStepsProps): ReactNode {
   const { environment: env, can } = useSigned();
   const makeKey = useFirstKey();

@@ -17,7 +17,7 @@ export function readRange(search: Readonly<Record<string, unknown>>): OverviewSe
 
 const WINDOWS_MS: Readonly<Record<string, number>> = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 };
 
-/** Returns the length of a window that the API names, in milliseconds. */
+/** Returns the length in milliseconds of a time window that the API names, such as `1h`. */
 export function windowMsOf(window: string): number {
   return WINDOWS_MS[window] ?? 3_600_000;
 }

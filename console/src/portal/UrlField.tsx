@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { usePortal } from './context';
 import { p } from './texts';
 
-/** Field for an endpoint's URL, with a button that checks whether it answers. */
+/** Field for an endpoint's URL, with a button that checks whether the URL responds. */
 export function UrlField({ value, onChange }: { value: string; onChange: (url: string) => void }): ReactNode {
   const { app } = usePortal();
   const [said, setSaid] = useState<{ ok: boolean; detail: string } | 'checking' | null>(null);

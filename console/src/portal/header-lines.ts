@@ -5,7 +5,7 @@ export function toLines(headers: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-/** Parses such lines. Returns the headers, or the number of the first invalid line. */
+/** Parses lines of the form `name: value`. Returns the headers, or the number of the first invalid line. */
 export function fromLines(text: string): Record<string, string> | number {
   const found: Record<string, string> = {};
   for (const [i, line] of text.split('\n').entries()) {

@@ -15,7 +15,7 @@ const PAGE = 50;
 /** Maximum number of loaded pages of event types. The picker accepts further types as typed patterns. */
 const TYPE_PAGES_MAX = 5;
 
-/** Queries all endpoints of the application. A customer has few. */
+/** Queries all endpoints of the application without paging, because a customer has few endpoints. */
 export function useEndpoints() {
   const { app } = usePortal();
   return useQuery({

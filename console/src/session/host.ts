@@ -39,7 +39,7 @@ export function onToken(listener: (token: string) => void): () => void {
   return () => window.removeEventListener('message', hear);
 }
 
-/** Reports the content height to the embedding page whenever it changes. Returns a function that stops it. */
+/** Reports the content height to the embedding page whenever it changes. Returns a function that stops the reports. */
 export function tellHeight(of: Element): () => void {
   let last = 0;
   const observer = new ResizeObserver(() => {

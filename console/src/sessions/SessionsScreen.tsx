@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 
 type Session = Schemas['SessionItem'];
 
-/** Signed-in browsers. Each can be signed out from here. */
+/** Signed-in browsers. The user can sign out each browser here. */
 export function SessionsScreen(): ReactNode {
   const { api, can, session: own } = useSigned();
   const queries = useQueryClient();

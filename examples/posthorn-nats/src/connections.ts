@@ -55,8 +55,8 @@ export class Connections implements OnApplicationShutdown {
   }
 
   /**
-   * Retires the connections of a destination. Running work finishes on the old connection; later work opens a new one.
-   * `null` means all destinations.
+   * Retires the connections of a destination. Running work finishes on the old connection; later work opens a new
+   * connection. `null` means all destinations.
    */
   retire(destination: { environmentId: number; destinationId: Id } | null): void {
     const owner = destination && ownerOf(destination);
@@ -82,7 +82,7 @@ export class Connections implements OnApplicationShutdown {
       isRetired: false,
     };
     this.entries.set(key, entry);
-    // Removes connections that have ended or failed to open. The next delivery opens a new one.
+    // Removes connections that have ended or failed to open. The next delivery opens a new connection.
     connecting
       .then(
         (connection) => connection.closed(),
@@ -102,8 +102,8 @@ export class Connections implements OnApplicationShutdown {
   }
 
   /**
-   * Closes the least recently used idle connection. If all are in use, the limit is exceeded, because deliveries in
-   * flight are limited elsewhere.
+   * Closes the least recently used idle connection. If all connections are in use, their number may exceed the limit,
+   * because other code limits the deliveries in flight.
    */
   private evict(): void {
     const idle = [...this.entries]

@@ -23,7 +23,7 @@ interface Door {
 const PING_EVERY_MS = 20_000;
 /**
  * Routes by generated name. The client receives the name instead of the server's address, and only this transport can
- * resolve the name. Therefore no connection can bypass the gate, whatever else in the process uses the client.
+ * resolve the name. Therefore no connection can bypass the gate, regardless of the code that uses the client.
  */
 const DOORS = new Map<string, Door>();
 let doorsMade = 0;
@@ -49,9 +49,9 @@ class GatedTransport extends NodeTransport {
 }
 
 /**
- * Connects to the first server that accepts the connection. The connection neither reconnects by itself nor follows
- * servers advertised by a cluster: each new connection must go through this function. Rejects with `DialFailed`, or
- * with the error of the client or server.
+ * Connects to the first server that accepts the connection. The connection never reconnects automatically and never
+ * follows servers advertised by a cluster, because each new connection must go through this function. Rejects with
+ * `DialFailed`, or with the error of the client or server.
  */
 export async function connectThrough(
   dialer: Dialer,

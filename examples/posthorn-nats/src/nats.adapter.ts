@@ -95,7 +95,7 @@ export class NatsAdapter extends DestinationAdapter {
     const subject = subjectOf(settings.subject, outgoing.eventType);
     const owner = { environmentId, destinationId, servers: settings.servers, credentials };
     const stored = this.connections.use(owner, async (connection) => {
-      // Opening the connection may have taken some time.
+      // Check again, because opening the connection may have taken some time.
       if (!outgoing.mayBegin()) throw new Withheld();
       const acknowledgement = await jetstream(connection, { timeout: timeoutMs }).publish(subject, outgoing.body, {
         headers: headersOf(outgoing, target),

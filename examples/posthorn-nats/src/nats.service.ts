@@ -40,7 +40,7 @@ export class NatsService {
   }
 }
 
-/** Parses text that was passed to `issue`. Cursors are signed, so the text is always valid. */
+/** Parses the position stored in a cursor. Cursors are signed, so the text is always valid. */
 function placeIn(text: string): Place {
   const [hour, stream, subject] = JSON.parse(text) as [string, string, string];
   return { hour: new Date(hour), stream, subject };

@@ -24,7 +24,7 @@ const APPEND: Statement = {
 
 const FOLD: Statement = {
   name: 'nats.fold',
-  // Index nats_publishes_pkey. Rows locked by another process are skipped, so every message is counted once.
+  // Uses the index nats_publishes_pkey. Skips rows locked by another process, so that every message is counted once.
   text: `
     with taken as (
       delete from nats_publishes where id in (select id from nats_publishes order by id limit $1::int for update skip locked)
@@ -61,7 +61,7 @@ export class NatsStore {
     return row?.count ?? 0;
   }
 
-  /** Returns an environment's counts after a position, newest first. Index nats_subject_hours_pkey. */
+  /** Returns an environment's counts after a position, newest first. Uses the index nats_subject_hours_pkey. */
   async list(
     environmentId: number,
     { after, limit }: { after: Place | null; limit: number },
@@ -74,7 +74,7 @@ export class NatsStore {
       .getMany();
   }
 
-  /** Deletes the counts of hours before `hour`. Index nats_subject_hours_hour_idx. */
+  /** Deletes the counts of hours before `hour`. Uses the index nats_subject_hours_hour_idx. */
   async forgetBefore(hour: Date): Promise<void> {
     await this.database.manager().delete(NatsSubjectHourEntity, { hour: LessThan(hour) });
   }

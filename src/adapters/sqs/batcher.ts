@@ -14,8 +14,8 @@ interface Waiting<E, A> {
 }
 
 /**
- * Batches entries that arrive within the linger time. Each gets the result of `send` at its index, or the error of
- * `send`. Holds no timers or memory while no entry is waiting or in flight.
+ * Batches entries that arrive within the linger time. Each entry gets the result of `send` at its index, or the error
+ * of `send`. The batcher holds no timers or memory while no entry is waiting or in flight.
  */
 export class Batcher<E extends { bytes: number }, A> {
   private waiting: Waiting<E, A>[] = [];
@@ -61,7 +61,7 @@ export class Batcher<E extends { bytes: number }, A> {
     if (this.limits.isOrdered) this.flush();
   }
 
-  /** Takes entries from the front up to the batch limits, and at least one. */
+  /** Takes entries from the front up to the batch limits, but at least one entry. */
   private take(): Waiting<E, A>[] {
     let bytes = 0;
     let count = 0;

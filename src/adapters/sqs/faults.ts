@@ -53,7 +53,7 @@ const THROTTLE_CODES: ReadonlySet<string> = new Set([
 ]);
 const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const REFUSAL_CODES: ReadonlySet<string> = new Set(['BatchRequestTooLong', 'InvalidMessageContents', 'MessageTooLong']);
-/** `InvalidParameterValue` has many causes. These concern size or content, which a retry cannot fix. */
+/** `InvalidParameterValue` has many causes. These messages concern size or content, which a retry cannot fix. */
 const ABOUT_PAYLOAD = /shorter than|too (?:long|large)|invalid (?:binary )?character|longer than/i;
 const ENTRY_CODES: ReadonlySet<string> = new Set([
   'InvalidParameterValue',
@@ -91,7 +91,7 @@ export function entryFault(
   { Code = 'Unknown', Message = '', SenderFault }: Partial<BatchResultErrorEntry>,
   credentials: QueueSettings['credentials'],
 ): QueueFault {
-  // The batch had status 200. 400 or 500 is the status that the entry would have received by itself.
+  // The batch had status 200. If sent alone, the entry would have received status 400 or 500.
   return faultOf(shortCode(Code), Message, SenderFault === true ? 400 : 500, credentials);
 }
 

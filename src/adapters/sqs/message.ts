@@ -16,7 +16,7 @@ export interface QueueMessage {
   bytes: number;
 }
 
-/** SQS: "both 1 MiB 1,048,576 bytes", for one message and for the sum of a batch. */
+/** Maximum size of one message and of a whole batch. The SQS documentation says "both 1 MiB 1,048,576 bytes". */
 export const BYTES_MAX = 1_048_576;
 const ATTRIBUTES_MAX = 10;
 const ATTRIBUTE_NAME_MAX = 256;
@@ -79,7 +79,7 @@ function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map
   return headers;
 }
 
-/** Returns at most ten: Posthorn's, then other signatures, the destination's, the message's. Skips what SQS rejects. */
+/** Returns at most ten valid attributes: Posthorn's, then other signatures, the destination's, and the message's. */
 function attributesOf(
   headers: ReadonlyMap<string, string>,
   fixed: Names,
@@ -112,7 +112,7 @@ function groupOf(eventType: string): string {
   return eventType.replace(NOT_IN_GROUP_ID, '_').slice(0, GROUP_ID_MAX) || 'none';
 }
 
-/** A retry keeps the id. A replay gets a new id: SQS would otherwise drop it within the five-minute interval. */
+/** A retry keeps the id. A replay gets a new id, because SQS drops messages with a repeated id for five minutes. */
 function deduplicationIdOf({ webhookId, replayed, atMs }: Outgoing): string {
   return replayed ? `${webhookId}-replayed-${atMs}` : webhookId;
 }

@@ -80,7 +80,7 @@ export class Queue {
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
-      // A message that SQS does not accept must not fail the others in its batch.
+      // A message that SQS does not accept must not fail the other messages in its batch.
       return fault.isOfAnEntry && batch.length > 1
         ? this.sendOneByOne(batch)
         : batch.map((pending) => answered(pending, failure(fault)));
@@ -93,7 +93,7 @@ export class Queue {
     return answers;
   }
 
-  /** Skips messages past their deadline: batches of a FIFO queue wait for earlier ones, which may hang. */
+  /** Skips messages past their deadline. A batch of a FIFO queue waits for earlier batches, which may hang. */
   private async sendInTime(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
     const now = performance.now();
     const isInTime = ({ deadlineAt }: Pending): boolean => deadlineAt - now >= 1;

@@ -14,7 +14,7 @@ export class Queues {
 
   constructor(private readonly agent: EgressAgent) {}
 
-  /** Returns null for invalid settings. Creates a new queue if they changed; the old queue finishes its messages. */
+  /** Returns null for invalid settings. If the settings changed, creates a new queue, and the old queue finishes. */
   forTarget(target: Target): Queue | null {
     const key = `${target.environmentId}:${target.targetId}`;
     const known = this.queues.get(key);

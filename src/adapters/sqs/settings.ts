@@ -8,7 +8,7 @@ export interface QueueSettings {
   region: string;
   /** Origin that requests are sent to: `config.endpoint`, or the origin of the queue URL. */
   endpoint: string;
-  /** Whether it is a FIFO queue. In SQS the name decides: it ends in `.fifo`. */
+  /** Whether the queue is a FIFO queue. The name of an SQS FIFO queue ends in `.fifo`. */
   isFifo: boolean;
   /** Group of every message in a FIFO queue; null for one group per event type. */
   messageGroupId: string | null;
@@ -18,7 +18,7 @@ export interface QueueSettings {
 const CONFIG_KEYS = ['queueUrl', 'region', 'endpoint', 'messageGroupId'];
 /** A DNS label. Excludes `fips-` and `-fips`, which the SDK maps to another endpoint: use `endpoint` for that. */
 const REGION = /^(?!fips-)(?!.*-fips$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** "The length of MessageGroupId is 128 characters. Valid values: alphanumeric characters and punctuation." */
+/** The SQS documentation requires 1 to 128 letters, digits and punctuation characters. */
 const GROUP_ID = /^[!-~]{1,128}$/;
 
 /** Allowed form of each field of `credentials`. Messages never quote the values. */

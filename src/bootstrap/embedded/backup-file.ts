@@ -51,8 +51,8 @@ const GZIP_LEVEL = 1;
 
 /**
  * Writes a backup of the running server at `url` in `dataDir`: one gzipped tar file with the whole cluster, its
- * password and, with `withKey`, the master key. The file appears only when complete and fsynced, for its owner only.
- * Never replaces a file.
+ * password and, with `withKey`, the master key. The file appears only after it is complete and fsynced. Only its owner
+ * can access it. Never replaces a file.
  * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function writeBackup({
@@ -107,7 +107,7 @@ export function majorOf({ postgres }: Binaries): number {
 
 async function draftStream(draft: string): Promise<WriteStream> {
   const handle = await open(draft, 'wx', 0o600);
-  // Fsyncs the file before it counts as complete.
+  // The stream fsyncs the file before it reports completion.
   return handle.createWriteStream({ flush: true });
 }
 

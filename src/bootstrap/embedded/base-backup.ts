@@ -8,7 +8,7 @@ import { EmbeddedPostgresError } from './failure.js';
  */
 const BASE_BACKUP = `BASE_BACKUP (LABEL 'posthorn', CHECKPOINT 'fast', WAL true, MANIFEST 'no')`;
 
-/** A temporary slot: without it a busy server may remove WAL that the copy still needs. */
+/** Creates a temporary slot, because without it a busy server may remove WAL that the copy still needs. */
 const KEEP_WAL = `CREATE_REPLICATION_SLOT posthorn_backup_${process.pid} TEMPORARY PHYSICAL RESERVE_WAL`;
 
 /**
@@ -30,7 +30,7 @@ export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
   } catch (error) {
     throw new EmbeddedPostgresError(`PostgreSQL returned no base backup: ${(error as Error).message}`);
   } finally {
-    // A consumer that stops reading early leaves a copy that would wait forever for a reader.
+    // If the consumer stopped reading early, the copy would otherwise wait forever for a reader.
     copy.hangUp();
     await client.end().catch(() => undefined);
   }

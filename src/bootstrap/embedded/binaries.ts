@@ -15,7 +15,7 @@ import type { Account } from './account.js';
 import { canReach } from './account.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/** Directory for files that another account must read but cannot in the project's directory. Used only as root. */
+/** Directory for copies of files that another account cannot read in the project's directory. Used only as root. */
 export const SYSTEM_DIR = '/var/lib/posthorn';
 
 export interface Binaries {
@@ -74,7 +74,7 @@ function hydrateSymlinks(packageDir: string): void {
   }
 }
 
-/** Copies the binaries of a project in a closed directory such as /root. In /tmp any user could plant a program. */
+/** Copies binaries from a closed directory such as /root. Does not use /tmp, where any user could plant a program. */
 function copyForOthers(packageDir: string, platform: string): string {
   const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(SYSTEM_DIR, `postgres-${version}-${platform}`);

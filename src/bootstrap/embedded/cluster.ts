@@ -115,7 +115,7 @@ export function readPidFile(clusterDir: string): PidFile | null {
 /**
  * Marks postmaster.pid as stale after its server is gone, even if a reused id or a zombie has its pid: PostgreSQL
  * treats a file that names its own parent as stale. Deleting the file would disable the shared memory check, which
- * keeps a new server away while processes of the old one still write.
+ * prevents a new server from starting while processes of the old server still write.
  */
 export function disownPidFile(clusterDir: string): void {
   const file = pidFilePath(clusterDir);

@@ -31,8 +31,8 @@ const POLL_MS = 15;
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Resolves once the server accepts connections, however long it replays its WAL. `onSpawn` gets the process id at once,
- * so that a concurrent stop can signal it.
+ * Resolves once the server accepts connections, regardless of how long it replays its WAL. `onSpawn` gets the process
+ * id at once, so that a concurrent stop can signal it.
  * @throws LaunchFailure if the server exits first.
  */
 export async function launch(plan: LaunchPlan, port: number, onSpawn: (pid: number) => void): Promise<ChildProcess> {
@@ -59,7 +59,7 @@ function spawnServer({ cluster, binaries, account, settings }: LaunchPlan, port:
   ]);
   const log = openSync(cluster.logFile, 'a', 0o600);
   try {
-    // Detached: Ctrl-C in the terminal must not reach the server before the service has drained.
+    // Runs the server detached, because Ctrl-C in the terminal must not reach it before the service has drained.
     const child = spawn(binaries.postgres, ['-D', cluster.dir, ...options], {
       ...account,
       cwd: '/',

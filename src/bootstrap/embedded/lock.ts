@@ -9,7 +9,7 @@ interface Holder {
 }
 
 /**
- * Acquires the lock, or takes over one whose process is gone. Returns the function that releases the lock. @throws
+ * Acquires the lock, or takes over a lock whose process is gone. Returns the function that releases the lock. @throws
  * EmbeddedPostgresError that names the process which holds the lock.
  */
 export function lockDirectory(directory: string): () => void {
@@ -54,7 +54,7 @@ function removeStale(file: string, directory: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Another start may have found the same stale lock and already replaced it. In that case its lock is restored.
+  // Another start may have found the same stale lock and already replaced it. In that case the newer lock is restored.
   if (read(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

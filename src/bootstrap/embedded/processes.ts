@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { errorCode } from './failure.js';
 
-/** Zombies do not count as running: in a container without an init process they stay forever. */
+/** Zombies are not considered running, because they stay forever in a container without an init process. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -38,8 +38,9 @@ export interface RestoredBackup {
 const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 
 /**
- * Makes PostgreSQL start a new timeline, as it does at the end of an archive recovery; this archive is empty. Data
- * written after the backup is lost, so pull cursors and similar values issued then must not count as valid.
+ * Makes PostgreSQL start a new timeline, as it does at the end of an archive recovery. The archive of this recovery is
+ * empty. Data written after the backup is lost, so pull cursors and similar values issued after the backup must become
+ * invalid.
  */
 const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WAL of the backup.\nrestore_command = 'false'\n`;
 
@@ -102,7 +103,7 @@ function refuseToReplace(dataDir: string): void {
     throw new EmbeddedPostgresError(
       `${there} exists already: a restore needs a DATA_DIR without a database, and replaces nothing.`,
     );
-  // A password left by an interrupted start. No database belongs to it.
+  // Removes the password that an interrupted start created. No database uses it.
   rmSync(passwordFile(dataDir), { force: true });
 }
 

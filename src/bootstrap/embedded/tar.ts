@@ -67,7 +67,7 @@ class ByteReader {
     return Buffer.concat(parts);
   }
 
-  /** Yields `bytes` bytes in pieces as the source has them. A second iteration continues where the first stopped. */
+  /** Yields `bytes` bytes in the source's pieces. A second iteration continues where the first iteration stopped. */
   stream(bytes: number): AsyncIterable<Buffer> {
     let missing = bytes;
     const next = async (): Promise<IteratorResult<Buffer>> => {

@@ -12,7 +12,7 @@ const TELL_MS_MAX = 5_000;
 
 /**
  * Runs the service's processes behind shared ports. This parent holds the ports and distributes connections round-robin
- * (docs/adr/0026). Until `retire` it restarts a process that dies.
+ * (docs/adr/0026). Until `retire` is called, the parent restarts each process that dies.
  */
 export class Fleet {
   private readonly running = new Map<number, Worker>();
@@ -34,9 +34,9 @@ export class Fleet {
   /**
    * Resolves with the shared addresses once all processes serve. The first process starts before the others: it
    * migrates the database and creates the keys. If another process is killed during its start, it is restarted, because
-   * the first one already serves.
+   * the first process already serves.
    *
-   * @throws Error with the message of the process that does not start. The others run until `drain`.
+   * @throws Error with the message of the process that does not start. The other processes run until `drain` is called.
    */
   async start(): Promise<readonly ListeningAddress[]> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -45,7 +45,7 @@ export class Fleet {
     return addresses;
   }
 
-  /** Asks all processes to stop gracefully. Resolves when the grace period is over or all have ended. */
+  /** Asks all processes to stop gracefully. Resolves when the grace period is over or all processes have ended. */
   async retire(graceMs: number): Promise<void> {
     this.stopping.abort();
     for (const worker of this.running.values()) worker.process.kill('SIGTERM');
@@ -53,7 +53,7 @@ export class Fleet {
     await Promise.race([this.gone, sleep(graceMs, undefined, { ref: false })]);
   }
 
-  /** Resolves once all processes have ended. Throws if one of them failed. */
+  /** Resolves once all processes have ended. Throws if a process failed. */
   async drain(): Promise<void> {
     await this.gone;
     if (this.badEnds.length > 0) throw new Error(this.badEnds.join(' '));
@@ -65,7 +65,7 @@ export class Fleet {
     for (const worker of this.running.values()) worker.process.kill('SIGKILL');
   }
 
-  /** Starts a process while others serve. Throws if the process reports why it cannot start. */
+  /** Starts a process while other processes serve. Throws if the process reports why it cannot start. */
   private async launchBeside(number: number): Promise<void> {
     try {
       await this.launch(number);

@@ -6,7 +6,7 @@ export interface ListeningAddress {
 /** Addresses that `localhost` resolves to on this machine: the loopback addresses and the two wildcard addresses. */
 const OF_LOCALHOST: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '0.0.0.0', '::']);
 
-/** The listening addresses, the base URL of the API (`Config.baseUrl`), and a Swagger UI that works locally. */
+/** Returns lines with the listening addresses, the base URL of the API (`Config.baseUrl`), and a local Swagger UI. */
 export function listeningLines(addresses: readonly ListeningAddress[], configuredBaseUrl: string | null): string[] {
   const isLocalhost = addresses.some(({ address }) => OF_LOCALHOST.has(address));
   const [first] = addresses;

@@ -2,10 +2,10 @@ import cluster, { type Worker } from 'node:cluster';
 import type { ListeningAddress } from './listening.js';
 import type { Errand, Word } from './messages.js';
 
-/** Time limit for a scrape. Longer than the parent waits for the slowest process. */
+/** Time limit for a scrape. It is longer than the parent's time limit for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;
 
-/** This process as one of several behind shared ports. */
+/** Represents this process as one of several processes behind shared ports. */
 export class Member {
   private readonly scrapes = new Map<number, (text: string) => void>();
   private lastScrape = 0;
@@ -15,7 +15,7 @@ export class Member {
     private readonly worker: Worker,
     readonly beginning: Extract<Errand, { kind: 'begin' }>,
   ) {
-    // Send errors after the parent has died. The `disconnect` event reports its death.
+    // Sending to a dead parent causes these errors. The `disconnect` event reports the parent's death.
     worker.on('error', () => undefined);
     worker.on('message', (errand: Errand) => this.hear(errand));
   }
@@ -35,7 +35,7 @@ export class Member {
     return this.beginning.number;
   }
 
-  /** Calls `end` when the parent, which holds the port, is gone. By default, Node.js would exit amid work. */
+  /** Calls `end` when the parent, which holds the port, is gone. By default, Node.js would exit during its work. */
   orphaned(end: () => void): void {
     this.worker.once('disconnect', () => {
       this.worker.exitedAfterDisconnect = true;
@@ -56,7 +56,7 @@ export class Member {
     this.own = own;
   }
 
-  /** Returns the metrics of all processes, or only those of this process if the parent does not answer. */
+  /** Returns the metrics of all processes, or only those of this process if the parent does not respond. */
   async figures(): Promise<string> {
     const scrape = ++this.lastScrape;
     let timer: NodeJS.Timeout | undefined;

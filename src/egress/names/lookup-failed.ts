@@ -1,4 +1,4 @@
-/** No address, or no response in time. `reason` is the resolver's code, such as ENOTFOUND. */
+/** Thrown if a name has no address or no server responded in time. `reason` is a code such as ENOTFOUND. */
 export class LookupFailed extends Error {
   readonly code = 'EGRESS_LOOKUP_FAILED';
   constructor(readonly reason: string) {

@@ -3,7 +3,7 @@ import { LookupFailed } from './lookup-failed.js';
 export interface LookupTurnsOptions {
   runningMax: number;
   runningOfOneMax: number;
-  /** Maximum number of waiting lookups. Further ones fail immediately. */
+  /** Maximum number of waiting lookups. Further lookups fail immediately. */
   waitingMax: number;
   waitingOfOneMax: number;
 }
@@ -18,7 +18,7 @@ interface Share {
   waiting: Set<Waiter>;
 }
 
-/** Limits lookups, round-robin by share, each with a maximum: hundreds of invented names delay only their share. */
+/** Limits concurrent lookups in total and per share, round-robin. Many invented names delay only their own share. */
 export class LookupTurns {
   private running = 0;
   private waiting = 0;
@@ -98,7 +98,7 @@ export class LookupTurns {
   }
 }
 
-/** Returns the last two labels, or three if the second-to-last is as short as `co`. An error only causes waiting. */
+/** Returns the last two labels, or three if the second-to-last is short like `co`. A wrong guess delays lookups. */
 export function shareOf(name: string): string {
   const labels = name.split('.').filter((label) => label !== '');
   const second = labels.at(-2) ?? '';

@@ -19,7 +19,7 @@ interface Entry {
 
 /** Minimum TTL: a TTL of 0 would cause one lookup per connection. */
 const TTL_SECONDS_MIN = 1;
-/** Maximum TTL. Limits how long a receiver that moved is called at its old address, like the connection age limit. */
+/** Maximum TTL. It limits for how long a receiver that has moved is still called at its old address. */
 const TTL_SECONDS_MAX = 300;
 /** Minimum time between two lookups of a name that cannot be resolved. */
 const FAILURE_MS = 5_000;
@@ -43,7 +43,7 @@ export class NameCache {
       ({ ttlSeconds }) => keepFor(Math.min(Math.max(ttlSeconds, TTL_SECONDS_MIN), TTL_SECONDS_MAX) * 1_000),
       () => keepFor(FAILURE_MS),
     );
-    // Reinserted, so that the oldest result is evicted first.
+    // The entry is inserted again at the end, so that the oldest result is evicted first.
     this.entries.delete(name);
     this.entries.set(name, entry);
     if (this.entries.size > this.options.entriesMax) this.evictOldest();

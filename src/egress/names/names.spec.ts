@@ -139,7 +139,7 @@ describe('names whose servers never respond', () => {
     );
     const asked = names({ deadlineMs: 20_000 });
     const slow = Array.from({ length: 300 }, (_each, n) => reasonOf(asked, `n${n}.slow-${n % 3}.example`));
-    // Two queries each: a UDP socket buffers 256 of them, and lost ones are repeated after one to three seconds.
+    // Each lookup sends two queries. A UDP socket buffers 256 queries. Lost ones are repeated after 1 to 3 seconds.
     expect(asked.figures()).toEqual({ running: 3 * 32, waiting: 300 - 3 * 32 });
 
     expect(await addressesOf(asked, 'hooks.example.com')).toEqual(['192.0.2.1']);

@@ -21,7 +21,7 @@ export interface NamesOptions {
 }
 
 const DEADLINE_MS = 5_000;
-/** Time after which a lookup continues without its slot, so that slow servers do not delay other names. */
+/** After this time, a running lookup releases its slot and continues, so that slow servers do not delay other names. */
 const PLACE_MS = 1_000;
 const TURNS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
 const CACHED_MAX = 10_000;
@@ -29,8 +29,9 @@ const CACHED_MAX = 10_000;
 const FAMILIES_FRESH_MS = 10_000;
 
 /**
- * Uses the hosts file, name servers and the system's search domains, with limits on time and number. Other sources
- * (mDNS, LDAP, NIS) need `getaddrinfo`, and with it the threads that PostgreSQL and Redis clients use.
+ * Resolves names with the hosts file, name servers and the system's search domains. Limits the time and the number of
+ * lookups. Other sources (mDNS, LDAP, NIS) would need `getaddrinfo`, which uses the same threads as the PostgreSQL and
+ * Redis clients.
  */
 export class Names {
   private readonly nowMs: () => number;
@@ -72,7 +73,7 @@ export class Names {
     for (const ending of this.underWay) ending.abort(new LookupFailed('ECANCELLED'));
   }
 
-  /** Returns names that need no query: those of the hosts file, and those that RFC 6761 reserves. */
+  /** Returns the addresses of a name that needs no query: it is in the hosts file, or reserved by RFC 6761. */
   private known(name: string): readonly Address[] | null {
     const listed = this.hosts.read().get(name);
     if (listed !== undefined) return listed;
@@ -101,7 +102,7 @@ export class Names {
     }
   }
 
-  /** Tries the names like glibc: continues if one does not exist or its servers fail, but not after a timeout. */
+  /** Tries the names in order like glibc: continues after a missing name or server failure, but not after a timeout. */
   private async ask(complete: readonly string[], signal: AbortSignal): Promise<Found> {
     const reasons: string[] = [];
     for (const name of complete) {
@@ -116,7 +117,7 @@ export class Names {
     throw new LookupFailed(['ENODATA', 'ESERVFAIL'].find((reason) => reasons.includes(reason)) ?? 'ENOTFOUND');
   }
 
-  /** Puts IPv6 first if this machine has a public IPv6 address (RFC 6724, as far as it applies here). */
+  /** Puts IPv6 first if this machine has a public IPv6 address (a part of the rules of RFC 6724). */
   private sorted(addresses: readonly Address[]): readonly Address[] {
     const nowMs = this.nowMs();
     if (nowMs >= this.six.freshUntilMs)

@@ -83,7 +83,7 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** Rejects on abort. The query then continues until it ends by itself, because its resolver is shared. */
+  /** Rejects on abort. The query itself continues until it ends, because other queries share its resolver. */
   private async answer<T>(question: (resolver: Resolver) => Promise<T[]>, signal: AbortSignal): Promise<T[]> {
     signal.throwIfAborted();
     const resolver = this.resolver();

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Parsed content of a small system file, read again when changed. A missing or unreadable file counts as empty. Reads
- * synchronously: the thread pool may be blocked by `getaddrinfo` calls of other clients.
+ * Parsed content of a small system file, which is read again when it changes. A missing or unreadable file is treated
+ * as empty. Reads are synchronous, because `getaddrinfo` calls of other clients may block the thread pool.
  */
 export class WatchedFile<T> {
   private value: T | null = null;

@@ -43,12 +43,12 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'service-worker-allowed',
   'nel',
   'report-to',
-  // Set by `PROTECTION` below.
+  // `PROTECTION` below sets these headers.
   'content-security-policy',
   'x-content-type-options',
 ]);
 
-/** Headers without request values: a sender could redirect the browser or change how it interprets the body. */
+/** Headers that must not contain request values: a sender could redirect the browser or change the body's type. */
 const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', 'refresh', 'link']);
 
 /** Keeps a browser from executing echoed content in the origin of Posthorn. */
@@ -136,7 +136,7 @@ function valueFault(lowerName: string, value: unknown): string | null {
     : null;
 }
 
-/** Returns the content type to send and the encoding for placeholder values in the body; null if none is safe. */
+/** Returns the content type to send, and the encoding of placeholder values in the body (null if none is safe). */
 function contentType(
   given: string | null,
   body: string,
@@ -160,7 +160,7 @@ function contentType(
   const charset = parameters
     .map((parameter) => /^charset\s*=\s*"?([^"]*)"?$/i.exec(parameter)?.[1])
     .find((name) => name !== undefined);
-  // In another charset the escaped characters would be read as different ones.
+  // In another charset, the browser would decode the escaped characters as different characters.
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
     faults.add(at, 'must have charset utf-8, because answers are sent in UTF-8');
   const encoding = encodingOf(type);

@@ -3,7 +3,7 @@ import { compileLeaf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
 export interface Condition {
-  /** Never throws. Returns false, which means unknown, if `view` is exhausted afterwards. */
+  /** Never throws. If `view` is exhausted after the call, the result is false although it is unknown. */
   matches(view: RequestView): boolean;
   /** The JSON that the condition was compiled from, for compiling it again on another thread. */
   readonly source: unknown;

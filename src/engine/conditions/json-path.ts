@@ -50,8 +50,8 @@ function stepsOf(text: string): Step[] | string {
   const steps: Step[] = [];
   for (const segment of segments) {
     const [selector, ...more] = segment.selectors;
-    // The cost of several selectors multiplies with every segment. The cost of `..` multiplies with every level of the
-    // document.
+    // Several selectors would multiply the cost with every segment. `..` would multiply the cost with every level of
+    // the document.
     if (segment.toString().startsWith('..') || more.length > 0)
       return `can only use ${ALLOWED}, one at a time and without ..`;
     const step = stepOf(selector);
@@ -70,7 +70,8 @@ function stepOf(selector: unknown): Step | null {
 }
 
 /**
- * Searches depth first and stops at the first match. Own code, because json-p3 copies the path for every visited node.
+ * Searches depth first and stops at the first match. Does not use json-p3, which copies the path for every visited
+ * node.
  */
 function firstNode(value: unknown, steps: readonly Step[], at: number, view: RequestView): unknown {
   const step = steps[at];

@@ -130,7 +130,7 @@ function compileIpLeaf(op: Op, text: string, at: string, faults: Faults): Leaf |
   return { readsJson: false, holds: op === 'ne' ? (view) => !isIn(view) : isIn };
 }
 
-/** Returns whether any text passes. A path with a wildcard or a slice may match many nodes. */
+/** Returns whether the operator holds for any text. A path with a wildcard or a slice may match many nodes. */
 function asks(view: RequestView, operator: Operator, texts: readonly string[]): boolean {
   return texts.length === 0 ? asksOne(view, operator, undefined) : texts.some((text) => asksOne(view, operator, text));
 }

@@ -15,7 +15,7 @@ export function networksOf(entries: readonly string[]): Networks | string {
     const ip = ipAddress(text);
     const longest = ip?.family === 4 ? 32 : 128;
     const prefix = bits === undefined ? longest : Number(bits);
-    // The prefix length of a mapped address counts 96 bits more than that of its IPv4 address.
+    // The prefix length of an IPv4-mapped IPv6 address includes 96 bits more than that of the IPv4 address.
     if (ip === null || prefix > longest || (bits !== undefined && ip.family === 4 && text.includes(':'))) return entry;
     lists[ip.family].addSubnet(ip.text, prefix, nameOf(ip));
   }

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { compareDecimals, exactWhole, isDecimal } from '../decimals.js';
 
-/** Undefined stands for a missing value. */
+/** A test of one text. The text `undefined` stands for a missing value. */
 export interface Operator {
   holds(text: string | undefined): boolean;
   /** Maximum cost of testing a text of `length` characters, in steps of `Allowance`. */
@@ -32,12 +32,12 @@ export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' ||
 /** Maximum instructions of a compiled pattern. Matching time grows with it and with the length of the text. */
 const PATTERN_SIZE_MAX = 500;
 /**
- * Steps per character if every character creates a new state: at least 3 µs, more for larger patterns. Ordinary
- * patterns cost a hundredth, but the pattern alone does not reveal which case applies.
+ * Steps per character if every character creates a new state of the automaton: at least 3 µs, more for larger patterns.
+ * Ordinary patterns cost a hundredth of this. The pattern alone does not show which case applies.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;
-/** Maximum length for V8's search. Longer values would take up to 120 ms in 128 KB of repetitive text. */
+/** Maximum length of a value that V8 searches for. Longer ones would take up to 120 ms in 128 KB of repetitive text. */
 const LONG_CHARACTERS = 250;
 const STEPS_OF_LONG_SEARCH = 2;
 const DECIMAL_LENGTH_MAX = 1024;
@@ -153,7 +153,7 @@ function pattern(value: string): Operator | string {
   return ofPresent(
     (text) => {
       const isMatch = compiled.test(text);
-      // Otherwise every cached pattern would keep up to 8 MB of states.
+      // This frees up to 8 MB of states, which every cached pattern would otherwise keep.
       compiled.re2Input.lazyDFA?.clearCache();
       return isMatch;
     },

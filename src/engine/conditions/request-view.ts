@@ -5,9 +5,9 @@ import { type IpAddress, ipAddress } from '../ip-ranges.js';
 
 /** Maximum size of a body that is parsed as JSON or form fields. The text of a longer body is cut here. */
 export const VISIBLE_BYTES_MAX = 128 * 1024;
-/** Maximum nesting of a body that is parsed as JSON. It allows all later code to recurse. */
+/** Maximum nesting of a body that is parsed as JSON, so that later code can recurse without a stack overflow. */
 const JSON_DEPTH_MAX = 512;
-/** A step takes about 8 ns, the cost of reading one character. After one refusal, all later steps are refused. */
+/** A budget in steps of about 8 ns, the cost of reading a character. After one refusal, it refuses all later steps. */
 export interface Allowance {
   /** Deducts `steps` and returns whether the allowance covers them. */
   spend(steps: number): boolean;
@@ -60,7 +60,7 @@ export class RequestView {
     if (isUnpacked) parsed.set('body', request.body);
   }
 
-  /** Returns a view with the same parsed parts and a new allowance, so that routes do not use up each other's. */
+  /** Returns a view with the same parsed parts and a new allowance, so that each route has its own allowance. */
   fresh(): RequestView {
     return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
@@ -107,7 +107,7 @@ export class RequestView {
     );
   }
 
-  /** The body as JSON with original numbers, for any content type. Undefined over 128 KB or if not JSON in UTF-8. */
+  /** The body as JSON with original numbers, for any content type. Undefined if over 128 KB or not JSON in UTF-8. */
   get json(): unknown {
     return this.once('json', () => jsonOf(this.body));
   }
@@ -130,7 +130,7 @@ export class RequestView {
     }).get(name);
   }
 
-  /** Once exhausted, no condition matches. Otherwise a `not` would turn an unread value into a match. */
+  /** Once the allowance is exhausted, no condition matches. Otherwise a `not` could make an unread value match. */
   spend(steps: number): boolean {
     return this.allowance.spend(steps);
   }
@@ -139,7 +139,7 @@ export class RequestView {
     return this.allowance.isExhausted;
   }
 
-  /** Computes once per `name`. Results of an exhausted view are not cached: they may be incomplete. */
+  /** Computes the result once per `name`. Results of an exhausted view are not cached: they may be incomplete. */
   found<T>(name: string, find: () => T): T {
     const key = `found ${name}`;
     if (this.parsed.has(key)) return this.parsed.get(key) as T;

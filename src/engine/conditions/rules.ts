@@ -5,7 +5,7 @@ import { type Fault, Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
 
 export interface CompiledRules {
-  /** Returns the index of the first match, or -1. The result is unknown if `view` is exhausted. Never throws. */
+  /** Returns the first matching rule's index, or -1. The result is unknown if `view` is exhausted. Never throws. */
   first(view: RequestView): number;
   /** Returns the answer of the rule at this index, else the default answer, else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;

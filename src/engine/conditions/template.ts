@@ -7,14 +7,15 @@ import type { RequestView } from './request-view.js';
 /** A text with placeholders for request values: `{{body.path}}`, `{{query.name}}`, `{{headers.name}}`. */
 export interface Template {
   readonly places: number;
-  /** Returns the text in at most `bytesMax` bytes. A value that does not fit is left out like a missing one. */
+  /** Returns the text in at most `bytesMax` bytes. A value that does not fit is treated as missing. */
   render(view: RequestView, bytesMax: number): string;
 }
 
 export type Encoding =
   | 'plain'
   /**
-   * Inside a JSON string, the value stays inside the string. Elsewhere it is one whole JSON value, `null` when missing.
+   * Inside a JSON string, the value cannot end the string. Elsewhere it becomes a whole JSON value, or `null` if
+   * missing.
    */
   | 'json'
   /** The value cannot become a tag or leave a quoted attribute. */
@@ -51,7 +52,7 @@ export function compileTemplate(text: string, at: string, faults: Faults, encodi
   return { places: places.length, render: (view, bytesMax) => render(literals, places, view, bytesMax) };
 }
 
-/** Returns one literal more than expressions, or null when the last placeholder is not closed. */
+/** Splits a text into n placeholders and n + 1 literals around them. Returns null if a placeholder is not closed. */
 function splitAtPlaces(text: string): { literals: string[]; expressions: string[] } | null {
   const literals: string[] = [];
   const expressions: string[] = [];
@@ -86,7 +87,7 @@ function lookupOf(expression: string): Lookup | string {
   return source === 'body' ? bodyLookup(name) : `knows only ${NAMES}`;
 }
 
-/** Compiles a path. In a JSON body, dots may also precede indexes. In a form body, the path is a field name. */
+/** Compiles the path after `body.`. In JSON, `items.0` means `items[0]`. In a form body, the path is a field name. */
 function bodyLookup(name: string): Lookup | string {
   if (Buffer.byteLength(name) > JSON_PATH_BYTES_MAX) return `has a path of over ${JSON_PATH_BYTES_MAX} bytes`;
   const path = compileJsonPath(`$.${name}`.replace(/\.(\d+)(?=[.[]|$)/g, '[$1]'));

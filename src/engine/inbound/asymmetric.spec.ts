@@ -241,7 +241,7 @@ describe('JSON Web Tokens', () => {
       ['old, without an expiry', { iss: 'joe', iat: seconds - 301 }, {}, 'failed'],
       ['without any time', { iss: 'joe' }, {}, 'failed'],
       ['an expiry that is not a number', { iss: 'joe', exp: 'never' }, {}, 'failed'],
-      // echo -n '{}' | sha256sum
+      // The hash below is the output of: echo -n '{}' | sha256sum
       [
         'the hash of the body',
         { iat: seconds, sum: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
@@ -280,7 +280,7 @@ describe('JSON Web Tokens', () => {
 });
 
 describe('PayPal', () => {
-  // The sample of PayPal's own libraries. Its certificate has expired, so most signatures below use a key of this test.
+  // The sample of PayPal's own libraries. Its certificate has expired, so most signatures below use a test key.
   const SAMPLE = {
     id: 'dfb3be50-fd74-11e4-8bf3-77339302725b',
     time: '2015-05-18T15:45:13Z',

@@ -31,7 +31,7 @@ export function isObject(json: unknown): json is Readonly<Record<string, unknown
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** Returns the member at a path like `entry.0.changes.0.field`. Only own members: no path enters a prototype. */
+/** Returns the member at a path like `entry.0.changes.0.field`. Reads only own members, never a prototype. */
 export function memberOf(json: unknown, path: string): unknown {
   let value = json;
   for (const name of path.split('.')) {

@@ -11,7 +11,7 @@ import { verify } from './verify.js';
 export interface HandshakeContext {
   verification: Verification;
   hasSecret: boolean;
-  /** Secrets, newest first. Used for answers that need a secret if the settings have none. */
+  /** Secrets of the endpoint, newest first. Answers use them if they need a secret and the settings have none. */
   secrets?: readonly string[];
 }
 
@@ -28,8 +28,9 @@ type Answerer = (settings: ResponseSettings, request: Received, context: Handsha
 /** Text that may be echoed to the caller on a shared host: printable and short. */
 const ECHO = /^[\x20-\x7e]{1,1024}$/;
 /**
- * Text that may be signed with the provider's secret on request. X signs the bare body with it, and Zoom puts `v0:…:`
- * before the body, so a token with a colon, a brace or a quote could be a forged event.
+ * Text that a handshake may ask Posthorn to sign with the provider's secret. X signs the bare body of an event, and
+ * Zoom signs `v0:…:` followed by the body. A signed text with a colon, a brace or a quote could therefore be used as a
+ * forged event.
  */
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
@@ -121,14 +122,14 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   'asana-handshake': (_settings, request, { hasSecret }) => {
     const secret = request.method === 'POST' ? headerOf(request, 'x-hook-secret') : undefined;
     if (secret === undefined) return null;
-    // Otherwise anyone could replace Asana's secret by their own.
+    // Otherwise anyone could replace Asana's secret with their own secret.
     if (hasSecret) return refuse(403, 'This endpoint has a secret already.');
     if (!ECHO.test(secret)) return unprintable();
     return { answer: { status: 200, headers: { 'x-hook-secret': secret, ...NOSNIFF }, body: '' }, newSecret: secret };
   },
 
-  // Interactions ping with type 1 and expect it back. Webhook events ping with type 0 and expect an empty answer;
-  // there, type 1 carries an event.
+  // A ping of an interaction has type 1 and expects the type in the response. A ping of a webhook event has type 0 and
+  // expects an empty response. A webhook event of type 1 is not a ping.
   'discord-ping': (_settings, request, { verification }) => {
     const json = jsonOf(request);
     const type =
@@ -157,7 +158,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   },
 };
 
-/** Returns whether a secret is set and verification failed. The pipeline rejects such a request. */
+/** Returns whether a secret is set and verification failed. The pipeline rejects the request in this case. */
 function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }

@@ -8,11 +8,11 @@ type Received = Omit<ReceivedRequest, 'ip'>;
 export interface FailedUnder {
   secrets: readonly string[];
   nowMs: number;
-  /** Same value as passed to `verify`. */
+  /** The value of `published` that was passed to `verify`. */
   published?: string | undefined;
 }
 
-/** Returns the end of a sentence, for the owner of the endpoint and never for the sender. */
+/** Returns the reason as the end of a sentence. Only the endpoint's owner may see it, never the sender. */
 export function failureReason(scheme: Scheme, request: Received, { secrets, nowMs, published }: FailedUnder): string {
   if (secrets.length === 0 && scheme.kind !== 'jwt') return 'the endpoint has no secret yet';
   const missing = missingHeader(scheme, request);
@@ -90,7 +90,7 @@ function timeOfStandard(scheme: Scheme, request: Received): number {
   return Number(text) * 1000;
 }
 
-/** Returns the scheme without its time limit and with a limit on the past only. Null if it has no limit. */
+/** Returns the scheme without a time limit, and a copy that only limits the age. Null if the scheme has no limit. */
 function withoutLimit(scheme: Scheme): { scheme: Scheme; pastOnly: Scheme | null; seconds: number } | null {
   if (scheme.kind === 'standard-webhooks')
     return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };

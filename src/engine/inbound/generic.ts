@@ -27,9 +27,9 @@ export interface GenericSettings {
   keyEncoding?: KeyEncoding;
   /** Header with the time in seconds or milliseconds. By default, there is none and no time limit. */
   timestampHeader?: string;
-  /** Default: 300. Only with `timestampHeader`. */
+  /** Default: 300. Requires `timestampHeader`. */
   toleranceSeconds?: number;
-  /** Default: `{{body}}`, or `{{timestamp}}.{{body}}`. Also `{{method}}`, `{{url}}`, `{{headers.name}}`. */
+  /** Default: `{{body}}`, or `{{timestamp}}.{{body}}`. Also allowed: `{{method}}`, `{{url}}`, `{{headers.name}}`. */
   signed?: string;
   /** For `jwt`, required: URL of the published keys (RFC 7517). */
   jwksUrl?: string;

@@ -26,7 +26,7 @@ export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonl
   });
 }
 
-/** Returns null when the secret holds no key. */
+/** Returns null if the secret cannot be decoded to a key. */
 export function hmacOf(
   scheme: Pick<HmacScheme, 'hash' | 'keyEncoding'>,
   secret: string,

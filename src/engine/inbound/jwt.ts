@@ -40,7 +40,7 @@ export function jwtOf({ header }: Pick<JwtScheme, 'header'>, request: Pick<Recei
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
-/** Returns whether a text is a key set (RFC 7517, section 5), which may be empty. An error page is not one. */
+/** Returns whether a text is a key set (RFC 7517, section 5), which may be empty. An error page is not a key set. */
 export function isKeySet(text: string): boolean {
   return Array.isArray(membersOf(text)?.keys);
 }

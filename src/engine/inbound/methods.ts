@@ -38,7 +38,7 @@ export const RECEIVED_METHODS = [
 
 export type ReceivedMethod = (typeof RECEIVED_METHODS)[number];
 
-/** `allowed` is null for any method. Allowing GET does not allow HEAD (RFC 9110, section 9). */
+/** If `allowed` is null, any method is allowed. Allowing GET does not allow HEAD (RFC 9110, section 9). */
 export function takesMethod(allowed: readonly string[] | null, method: string): boolean {
   return allowed === null || allowed.includes(method);
 }

@@ -223,7 +223,7 @@ it("Linear: the provider's library accepts Posthorn's sample", () => {
 
 it("Paddle: the provider's library accepts Posthorn's sample", async () => {
   const paddle = new Paddle('key', { environment: Environment.sandbox });
-  // Signed now, because five seconds may have passed since this file was loaded.
+  // The sample is signed here, because Paddle's limit of five seconds may have passed since this file was loaded.
   const sample = signedSample(preset('paddle'), {
     secret: 's3cret',
     url: URL_CALLED,
@@ -349,7 +349,7 @@ describe('signatures with keys of this test, because only the provider has the r
   });
 });
 
-/** AWS's own validator, which fetches the certificate itself. Here it comes from memory. */
+/** Runs AWS's own validator, which fetches the certificate. This test provides the certificate from memory. */
 async function validatedBySns(text: string, certificate: string): Promise<unknown> {
   const name = 'sns-validator';
   const { default: Validator } = await import(name);

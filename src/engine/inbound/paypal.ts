@@ -15,7 +15,7 @@ const HOSTS: ReadonlySet<string> = new Set([
 ]);
 const CERTIFICATE_PATH = /^\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,64}$/;
 const URL_LENGTH_MAX = 512;
-/** As PayPal's own libraries require: a message-signing certificate under one of PayPal's names. */
+/** PayPal's own libraries require a message-signing certificate under one of PayPal's names. */
 const SUBJECT = /^CN=messageverificationcerts(?:\.[a-z0-9-]+)*\.paypal\.com$/m;
 const ALGORITHM = 'SHA256withRSA';
 

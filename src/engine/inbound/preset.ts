@@ -12,7 +12,7 @@ export interface Preset {
   eventType: readonly Recipe[];
   /** Id that the provider repeats when it retries. Empty if none is safe for deduplication. */
   dedupeId: readonly Recipe[];
-  /** Methods of unsigned, body-less checks of the URL before it is saved: answered with 200, without an event. */
+  /** Methods of the provider's unsigned, empty checks of the URL. They are answered with 200 and create no event. */
   urlCheck?: readonly ('GET' | 'HEAD')[];
   /** Default response of the endpoint, or null for the global default. */
   response: ResponseSettings | null;

@@ -30,7 +30,7 @@ const ANY: Pair = ['s3cret-ä', 's3cret-b'];
 const HEX: Pair = ['44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056', 'ab'.repeat(32)];
 const WHSEC: Pair = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'];
 
-/** Secrets in the format of the scheme, for schemes that do not accept any text. */
+/** Secrets in the format of the scheme, for schemes that do not accept arbitrary text. */
 const SECRETS: Partial<Record<Scheme['kind'], Pair>> = {
   'standard-webhooks': WHSEC,
   adyen: HEX,
@@ -47,7 +47,7 @@ function secretsOf({ verify: scheme }: Preset): Pair {
   return scheme.kind === 'hmac' && scheme.keyEncoding === 'hex' ? HEX : (SECRETS[scheme.kind] ?? ANY);
 }
 
-/** Signs with keys of this test where only the provider can sign. */
+/** For schemes where only the provider can sign: signs with keys that this test creates. */
 function signedByProvider(preset: Preset, secret: string): Sample {
   const { verify: scheme } = preset;
   const request = unsignedSample(preset, { secret, url: URL_CALLED, id: ID, nowMs: NOW });
@@ -317,7 +317,7 @@ it('an SNS message needs the certificate and names its URL', () => {
   expect(verify({ kind: 'sns' }, request, [secret], NOW, 'no certificate')).toBe('failed');
 });
 
-/** Presets whose deduplication id is neither missing nor the id requested for the sample. */
+/** Expected deduplication ids of presets that do not use the id requested for the sample. */
 const DEDUPE_IDS: Readonly<Record<string, unknown>> = {
   discord: null, // t Only interactions have an id.
   mailgun: expect.stringMatching(/^[0-9a-f]{50}$/),

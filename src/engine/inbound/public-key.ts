@@ -30,7 +30,7 @@ export function verifyPublicKey(
   });
 }
 
-/** Parses PEM (also a certificate), base64 SPKI, or for Ed25519 its 32 bytes in hex or base64. Else null. */
+/** Parses PEM (also a certificate), base64 SPKI, or an Ed25519 key of 32 bytes in hex or base64. Otherwise null. */
 export function publicKeyOf(algorithm: PublicKeyScheme['algorithm'], text: string): KeyObject | null {
   try {
     const key = readKey(algorithm, text.trim());

@@ -4,7 +4,7 @@ import { sampleOfType } from './sample.js';
 
 const PRESETS = [...ALL.values()];
 
-/** Presets with a fixed type: composed of something other than a name, or without a single location. */
+/** Presets whose event type cannot be chosen: it is more than a name, or the sample has no single place for it. */
 const FIXED = new Set<string>();
 
 describe('sampleOfType', () => {

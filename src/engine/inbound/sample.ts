@@ -21,7 +21,7 @@ export interface SampleOptions {
   nowMs: number;
 }
 
-/** Null when only the provider can sign (Discord, SendGrid, SNS, public keys), or the secret has a wrong format. */
+/** Returns null if only the provider can sign (Discord, SendGrid, SNS, public keys) or the secret is malformed. */
 export function signedSample(preset: Preset, options: SampleOptions): Sample | null {
   const request = unsignedSample(preset, options);
   const { verify: scheme } = preset;
@@ -85,7 +85,7 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
   };
 }
 
-/** An optional part takes the text after the first dot (`issues.opened`). Null without one writable location. */
+/** Sets the sample's event type. An optional part gets the text after the dot (`issues.opened`). Null if impossible. */
 export function sampleOfType(
   { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,
   type: string,

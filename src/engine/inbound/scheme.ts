@@ -12,7 +12,7 @@ export type SignedPart =
 
 export interface TimestampRule {
   from: { header: string } | { member: string } | 'list';
-  /** `either` distinguishes milliseconds and seconds by digits. `rfc3339` is a date and time with an offset. */
+  /** `either`: the number of digits tells milliseconds from seconds. `rfc3339`: date and time with an offset. */
   unit: 's' | 'ms' | 'either' | 'rfc3339';
   /** Null if the provider sets no limit. */
   toleranceSeconds: number | null;
@@ -23,7 +23,7 @@ export interface TimestampRule {
 export interface HmacScheme {
   kind: 'hmac';
   hash: HashName;
-  /** Header names in lower case. */
+  /** Names of the headers that may hold the signature, in lower case. */
   headers: readonly string[];
   prefix?: string;
   prefixOptional?: true;
@@ -33,7 +33,7 @@ export interface HmacScheme {
   keyEncoding: KeyEncoding;
   signed: readonly SignedPart[];
   timestamp?: TimestampRule;
-  /** Also accepts a signature over the body as `JSON.stringify` writes it. */
+  /** Also accepts a signature over the JSON body as `JSON.stringify` formats it. */
   alsoReserialized?: true;
 }
 

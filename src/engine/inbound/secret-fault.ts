@@ -5,7 +5,7 @@ import type { KeyEncoding, Scheme } from './scheme.js';
 
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/;
 const EDGE_SPACE = /^\s|\s$/;
-/** Node decodes header values as Latin-1, so a secret with other characters can never equal one. */
+/** Node decodes header values as Latin-1, so a secret with other characters can never equal a header value. */
 const BEYOND_LATIN_1 = /[^\0-\xff]/;
 const PUBLIC_KEY = {
   'rsa-sha256':

@@ -6,7 +6,7 @@ import type { ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'body'>;
 
-/** As in AWS's own validator. A wider pattern would let an attacker serve their own certificate. */
+/** AWS's own validator uses the same pattern. A wider pattern would let an attacker serve their own certificate. */
 const HOST = /^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(?:\.cn)?$/;
 const URL_LENGTH_MAX = 2048;
 const SIGNED_OF_NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const;
@@ -25,8 +25,8 @@ const HASHES: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * Needs a topic of `topicArns` and the key in `certificate` (PEM from `snsCertificateUrl`), because the signature alone
- * only proves that some AWS account sent it.
+ * Returns whether the message has a topic of `topicArns` and is signed by the key in `certificate` (PEM from
+ * `snsCertificateUrl`). The signature alone only proves that some AWS account sent the message.
  */
 export function verifySns(request: Received, topicArns: readonly string[], certificate: string | undefined): boolean {
   const message = jsonOf(request);
@@ -51,7 +51,7 @@ export function snsCertificateUrl(request: Received): string | null {
   return url?.pathname.endsWith('.pem') === true && url.search === '' ? url.toString() : null;
 }
 
-/** Returns null unless the URL is the confirming action on an SNS host. */
+/** Returns null unless the URL is on an SNS host and confirms a subscription. */
 export function snsConfirmUrl(request: Received): string | null {
   const url = urlOfSns(textOf(jsonOf(request), 'SubscribeURL'));
   return url?.searchParams.get('Action') === 'ConfirmSubscription' ? url.toString() : null;

@@ -7,7 +7,7 @@ export type Source =
   /** A member of the JSON body. The path is joined by dots. */
   | { member: string }
   | { field: string }
-  /** The first member name with this ending in the JSON body, without the ending. */
+  /** The name of the first JSON body member whose name ends with this text. The result omits the ending. */
   | { nameEnding: string }
   | { literal: string };
 

@@ -33,7 +33,7 @@ export function verifyStandard(
   return secrets.some((secret) => holds(secret, content, signatures));
 }
 
-/** Returns null when the secret holds no symmetric key. */
+/** Returns null if the secret cannot be decoded to a symmetric key. */
 export function signStandard(secret: string, id: string, timestampSeconds: string, body: Buffer): string | null {
   const key = decodeKey(secret, 'whsec');
   if (key === null) return null;

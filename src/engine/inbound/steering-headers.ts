@@ -1,6 +1,7 @@
 /**
- * Response headers by which a tenant could affect more than their own answer: the proxy in front of Posthorn
- * (`X-Accel-Redirect` and `X-Sendfile` serve its files), and in browsers reports, navigation and password prompts.
+ * Response headers by which a tenant could affect more than their own answer. `X-Accel-Redirect` and `X-Sendfile` make
+ * the proxy in front of Posthorn serve its own files. The others cause reports, navigation or password prompts in
+ * browsers.
  */
 export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'x-accel-redirect',

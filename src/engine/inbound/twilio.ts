@@ -12,8 +12,8 @@ const PORT = /:\d*$/;
 
 /**
  * Twilio signs the URL and the form, or only a URL that contains the hash of the body. The signed spelling of the URL
- * depends on Twilio's back end, so all that its own library tries are accepted: with and without the port, as received
- * and normalized.
+ * depends on Twilio's back end. Every spelling that Twilio's own library tries is therefore accepted: with and without
+ * the port, as received and normalized.
  */
 export function verifyTwilio(request: Received, secrets: readonly string[]): boolean {
   const signature = decodeSignature(headerOf(request, HEADER) ?? '', 'base64', DIGEST_BYTES.sha1);
@@ -31,7 +31,7 @@ function digest(secret: string, content: string): Buffer {
   return createHmac('sha1', secret).update(content, 'utf8').digest();
 }
 
-/** Returns null when the signature would not cover the body. */
+/** Returns the form fields as they are signed. Returns null if the signature would not cover the body. */
 function signedFields(request: Received): string | null {
   const hash = bodyHash(request.url);
   if (hash !== null) {
@@ -77,7 +77,7 @@ function withPort(url: string): string {
   });
 }
 
-/** Writes the query as Node's `querystring` does, which some back ends sign. */
+/** Encodes the query as Node's `querystring` does. Some of Twilio's back ends sign this form. */
 function withEscapedQuery(url: string): string {
   const start = url.indexOf('?');
   if (start === -1) return url;

@@ -16,9 +16,9 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 const ED25519_BYTES = 64;
 
 /**
- * Succeeds when the sender proves that it knows one of `secrets`; fails without a secret. Returns `none` only for the
- * scheme without verification. Never throws, whatever the bytes. `published` is the content of `publishedAt`'s URL: PEM
- * or JWKS.
+ * Returns `verified` if the sender proves that it knows one of `secrets`, otherwise `failed`. Returns `none` only for
+ * the scheme without verification. Never throws, for any input. `published` is the content of the URL that
+ * `publishedAt` returns: PEM or JWKS.
  */
 export function verify(
   scheme: Scheme,

@@ -1,10 +1,8 @@
-/** One shared instance: creating a stack trace makes V8 read the generated function, which exceeds the budget. */
+/** A single shared error. Creating a stack trace makes V8 read the generated function, which takes too long. */
 export const TOO_MUCH_WORK = new Error('The value needs too much work.');
 
 const CHARACTERS_A_UNIT = 32;
-/**
- * Objects with up to 64 keys are read from their hidden class at almost no cost per key. Larger ones are dictionaries.
- */
+/** Objects with up to 64 keys are read from their hidden class at almost no cost per key. Larger objects are slower. */
 const FEW_KEYS = 64;
 const FEW_KEYS_A_UNIT = 16;
 

@@ -9,8 +9,8 @@ const short = (format: unknown, lengthMax: number): Test => {
 };
 
 /**
- * `uri` uses the quick, linear expression, because URLs may embed whole files. All other formats of the specification
- * are annotations, the default of draft 2020-12.
+ * `uri` uses the quick, linear expression, because URLs may embed whole files. Formats that are not listed here are
+ * only annotations, which is the default of draft 2020-12.
  */
 export const FORMATS: Readonly<Record<string, Test>> = {
   date: short(fullFormats.date, 10),
@@ -26,7 +26,7 @@ export const FORMATS: Readonly<Record<string, Test>> = {
   'json-pointer': short(fullFormats['json-pointer'], 8_192),
 };
 
-/** ajv-formats defines formats as expressions, functions, or objects with one of them. */
+/** ajv-formats defines each format as an expression, as a function, or as an object that contains either. */
 function testOf(format: unknown): Test {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === 'function') return format as Test;

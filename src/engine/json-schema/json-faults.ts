@@ -12,7 +12,7 @@ export function jsonFaults(value: unknown): Fault[] {
   return isTooLarge ? [{ path: '', message: 'must have at most 64 KB as JSON' }] : [];
 }
 
-/** Does not descend further than `levels`. */
+/** Returns whether the value is nested deeper than `levels`. Does not descend further than that. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));

@@ -15,7 +15,7 @@ const pathsOf = (schema: unknown): string[] => {
   return 'faults' in result ? result.faults.map(({ path }) => path) : [];
 };
 
-/** As in the draft 2020-12 folder of JSON-Schema-Test-Suite: a keyword, a schema, valid values, invalid values. */
+/** Same form as the draft 2020-12 folder of JSON-Schema-Test-Suite: keyword, schema, valid values, invalid values. */
 const VECTORS: [string, Json, unknown[], unknown[]][] = [
   ['type', { type: 'integer' }, [1, 1.0, -0], [1.1, '1', null, true, {}]],
   ['types', { type: ['array', 'object'] }, [[], {}], [1, 'a', null]],

@@ -8,7 +8,7 @@ import { shapeFaults, uniqueItemsOf } from './shape.js';
 import { valueFaults } from './value-faults.js';
 
 export interface CompiledSchema {
-  /** Returns at most 20 faults with dotted paths, or one for a value that takes over about 50 ms. Never throws. */
+  /** Returns at most 20 faults with dotted paths, or one fault if validation takes over about 50 ms. Never throws. */
   validate(value: unknown): Fault[];
   /** Like `validate`, for use on the event loop. Returns null for a value that would take more than 2 to 3 ms. */
   validateAtOnce(value: unknown): Fault[] | null;
@@ -49,7 +49,7 @@ export function compilesAtOnce(text: string): boolean {
   return text.length <= AT_ONCE_LENGTH_MAX && !/"pattern(?:Properties)?":/.test(text);
 }
 
-/** Has two functions: one stops at the first fault, one finds all and is compiled for the first invalid value. */
+/** Has two validation functions. The first stops at the first fault. The second finds all and is compiled on demand. */
 class Compiled implements CompiledSchema {
   private readonly budget = new Budget();
   private readonly quick: ValidateFunction;
@@ -85,7 +85,7 @@ class Compiled implements CompiledSchema {
       if (error === TOO_MUCH_WORK || error instanceof RangeError) return null;
       throw error;
     } finally {
-      // Clears the errors, which quote the value, because the validate function is kept.
+      // Clears the errors: they quote the value, and the validation function stays in memory.
       validate.errors = null;
     }
   }
@@ -107,7 +107,7 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   uniqueItemsOf(ajv, budget);
   for (const [name, test] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (text: string) => {
-      // Expressions that backtrack only run on short texts.
+      // Only texts of up to 320 characters are tested with backtracking expressions, so further characters cost less.
       budget.spend(Math.min(text.length, 320) + Math.floor(text.length / 16));
       return test(text);
     });

@@ -41,7 +41,7 @@ export const PLAIN = new Set([
   'uniqueItems',
 ]);
 
-/** Other ways to name a schema: rejected, because only a `$ref` with a JSON pointer can be checked. */
+/** Keywords that name a schema in other ways. They are rejected: only a `$ref` with a JSON pointer can be checked. */
 export const REFUSED = new Set([
   '$anchor',
   '$dynamicAnchor',

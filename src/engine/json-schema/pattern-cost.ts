@@ -1,4 +1,4 @@
-/** Estimated from the text: RE2 only measures the finished program, which can take a third of a second. */
+/** The cost is estimated from the text. RE2 only measures a compiled program, and compiling can take 1/3 second. */
 export interface PatternCost {
   /** Number of atoms with repetitions expanded, roughly the number of instructions of the program. */
   atoms: number;
@@ -6,7 +6,7 @@ export interface PatternCost {
   units: number;
 }
 
-/** Atoms per unit. Used for characters too, because groups and anchors are not atoms. */
+/** Atoms per unit. Characters are charged at the same rate, because groups and anchors are not atoms. */
 const ATOMS_A_UNIT = 16;
 /** Cost of `\pL`, `\P{Greek}` or `[[:alpha:]]`: hundreds of ranges are sorted, negated and case-folded. */
 const UNITS_A_TABLE = 10;

@@ -10,14 +10,14 @@ export interface Pattern {
 const LENGTH_MAX = 512;
 /** Maximum instructions of a compiled pattern. Matching time grows with it and with the length of the text. */
 const SIZE_MAX = 500;
-/** Tolerates the error of the estimate: optional repetitions need two instructions, and some atoms need none. */
+/** Twice the limit, because the estimate is inexact: optional repetitions need two instructions, some atoms none. */
 const ATOMS_MAX = 2 * SIZE_MAX;
 const PATTERNS_MAX = 100;
 /** Maximum units for compiling all patterns of a schema: at most 100 ms. */
 const UNITS_MAX = 2_000;
 /** Fixed cost of a test, even on an empty text. */
 const UNITS_A_TEST = 20;
-/** Instructions times characters per unit, for an automaton in which every state is new. */
+/** Instructions times characters per unit, if every character leads to a new state of the automaton. */
 const STEPS_A_UNIT = 8;
 
 const TOO_LARGE = 'is too large a pattern: use fewer or smaller repetitions';
@@ -48,7 +48,7 @@ export class Patterns {
       test: (value) => {
         budget.spend(UNITS_A_TEST + Math.ceil((value.length * size) / STEPS_A_UNIT));
         const isMatch = compiled.test(value);
-        // Otherwise every cached pattern would keep up to 8 MB of states.
+        // This frees up to 8 MB of states, which every cached pattern would otherwise keep.
         compiled.re2Input.lazyDFA?.clearCache();
         return isMatch;
       },

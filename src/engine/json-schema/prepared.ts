@@ -3,7 +3,7 @@ import { FORMATS } from './formats.js';
 import { DEFINITIONS, PLAIN, REFUSED, SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from './keywords.js';
 import { Patterns } from './pattern.js';
 
-/** Keyword that is added to every subschema: `[own, scans]` of `Budget.step`. */
+/** Keyword that is added to every subschema. Its value `[own, scans]` holds arguments of `Budget.step`. */
 export const STEP = 'posthorn:step';
 
 type Schema = Record<string, unknown>;
@@ -22,9 +22,9 @@ const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
 
 /**
- * Keeps only constraining keywords and adds the price of each subschema. Every `$ref` points to a `$defs` entry of the
- * root. Expects the right shape (`shapeFaults`). Definitions that no `$ref` reaches are never compiled, so every step
- * of Ajv is charged.
+ * Keeps only constraining keywords and adds the cost of each subschema. Every `$ref` points to a `$defs` entry of the
+ * root. Expects a schema that passed `shapeFaults`. Definitions that no `$ref` reaches are dropped, so that Ajv does no
+ * work without a cost.
  */
 export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
@@ -44,7 +44,7 @@ class Walk {
 
   prepare(schema: unknown, path: readonly string[]): unknown {
     if (!isObject(schema) || Object.keys(schema).length === 0) {
-      // `{}` equals `true`, and both cost nothing.
+      // `{}` and `true` both accept every value, and checking a value against them costs nothing.
       const prepared = isObject(schema) ? true : schema;
       this.places.set(pointerOf(path), prepared);
       return path.length === 0 ? {} : prepared;
@@ -63,7 +63,7 @@ class Walk {
     return Object.assign(place, { [STEP]: priceOf(prepared) }, Object.fromEntries(prepared));
   }
 
-  /** Maps the new names to the schemas, or null when there are none. */
+  /** Returns the referenced schemas by their new names, or null if there are none. */
   definitions(): Schema | null {
     const found = [...this.targets].map(([pointer, { name, askedAt }]): [string, unknown] => {
       if (!this.places.has(pointer))

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#engine/conditions/faults.js';
 
-/** Enough faults to repair a value. Without a limit, a hostile value could cause a response of megabytes. */
+/** Maximum number of faults, enough to repair a value. Otherwise a hostile value could cause a huge response. */
 export const FAULTS_MAX = 20;
-/** Maximum number of Ajv errors that are processed. Finding redundant errors compares all pairs. */
+/** Maximum number of Ajv errors that are processed. Finding redundant errors compares every pair of errors. */
 const ERRORS_MAX = 200;
 const NAME_LENGTH_MAX = 100;
 const PATH_LENGTH_MAX = 400;
@@ -103,9 +103,9 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * When all alternatives fail, Ajv reports an error for each and another for the whole: the specific ones are enough.
- * The `null` branch of `anyOf: [object, null]` adds nothing either, nor do `if` and `propertyNames` to the errors below
- * them.
+ * Returns whether an error adds nothing to the other errors. When all alternatives fail, Ajv reports errors for each
+ * alternative and one for the whole; the errors of the alternatives are enough. Errors of the `null` branch of `anyOf:
+ * [object, null]` are redundant too. So are errors of `if` and `propertyNames` if there are errors below them.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {

@@ -87,7 +87,7 @@ describe('parseMailbox', () => {
     ['a@example.com/x', /domain/],
     ['a@example.com%2ex', /domain/],
     ['zoë@example.com', /ASCII/],
-    // Control characters, and text that reads as something else.
+    // Control characters, and characters that make a text look like a different text.
     ['a@example.com\r\nBcc: b@example.org', /line breaks/],
     ['Ada\n <a@example.com>', /line breaks/],
     ['a\0@example.com', /control/],
@@ -199,7 +199,7 @@ describe('suppressionKey', () => {
     ['Ada.Lovelace+News@EXAMPLE.com', 'ada.lovelace+news@example.com'],
     ['ada@Bücher.example', 'ada@xn--bcher-kva.example'],
     ['ADA@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
-    // From reports, whose addresses are not validated.
+    // Addresses from bounce reports. These addresses are not validated.
     ['ada@not a host', 'ada@not a host'],
     ['no-address', 'no-address'],
   ])('of %s is %s', (address, key) => {

@@ -20,9 +20,9 @@ export interface RefusedEntry extends Refused {
 
 const TEXT_MAX = 1024;
 const NAME_MAX = 256;
-/** RFC 5321 section 4.5.3.1.1. */
+/** Maximum length of a local part (RFC 5321 section 4.5.3.1.1). */
 const LOCAL_MAX = 64;
-/** RFC 5321 section 4.5.3.1.3: a path of 256 octets with its angle brackets. */
+/** Maximum length of an address: RFC 5321 section 4.5.3.1.3 allows 256 octets with the angle brackets. */
 const ADDRESS_MAX = 254;
 const DOMAIN_MAX = 253;
 
@@ -44,7 +44,8 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
 
 /**
  * Parses `address`, `<address>`, `Name <address>` or `"Name" <address>`. Deliberately stricter than RFC 5322: with
- * groups, comments, quoted local parts, domain literals or lists, a check could see another recipient than the server.
+ * groups, comments, quoted local parts, domain literals or lists, a check could find a different recipient than the
+ * mail server.
  */
 export function parseMailbox(text: string): Mailbox | Refused {
   if (text.length > TEXT_MAX) return refuse(`An address has at most ${TEXT_MAX} characters with its name.`);
@@ -93,7 +94,7 @@ export function canonicalDomain(domain: string): string | null {
   return isUnchanged ? ascii : null;
 }
 
-/** Lower case, domain in A-labels. A `+tag` is kept: only the recipient's server knows what it denotes. */
+/** Returns the address in lower case and A-labels. Keeps a `+tag`: only the recipient's server knows its meaning. */
 export function suppressionKey(address: string): string {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);

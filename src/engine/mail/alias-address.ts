@@ -1,7 +1,7 @@
 const LOCAL = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
-/** RFC 5321, section 4.5.3.1.1. */
+/** Maximum length of a local part (RFC 5321, section 4.5.3.1.1). */
 const LOCAL_MAX = 64;
-/** Local parts that senders expect to reach an operator (RFC 2142, RFC 5321) or a machine that handles bounces. */
+/** Local parts at which senders expect an operator (RFC 2142, RFC 5321) or a machine that handles bounces. */
 const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 
 /** Local part of the catch-all alias, which receives mail that matches no other alias of the domain. */
@@ -34,7 +34,7 @@ export function platformAddress(
   return { address: `${local}@${platformDomain}` };
 }
 
-/** The exact address has precedence. A `+tag` is ignored. */
+/** Returns the addresses of the aliases that may receive the mail. The exact one has precedence. Ignores a `+tag`. */
 export function aliasesFor(localPart: string, domain: string): { exact: string; catchAll: string } {
   const local = localPart.toLowerCase();
   const plus = local.indexOf('+');

@@ -5,7 +5,7 @@ export interface BounceText {
   tells: 'failed' | 'delayed' | null;
   /** Empty if no recipient is named in a known format. */
   recipients: ReportedRecipient[];
-  /** Whether the recipients are at the usual position of such reports, not elsewhere in the text. */
+  /** Whether the recipients are at the usual position in a bounce, not elsewhere in the text. */
   isListed: boolean;
 }
 
@@ -52,7 +52,7 @@ const TO = new RegExp(`^[\\s*>-]{0,40}to\\s{0,5}:[^@]{0,80}?${ADDRESS.source}`, 
 const DAEMON = /^(?:mailer-?daemon|postmaster|abuse|helpdesk|support)@/i;
 const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
 
-/** `fromDomain` is the reporting server's domain: some servers omit it for their own users. The work is bounded. */
+/** `fromDomain` is the reporting server's domain, which some servers omit in addresses. The run time is bounded. */
 export function readBounceText(subject: string, text: string, fromDomain: string): BounceText {
   const lines = sectionOf(text);
   const section = lines.join('\n');

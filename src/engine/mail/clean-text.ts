@@ -24,8 +24,8 @@ const FILENAME_BYTES_MAX = 255;
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u2060\ufeff]/g;
 
 /**
- * Drops the path before the last slash or backslash, control and reordering characters, outer dots and spaces, and
- * colons (streams and drives). Returns null when nothing is left.
+ * Returns the name after the last slash or backslash. Removes control and reordering characters, dots and spaces at the
+ * ends, and colons (streams and drives). Returns null when nothing is left.
  */
 export function safeFilename(name: string): string | null {
   const base = wellFormed(name).replace(DISGUISE, '').replace(CONTROL_IN_LINE, ' ').split(/[/\\]/).at(-1) ?? '';
@@ -34,7 +34,7 @@ export function safeFilename(name: string): string | null {
   return Buffer.byteLength(plain) <= FILENAME_BYTES_MAX ? plain : shortened(plain);
 }
 
-/** Keeps the extension, by which readers recognize the file type. */
+/** Shortens a file name but keeps its extension, by which readers recognize the file type. */
 function shortened(name: string): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
   return cut(name.slice(0, name.length - extension.length), FILENAME_BYTES_MAX - extension.length).text + extension;

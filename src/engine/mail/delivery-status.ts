@@ -21,7 +21,7 @@ const BY_CLASS: Readonly<Record<string, Outcome>> = { 2: 'delivered', 4: 'delaye
 const STATUS = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
 const REPLY = /\b([45]\d\d)(?=[ \-:#])/;
 
-/** Parses a message/delivery-status part (RFC 3464): groups of fields with empty lines between. At most 100. */
+/** Parses a message/delivery-status part (RFC 3464): groups of fields between empty lines. At most 100 recipients. */
 export function recipientsOfStatus(text: string): ReportedRecipient[] {
   const recipients: ReportedRecipient[] = [];
   for (let rest = text.replace(/^\s+/, ''); rest !== '' && recipients.length < RECIPIENTS_MAX;) {
@@ -34,12 +34,12 @@ export function recipientsOfStatus(text: string): ReportedRecipient[] {
   return recipients;
 }
 
-/** `status` is the status code in the report. */
+/** Returns whether the server rejected the address itself. `status` is the status code in the report. */
 export function refusesAddress(status: string | null, said: string): boolean {
   const reply = REPLY.exec(said);
   const code = reply?.[1] ?? null;
-  // Sendmail's 5.3.0 is its default code. A text without a reply code is not from a server, so none of it counts as a
-  // bare rejection.
+  // Sendmail uses 5.3.0 as its default code, so it is replaced. A text without a reply code is not from a server, so it
+  // is not treated as a bare rejection.
   const text =
     reply === null || code === null
       ? `${status ?? ''} ${said}`

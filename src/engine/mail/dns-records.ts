@@ -17,7 +17,7 @@ export interface DnsRecord {
 }
 
 export interface PlatformNames {
-  /** PLATFORM_DOMAIN. Null if it is not publicly resolvable, as on a laptop. */
+  /** PLATFORM_DOMAIN. Null if the domain is not publicly resolvable, as on a laptop. */
   domain: string | null;
   /** Target of custom hosts. */
   ingestHost: string;
@@ -95,7 +95,7 @@ export function returnPathHost(host: string): string {
   return `bounce.${host}`;
 }
 
-/** The record in which the operator lists the senders of the platform. */
+/** Returns the name of the SPF record in which the operator lists the hosts that send for the platform. */
 export function spfHost(platformDomain: string): string {
   return `spf.${platformDomain}`;
 }
@@ -255,7 +255,7 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   for (const answer of [cname, addresses]) {
     if (answer === undefined || 'unanswered' in answer) return answered(answer, name, 'CNAME', () => RIGHT);
   }
-  // While the expected addresses are unknown, the observed ones cannot be judged.
+  // While the expected addresses are unknown, the observed addresses cannot be judged.
   if (there.length > 0 && ourAddresses !== undefined && 'unanswered' in ourAddresses)
     return answered(ourAddresses, value, 'address', () => RIGHT);
   return answered(

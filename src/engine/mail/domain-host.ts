@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 /** The host name in lower case and A-labels (RFC 5890), or the fault of the input. */
 export type HostReading = { host: string } | { fault: string };
 
-/** Leaves room for the longest label that Posthorn prepends (`_domainkey` with selector; RFC 1035, 2.3.4). */
+/** Maximum length of a host name (RFC 1035, 2.3.4). */
 const HOST_CHARACTERS_MAX = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Characters that a URL parser would interpret: a path, a port, a user, an escape, white space. */

@@ -1,6 +1,6 @@
 import type { DomainKind, Judgement, RecordRole } from './dns-records.js';
 
-/** `pending-dns`: records are incomplete. `verified`: complete. `failed`: records were missing for too long. */
+/** `pending-dns`: records are incomplete. `verified`: they are complete. `failed`: they were missing for too long. */
 export type DomainState = 'pending-dns' | 'verified' | 'failed';
 
 export interface DomainStanding {
@@ -32,7 +32,7 @@ const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
 const REST_MS_UNSURE = HOUR_MS;
 const DOUBLINGS_MAX = 20;
 
-/** `isAsked`: a user requested the check, which gives a failed domain another chance. */
+/** `isAsked`: a user requested the check. In this case, a failed domain gets another chance. */
 export function afterCheck(
   before: DomainStanding,
   kind: DomainKind,
@@ -64,7 +64,7 @@ export function afterCheck(
   };
 }
 
-/** Returns the state between a domain's conversion and its next check. Existing proofs remain valid. */
+/** Returns the state between a change of the domain's kind and its next check. Existing proofs remain valid. */
 export function afterConversion(
   before: DomainStanding,
   to: 'email' | 'email-send',

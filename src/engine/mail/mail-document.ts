@@ -16,7 +16,7 @@ export const MAIL_DOCUMENT_POLICY =
 
 /** Image types that a browser only draws. Excludes SVG, which may contain active content. */
 const DRAWN = /^image\/(?:png|jpe?g|gif|webp|bmp|avif)$/i;
-/** Maximum size of all images as text. The document is held in memory. */
+/** Maximum size of all images as text. It is limited because the document is held in memory. */
 const IMAGES_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Matches only after a quote, a bracket or an equals sign: elsewhere `cid:` may be ordinary text. */
 const CID = /(["'(=]\s*)cid:([^"'\s<>()]{1,998})/gi;

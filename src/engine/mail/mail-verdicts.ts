@@ -21,10 +21,10 @@ export interface Verdicts {
   virus: ScanVerdict;
 }
 
-/** `fail`: the message is not from its stated author. `none`: unknown. */
+/** `fail`: the message is not from its stated author. `none`: it is unknown whether it is. */
 export type Auth = 'pass' | 'fail' | 'none';
 
-/** Why a message is not delivered. The first two can already be decided during the SMTP transaction. */
+/** The reason why a message is not delivered. The SMTP transaction can already decide on the first two. */
 export type QuarantineReason =
   | 'sender_not_allowed'
   | 'too_large'
@@ -44,7 +44,7 @@ const WORDS: ReadonlySet<string> = new Set<AuthVerdict>([
   'temperror',
   'permerror',
 ]);
-/** From best to worst. The best of several signatures counts, because anybody can add an invalid one. */
+/** Results from best to worst. The best result of several signatures is used: anybody can add an invalid signature. */
 const BEST_FIRST: readonly AuthVerdict[] = [
   'pass',
   'temperror',
@@ -111,7 +111,7 @@ export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null
 /** Shortest retry delay. Exceeds the caching time of failed lookups, so that each retry sends queries again. */
 const RETRY_MS_MIN = 6_000;
 
-/** Null: decide without DNS. Delays double. `unansweredForMs` counts from the first failure, where it is null. */
+/** Returns null to decide without DNS. Delays double. `unansweredForMs`: time since the first failure, or null. */
 export function dnsRetryDelayMs(unansweredForMs: number | null, retryForMs: number): number | null {
   const passedMs = unansweredForMs ?? 0;
   const leftMs = retryForMs - passedMs;

@@ -23,7 +23,7 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // Another kind of empty line counts only if it ends before this one begins, sharing at most one byte.
+    // An empty line of another kind is used only if it starts earlier and shares at most one byte with this one.
     searched = bytes.subarray(0, at + 1);
   }
   return end;
@@ -38,7 +38,8 @@ export function headOf(bytes: Buffer): Buffer {
 
 /**
  * Returns the fields of RFC 5322, section 2.2. A line ends wherever any parser could end it, also at a bare CR or LF.
- * Content that parsers read differently is thus found twice rather than not at all. Skips other lines.
+ * Content that parsers read differently is therefore found twice instead of being missed. Skips lines that are not
+ * fields.
  */
 export function fieldsOf(head: Buffer): HeadField[] {
   const text = head.toString('utf8').replace(/^(?:\r\n|\n|\r)+/, '');

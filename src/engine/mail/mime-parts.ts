@@ -11,7 +11,7 @@ export interface MimePart {
   parts: readonly MimePart[];
 }
 
-/** Maximum nesting. Reports have a handful of parts in three levels. */
+/** Maximum nesting. Reports have only a few parts in three levels. */
 const DEPTH_MAX = 8;
 const PARTS_MAX = 64;
 const HEADERS_MAX = 500;
@@ -20,7 +20,7 @@ const BOUNDARY_CHARS_MAX = 200;
 const MULTIPART = 'multipart/';
 const MESSAGE = /^message\/(?:rfc822|global)$/;
 
-/** At most 64 parts and eight levels (RFC 2045, RFC 2046). Takes linear time for any content. */
+/** Parses at most 64 parts and eight levels (RFC 2045, RFC 2046). Takes linear time for any content. */
 export function mimePartsOf(raw: Buffer): MimePart {
   return partOf(raw.toString('latin1').replaceAll('\r\n', '\n').replaceAll('\r', '\n'), 0, { left: PARTS_MAX });
 }
@@ -56,7 +56,7 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
     if (/^[ \t]/.test(line)) {
       if (last !== undefined && last[1].length < HEADER_CHARS_MAX) last[1] += ` ${line.trim()}`;
     } else if (colon <= 0 && headers.length === 0) {
-      // A part without headers: its text directly follows the boundary.
+      // This part has no headers: its text directly follows the boundary.
       return { headers, rest: at - line.length - 1 };
     } else if (colon > 0 && headers.length < HEADERS_MAX) {
       headers.push([
@@ -137,7 +137,7 @@ function decoded(body: string, encoding: string): string {
     .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Decodes in the given charset. If that fails, decodes as UTF-8 if valid, otherwise as Latin-1. */
+/** Decodes valid UTF-8 as UTF-8, and other bytes in the given charset. Uses Latin-1 if the charset is unknown. */
 function readable(bytes: string, charset: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   try {

@@ -3,7 +3,7 @@ import { dkimHost, type DkimPublicKey, dkimText, returnPathHost, spfHost } from 
 
 export interface PlatformFacts {
   domain: string;
-  /** PLATFORM_ADDRESSES, IPv4 and IPv6. */
+  /** PLATFORM_ADDRESSES: IPv4 and IPv6 addresses. */
   addresses: readonly string[];
   spf: string | null;
   dkim: readonly DkimPublicKey[];
@@ -28,7 +28,7 @@ export interface ZoneStart {
   negativeTtl: number;
 }
 
-/** `refused`: the name is in another zone. `fine`, `absent`: whether the name exists, even without records. */
+/** `refused`: the name is in another zone. `fine`: it exists, even without records. `absent`: it does not exist. */
 export type ZoneAnswer = { code: 'fine' | 'absent'; records: readonly ZoneRecord[] } | { code: 'refused' };
 
 const TTL_SECONDS = 3_600;
@@ -40,7 +40,7 @@ export function mailHost(platformDomain: string): string {
   return `mx.${platformDomain}`;
 }
 
-/** SMTP_NAME, or a name in the platform's domain if that is publicly resolvable. */
+/** Returns SMTP_NAME, or else a name below the platform's domain if that domain is publicly resolvable. */
 export function receivingName({
   smtpName,
   platformDomain,

@@ -20,7 +20,7 @@ const FACT = fc.constantFrom(...FACT_KINDS);
 const HANDING_OVER = fc.constantFrom<HandingOver | null>('retrying', 'delivered', 'failed', 'dlq', null);
 
 describe('stateAfter', () => {
-  // Every transition of the contract (section 10). All others leave the state unchanged.
+  // Every transition that the contract (section 10) defines. All other events leave the state unchanged.
   const CHANGES: readonly [RecipientState, FactKind, RecipientState][] = [
     ['sending', 'sent', 'sent'],
     ['sending', 'delivered', 'delivered'],

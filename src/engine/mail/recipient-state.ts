@@ -1,4 +1,4 @@
-/** `sending`: the next attempt includes the recipient. `sent`: a provider reports later; callers see `sending`. */
+/** `sending`: the next attempt includes the recipient. `sent`: the result comes later; the API shows `sending`. */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
 export const RECIPIENT_STATES = [
@@ -23,7 +23,7 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
 export const EMAIL_STATUSES = ['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'] as const;
 
-/** Status of recipients without a final result: `retrying` while another attempt follows. */
+/** Status of recipients without a final result. `retrying` means that another attempt follows. */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;
@@ -38,9 +38,9 @@ const FROM_OPEN: Transitions = {
 };
 
 /**
- * Missing entries leave the state unchanged. Events arrive in any order and repeatedly, so a state never improves: a
- * `delivered` after a bounce changes nothing. The exception is `failed`, which says nothing about the address: a replay
- * may try again.
+ * Events without an entry leave the state unchanged. Events arrive in any order and repeatedly, so a state never
+ * improves: a `delivered` after a bounce changes nothing. The exception is `failed`, which says nothing about the
+ * address, so that a replay may try again.
  */
 const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   sending: FROM_OPEN,
@@ -52,7 +52,7 @@ const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   suppressed: {},
 };
 
-/** Idempotent. */
+/** Returns the state after an event. Repeated events change nothing. */
 export function stateAfter(state: RecipientState, fact: FactKind): RecipientState {
   return TRANSITIONS[state][fact] ?? state;
 }
@@ -69,9 +69,9 @@ export function suppressionAfter(fact: FactKind, isPermanent: boolean): 'bounce'
 }
 
 /**
- * The worst of complained, bounced, dlq, failed, sending, delivered, or suppressed when all recipients are.
- * `handingOver` is the status of recipients still owed: dlq or failed once no attempt follows. @throws RangeError for
- * an email without recipients.
+ * Returns the first of complained, bounced, dlq, failed, sending and delivered that any recipient has. Returns
+ * suppressed if all recipients are suppressed. `handingOver` is the status of recipients without a final result: dlq or
+ * failed once no attempt follows. @throws RangeError for an email without recipients.
  */
 export function emailStatus(states: readonly RecipientState[], handingOver: HandingOver | null): EmailStatus {
   if (states.length === 0) throw new RangeError('An email without recipients has no status.');

@@ -1,7 +1,7 @@
 /**
- * The blamed party. `recipient`: the address does not exist or permanently accepts no mail. `sender`: the sender's
- * address or domain. `source`: the IP address, its name or its reputation. `rate`: too much mail at once, or a
- * temporary refusal.
+ * The party that caused a rejection. `recipient`: the address does not exist or permanently accepts no mail. `sender`:
+ * the sender's address or domain. `source`: the IP address, its name or its reputation. `rate`: too much mail at once,
+ * or a temporary refusal.
  */
 export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
 
@@ -13,16 +13,16 @@ export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
  */
 const either = (...patterns: RegExp[]): RegExp => new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 
-/** Patterns that outweigh every code: Gmail returns 5.2.1 (disabled mailbox) if a mailbox receives too much. */
+/** Patterns with precedence over every code: Gmail returns 5.2.1 (disabled mailbox) if a mailbox receives too much. */
 const RATE = either(
   /\b(?:rate|frequency)[- ]?limit|\brate of\b.{0,30}\bmail\b|\breceiving (?:e-?mails?|messages) (?:too quickly|at a)|\bat a rate that\b/,
   /\btoo (?:many|much|fast|quickly|frequent|often)\b(?! (?:hops|received))|\bthrottl|\bconcurrent\b|\bthread limit\b/,
   /\b(?:hourly|daily|sending|outgoing|outbound|connections?|sessions?|messages? rate|submission)\b.{0,30}\b(?:limit|quota)|\bexceed\w*\b.{0,60}\b(?:rate|threshold|per (?:second|minute|hour|day|connection)|hourly|daily|connections)\b/,
   /\bgr[ea]y-?list|\btempora(?:ry|rily)\b|\b(?:try|retry|resend|send)\b.{0,40}\b(?:later|at a later time)\b|\bcome back later\b|\bbe lifted shortly\b/,
-  // QQ, for a recipient who receives a lot of mail in a short time.
+  // QQ sends this text if the recipient receives a lot of mail in a short time.
   /\bmailbox unavailable or access deni(?:ed|ned)\b/,
   /频率|頻率|稍后(?:再试|重试)|稍後(?:再試|重試)/,
-  // Comcast.
+  // Codes of Comcast.
   /\bRL0\d{5}\b/,
 );
 
@@ -31,23 +31,23 @@ const BLOCKLISTS =
 const SOURCE = either(
   /\bbanned send(?:er|ing)\b|\bbad reputation\b|\blow reputation of the sending\b|\bip=[\d.:a-f]+ - |\bsuspected (?:spam ip|bounce attack)|\bnot accepted from (?:this )?ip\b/,
   /\b(?:connections?|messages|mail|traffic)\b.{0,20}\bnot (?:be )?accepted from\b|\bmessages from \S+ (?:weren't sent|will be permanently deferred)|\bconnection denied\b|\bip\b.{0,60}\bnot authorized to send\b/,
-  // Comcast.
+  // Codes of Comcast.
   /\b(?:BL|ES|DN)0\d{5}\b/,
 );
 /**
- * Exchange Online: a ban of the IP address (5.7.511, 5.7.606-649, 5.7.708), of the content (506), of the address family
- * (510), of a tenant (705). RFC 7372: reverse DNS. Google: rate (28).
+ * Codes that blame the source. Exchange Online: a ban of the IP address (5.7.511, 5.7.606-649, 5.7.708), of the content
+ * (506), of the address family (510) or of a tenant (705). RFC 7372: reverse DNS. Google: rate (28).
  */
 const SOURCE_CODES = /^5\.7\.(?:25|28|50[67]|51[013]|6(?:0[6-9]|[1-4]\d)|70[58])$/;
 
-/** Sender callouts, as Exim performs them: the server could not verify the sender's address. */
+/** Failed sender callouts, for example of Exim: the server could not verify the sender's address. */
 const SENDER = either(
   /\bverification failed for\b|\bsender verif|\b(?:sender|callout|callback) verif\w*|\b(?:callout|callback)\b.{0,20}\b(?:fail|verif)|\bverif\w*\b.{0,30}\b(?:sender|return[- ]path)/,
   /\bsender(?:'s)?(?: e?-?mail)?(?: address| domain)?(?: \S+){0,3} (?:rejected|refused|denied|unknown|invalid|blocked|does not|doesn't|not (?:found|exist|allowed|valid|authoriz\w*|verified))/,
   /\b(?:invalid|unknown|bad|unverified|unauthenticated|suspected|suspected spam|unresolvable|unroutable) (?:envelope )?(?:sender|return[- ]path|reverse[- ]path|from address|mail from)/,
   /\b(?:return[- ]path|reverse[- ]path|return address|from (?:address|domain)|mail from)\b.{0,60}\b(?:not|invalid|reject\w*|refus\w*|fail\w*|unresolvable|unknown)\b/,
 );
-/** An incomplete callout says nothing about the sender. */
+/** A callout that was not completed says nothing about the sender. */
 const SENDER_UNKNOWN_YET = /\bcould not complete (?:sender|recipient) verif/i;
 const SENDER_CODES = /^5\.(?:1\.[789]|7\.(?:2[0-4679]|30|509))$/;
 
@@ -55,7 +55,7 @@ const FULL = either(
   /\b(?:mail ?box|mail ?folder|quota|storage|disk|inbox)\b.{0,60}\b(?:full|exceed\w*|over)\b|\bover ?quota\b|\binsufficient (?:disk|storage|system storage)|\bout of storage\b/,
   /\b(?:over|exceed\w*|full|violation)\b.{0,40}\b(?:quota|storage|disk)|\btoo much mail\b|\bspace not enough\b/,
 );
-/** A mailbox that is full today may have room tomorrow, so its address must not be suppressed permanently. */
+/** A mailbox that is full today may accept mail tomorrow, so its address must not be suppressed permanently. */
 const FULL_CODES = /^5\.2\.2$/;
 
 const UNKNOWN_RECIPIENT = either(
@@ -72,7 +72,7 @@ const NOT_OF_RECIPIENT = /\bsender\b|\bspam|\bblock|\bpolicy\b|\bvirus|\bcontent
 const POLICY =
   /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
-/** Words that other rejections use too. They decide only if no other pattern matches. */
+/** Words that also occur in other rejections. They are used only if no other pattern matches. */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,
   /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
@@ -86,9 +86,9 @@ const PROBABLY_RATE = either(
 const PROBABLY_SOURCE_CODES = /^5\.(?:3\.2|4\.5|4\.[27]|7\.[18]0?4)$/;
 
 /**
- * Returns the blamed party, or null if none, as when the message or a policy is the reason. Only `recipient` suppresses
- * an address, so doubtful cases get another reason. For server replies, reports (RFC 3464) and provider notifications
- * alike.
+ * Returns the party that caused the rejection. Returns null if no party did, for example if the message or a policy is
+ * the reason. Only `recipient` suppresses an address, so doubtful cases get another reason. Works for server replies,
+ * reports (RFC 3464) and provider notifications.
  */
 export function reasonOf(enhanced: string | null, text: string): ReplyReason | null {
   const isCode = (codes: RegExp): boolean => enhanced !== null && codes.test(enhanced);
@@ -105,8 +105,8 @@ export function reasonOf(enhanced: string | null, text: string): ReplyReason | n
 
 function namesRecipient(enhanced: string | null, text: string): boolean {
   if (enhanced !== null && RECIPIENT_CODES.test(enhanced)) return enhanced !== '5.1.0' || !POLICY.test(text);
-  // These codes are not about the address, whatever the text says. The exceptions 5.4.1 and 5.5.0 are used by large
-  // providers for unknown addresses.
+  // These codes are not about the address, even if the text is. The exceptions are 5.0.0, 5.4.1, 5.5.0 and 5.7.1: large
+  // providers use 5.4.1 and 5.5.0 for unknown addresses.
   if (enhanced !== null && !/^5\.(?:0\.0|4\.1|5\.0|7\.1)$/.test(enhanced)) return false;
   return UNKNOWN_RECIPIENT.test(text) && !NOT_OF_RECIPIENT.test(text) && !FULL.test(text);
 }

@@ -8,7 +8,7 @@ const read = (path: string): MailReport => readReport(readFileSync(new URL(path,
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8'));
 const described = (name: string): MailReport => read(`described/${name}.eml`);
 
-/** Each by an expected address if it has one, else by its first address. */
+/** Returns one address per recipient: an expected address if the recipient has one, otherwise its first address. */
 function named(report: MailReport, outcome: string, expected: readonly string[]): string[] {
   const wanted = new Set(expected.map((address) => address.toLowerCase()));
   const those = report.recipients
@@ -27,8 +27,8 @@ const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },
   'bounce_att.txt': { address: 'mango3438kaskdmdfklas@att.net', isPermanent: false },
   'bounce_charter.txt': { address: 'mango3438kaskdmdfklas@charter.net', isPermanent: true },
-  // QQ publishes the same words, "Mailbox unavailable or access denied", for an address that receives too much mail.
-  // Doubtful cases suppress nothing.
+  // QQ publishes the same words, "Mailbox unavailable or access denied", for an address that receives too much mail. In
+  // doubtful cases, the address is not suppressed.
   'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: false },
   'bounce_earthlink.txt': { address: 'mango3438kaskdmdfklas@earthlink.net', isPermanent: true },
   'bounce_exchange.txt': { address: 'mango3432dkl@skylight.com', isPermanent: true },

@@ -50,9 +50,9 @@ const REPLIES_BY_THEMSELVES = [
 ];
 
 /**
- * Parses RFC 3464, 5965, 3798 and 6522, else the usual human-readable texts. Nothing is trusted or rejected:
- * unintelligible messages are `other`. `isFromNobody`: with the null sender, as reports are. For 1 MB the work is
- * bounded, whatever the content.
+ * Parses reports of RFC 3464, 5965, 3798 and 6522, and otherwise the usual human-readable texts. Nothing in a report is
+ * trusted, and no message is rejected: a message that cannot be understood is `other`. `isFromNobody` is true for the
+ * null sender, which reports use. For 1 MB of any content, the work is bounded.
  */
 export function readReport(raw: Buffer, isFromNobody: boolean): MailReport {
   const message = mimePartsOf(raw);
@@ -141,14 +141,14 @@ function repliesByItself(message: MimePart): boolean {
   );
 }
 
-/** Detects bulk mail by its `Precedence` header. Some bounces have such a header too. */
+/** Detects bulk mail by its `Precedence` header. Some bounces have this header too. */
 function isInBulk(message: MimePart): boolean {
   return /^(?:bulk|junk|list)\b/i.test(headerOf(message, 'precedence'));
 }
 
 function complaintOf(parts: readonly MimePart[]): { type: string | null; complainants: string[] } | null {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
-  // Hotmail's older format: only the message, with its recipient in a header.
+  // Hotmail's older format consists only of the message, with its recipient in a header.
   const hotmail = parts.map((part) => headerOf(part, 'x-hmxmroriginalrecipient')).find((address) => address !== '');
   if (report === undefined)
     return hotmail === undefined ? null : { type: 'abuse', complainants: addressesIn([hotmail]) };
@@ -163,7 +163,7 @@ function complaintOf(parts: readonly MimePart[]): { type: string | null; complai
 const addressesIn = (values: readonly string[]): string[] =>
   values.slice(0, 100).flatMap((value) => /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value)?.[0] ?? []);
 
-/** Returns the first text part. HTML loses its tags. */
+/** Returns the first text part. Removes the tags of HTML. */
 function plainOf(parts: readonly MimePart[]): string {
   const leaf =
     parts.find(({ type, text }) => type === 'text/plain' && text.trim() !== '') ??

@@ -3,7 +3,7 @@ export const SCHEDULE_DAYS_MAX = 30;
 
 /** RFC 3339 with a time zone. A time without a zone is ambiguous. */
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
-/** As in the examples of the `resend` package: `in 1 min`. */
+/** A relative time such as `in 1 min`, as in the examples of the `resend` package. */
 const FROM_NOW = /^in (\d{1,6}) ?(m|mins?|minutes?|h|hours?|d|days?)$/i;
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
 

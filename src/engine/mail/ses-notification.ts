@@ -103,14 +103,14 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
   }
 }
 
-/** Bounce subtypes in which SES itself rejected the address, from its own data. */
+/** Bounce subtypes for which SES itself rejected the address, based on its own data. */
 const REFUSED_BY_SES: ReadonlySet<string> = new Set([
   'Suppressed',
   'OnAccountSuppressionList',
   'UnsubscribedRecipient',
 ]);
 
-/** SES calls every 5xx permanent, even for rate, IP or sender. Without a server text, SES's class applies. */
+/** SES reports every 5xx as permanent, even if the cause is rate, IP or sender. Without a server text, SES decides. */
 function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
   const said = textOf(diagnosticCode);
   return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusIn(textOf(status)), said);

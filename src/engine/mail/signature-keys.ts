@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import type { HeadField } from './message-head.js';
 
-/** Maximum of verified signatures per message (RFC 6376, section 6.1). Legitimate mail has at most five. */
+/** Maximum number of verified signatures per message (RFC 6376, section 6.1). Legitimate mail has at most five. */
 export const SIGNATURES_MAX = 20;
 
 const DKIM_FIELDS: ReadonlySet<string> = new Set(['dkim-signature']);
@@ -35,7 +35,7 @@ function keyNames(fields: readonly HeadField[], signatures: ReadonlySet<string>)
 /** Returns the name in lower case and A-labels, without a trailing dot. Null if invalid. */
 export function keyName(name: string): string | null {
   const plain = name.toLowerCase().replace(/\.$/, '');
-  // A-labels are longer than the labels they encode, and encoding takes quadratic time.
+  // Checks the length before encoding, which takes quadratic time. A-labels are longer than the labels they encode.
   if (plain.length > NAME_MAX) return null;
   const ascii = /^[\x21-\x7e]*$/.test(plain) ? plain : domainToASCII(plain);
   const isName =

@@ -9,7 +9,7 @@ export function isAtSimulator(address: string, platformDomain: string): boolean 
   return address.toLowerCase().endsWith(`@${simulatorHost(platformDomain)}`);
 }
 
-/** `bounced@simulator.…` or `bounced+a-label@simulator.…`. Unknown local parts: `delivered`. Other hosts: null. */
+/** `bounced@simulator.…` or `bounced+a-label@simulator.…`. Unknown local parts return `delivered`, other hosts null. */
 export function simulatedRole(address: string, platformDomain: string): SimulatedRole | null {
   if (!isAtSimulator(address, platformDomain)) return null;
   const [local = ''] = address.toLowerCase().split('@');

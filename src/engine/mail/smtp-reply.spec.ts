@@ -1,6 +1,6 @@
 import { classifyReply, cleanReply, retryAfterOf, type SmtpStage } from './smtp-reply.js';
 
-/** Stage, recipients and text. The text starts with the code. The texts are replies of well-known servers. */
+/** Expected outcome, stage and text of a reply, and the number of recipients. The texts are from well-known servers. */
 const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: number][] = [
   ['accepted', 'message', '250 2.0.0 Ok: queued as 4F1A'],
   ['accepted', 'rcpt', '251 User not local; will forward to <b@example.org>'],
@@ -53,7 +53,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['failed', 'message', '550 5.4.6 Mail loop detected', 1],
   ['failed', 'data', '500 5.5.1 Command unrecognized', 1],
   ['failed', 'message', '554 Email rejected due to security policies', 1],
-  // Temporary.
+  // The rejection is temporary.
   [
     'deferred',
     'rcpt',
@@ -67,7 +67,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['deferred', 'message', '451 4.3.0 Temporary lookup failure', 1],
   ['deferred', 'message', '503 5.5.1 Bad sequence of commands', 1],
   ['deferred', 'data', '451 try later', 3],
-  // Permanent according to the server, but caused by the source of the message.
+  // The rejection is permanent according to the server, but caused by the source of the message.
   ['deferred', 'rcpt', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org'],
   ['deferred', 'mail', '550 5.7.1 Service unavailable, Client host [192.0.2.1] blocked using Spamhaus'],
   ['deferred', 'rcpt', '550 5.7.25 The IP address sending this message does not have a PTR record setup'],

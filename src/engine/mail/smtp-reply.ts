@@ -13,11 +13,11 @@ export interface SmtpReply {
 }
 
 export interface SmtpVerdict {
-  /** Same values as `RecipientReply.outcome`. */
+  /** `bounced`: the address was rejected. `failed`: the message was rejected. `deferred`: a retry may succeed. */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
   /** Enhanced status code (RFC 3463), such as `5.1.1`. Null if the server sent none. */
   enhanced: string | null;
-  /** The server asks Posthorn to send less at once. */
+  /** The server asks Posthorn to send less mail. */
   isThrottled: boolean;
   /** The reply concerns the connection or the login, before any message. */
   isUnreachable: boolean;
@@ -29,13 +29,13 @@ const HOUR_MS = 3_600_000;
 const ENHANCED = /^(?:\d{3}[ -])?\s*([245]\.\d{1,3}\.\d{1,3})\b/;
 const AGAIN_IN =
   /\b(?:in|after|for|wait)\s+(?:at least\s+|about\s+|another\s+)?(\d{1,5})\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/i;
-/** Requests to send less. Excludes full mailboxes and servers that are briefly down. */
+/** Requests to send less mail. Excludes full mailboxes and servers that are briefly down. */
 const ASKS_FOR_LESS = /\brate|\bthrottl|\btoo (?:many|much|fast|quickly|frequent)|\bfrequency|\blimit/i;
 const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/i;
 
 /**
- * The code distinguishes temporary from permanent. The enhanced code and the text determine the blamed party
- * (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful cases get another meaning.
+ * The reply code says whether a failure is temporary or permanent. The enhanced code and the text say which party
+ * caused it (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful cases get another outcome.
  */
 export function classifyReply(reply: SmtpReply): SmtpVerdict {
   const { stage, code } = reply;
@@ -55,7 +55,7 @@ export function classifyReply(reply: SmtpReply): SmtpVerdict {
   };
 }
 
-/** For display: without control characters, on one line, at most 1,024 characters. */
+/** Prepares a reply for display: without control characters, on one line, at most 1,024 characters. */
 export function cleanReply(text: string): string {
   return text
     .replace(/\r?\n\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, ' ')
@@ -80,16 +80,16 @@ function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason |
   if (code >= 200 && code < 400) return 'accepted';
   // 503 is about the order of commands: the connection is out of sync.
   if (code < 500 || code > 599 || code === 503) return 'deferred';
-  // Rate, IP address or a full mailbox: a later attempt may succeed, whatever the class of the code.
+  // Rate, IP address or a full mailbox: a later attempt may succeed, even after a permanent code.
   if (reason === 'rate' || reason === 'source' || reason === 'full') return 'deferred';
-  // RFC 7504: code 556 means that a host or domain accepts no mail at all.
+  // RFC 7504: codes 521 and 556 mean that a host or a domain accepts no mail.
   const isOfAddress = reason === 'recipient' || (stage === 'rcpt' && reason === null && (code === 556 || code === 521));
   return isOfAddress && stage !== 'mail' && recipients === 1 ? 'bounced' : 'failed';
 }
 
 function enhancedOf(text: string, code: number): string | null {
   const enhanced = ENHANCED.exec(text)?.[1] ?? null;
-  // An enhanced code of another class than the reply code is a server bug. RFC 5321 relies on the reply code.
+  // An enhanced code whose class differs from the reply code's is a server bug. RFC 5321 relies on the reply code.
   return enhanced !== null && (code === 0 || enhanced.startsWith(String(Math.floor(code / 100)))) ? enhanced : null;
 }
 

@@ -1,26 +1,26 @@
 const MINUTE_MS = 60_000;
 
-/** Waits of RFC 5321. `block`: the network accepts a part of the message. `final-dot`: reply to the whole message. */
+/** Waits of RFC 5321. `block`: until a part of the message is sent. `final-dot`: until the reply to the message. */
 export type SmtpWait = keyof typeof RFC_WAITS_MS;
 
-/** RFC 5321, section 4.5.3.2. EHLO, STARTTLS, AUTH and RSET, which it omits, use the time for MAIL. */
+/** Waits of RFC 5321, section 4.5.3.2. It omits EHLO, STARTTLS, AUTH and RSET, which use the time for MAIL. */
 export const RFC_WAITS_MS = {
-  /** 4.5.3.2.1 */
+  /** Section 4.5.3.2.1. */
   greeting: 5 * MINUTE_MS,
-  /** 4.5.3.2.2 */
+  /** Section 4.5.3.2.2. */
   mail: 5 * MINUTE_MS,
-  /** 4.5.3.2.3 */
+  /** Section 4.5.3.2.3. */
   rcpt: 5 * MINUTE_MS,
-  /** 4.5.3.2.4 */
+  /** Section 4.5.3.2.4. */
   data: 2 * MINUTE_MS,
-  /** 4.5.3.2.5 */
+  /** Section 4.5.3.2.5. */
   block: 3 * MINUTE_MS,
-  /** 4.5.3.2.6: a server that replies too late may have accepted the message, so a retry would duplicate it. */
+  /** Section 4.5.3.2.6. A server that replies too late may have accepted the message. A retry would duplicate it. */
   'final-dot': 10 * MINUTE_MS,
   command: 5 * MINUTE_MS,
 } as const;
 
-/** Returns the RFC's wait, limited to the operator's maximum for one reply. */
+/** Returns the wait of RFC 5321, limited to the operator's maximum for one reply. */
 export function waitMs(wait: SmtpWait, answerMsMax: number): number {
   return Math.min(RFC_WAITS_MS[wait], answerMsMax);
 }

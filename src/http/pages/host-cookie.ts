@@ -27,7 +27,7 @@ const ID_CHARACTERS = 8;
 export function hostCookie(word: string, { baseUrl, key }: CookieOwner): HostCookie {
   const isSecure = new URL(baseUrl).protocol === 'https:';
   const name = `${isSecure ? '__Host-' : ''}${word}_${hash('sha256', key, 'hex').slice(0, ID_CHARACTERS)}`;
-  // Lax, because people arrive by links and return from the identity provider, which is another site.
+  // SameSite is Lax, because people arrive by links and return from the identity provider, which is another site.
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {
     name,

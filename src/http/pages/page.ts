@@ -19,8 +19,8 @@ export interface PageOptions {
 export const STYLE_PATH = '/pages/style.css';
 
 /**
- * No scripts, no resources except the stylesheet, no framing, no caching. The referrer stays within the origin:
- * `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn checks that header.
+ * Returns headers that forbid scripts, resources except the stylesheet, framing and caching. The referrer stays within
+ * the origin: `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn checks that header.
  */
 export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets'> = {}): Record<string, string> {
   return {

@@ -1,8 +1,8 @@
 /** Number of recent arrivals from which the rate is computed. */
 const SEEN = 8;
-/** Requests that arrive within this time would form a group without a linger, so a linger gained nothing. */
+/** If a group's requests arrive within this time, they would form a group even without a linger. */
 const TOGETHER_MS = 1.5;
-/** After this many consecutive lingers that gained nothing, lingers are skipped. A single one may be a coincidence. */
+/** After this many consecutive lingers that gained nothing, lingers are skipped. One alone may be a coincidence. */
 const IN_VAIN = 2;
 /** Maximum number of groups in a row that skip the linger. The number doubles with each linger that gains nothing. */
 const AT_ONCE_MAX = 64;

@@ -10,7 +10,7 @@ export interface CacheOptions {
   nowMs: () => number;
   /**
    * Time up to which all change notifications have arrived (`Notifications.heardUntilMs`). Entries that no notification
-   * invalidated count as loaded at this time. Do not set it for values that change merely because time passes.
+   * invalidated are treated as loaded at this time. Do not set it for values that change merely because time passes.
    */
   heardUntilMs?: () => number;
 }

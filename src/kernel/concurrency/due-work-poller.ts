@@ -6,9 +6,9 @@ import { Loop, type LoopDelay } from './loop.js';
 const LOOK_MS = 1_000;
 /** Maximum age of a poll result. An older result means that two polls have failed or take too long. */
 const GOOD_MS = 3_000;
-/** A poll that takes longer counts as failed. */
+/** A poll that takes longer is treated as failed. */
 const DEADLINE_MS = 4_000;
-/** Interval at which a loop still polls by itself. */
+/** Interval at which a loop polls by itself while this poller works. */
 const ATTENDED_MS = 30_000;
 
 export interface DueWork {
@@ -105,7 +105,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     const alarm = this.alarms.get(dueWork.name);
     if (alarm && alarm.atMs <= atMs) return;
     clearTimeout(alarm?.timer);
-    // A timer may fire slightly early, when nothing is due yet.
+    // A timer may fire slightly early, when no work is due yet.
     const timer = setTimeout(
       () => {
         this.alarms.delete(dueWork.name);

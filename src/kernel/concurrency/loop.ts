@@ -7,13 +7,13 @@ export interface LoopDelay {
 export interface LoopLimits {
   /** A turn that takes longer is abandoned, and the next one begins. */
   deadlineMs: number;
-  /** Maximum delay of a successful turn before the process counts as not ready. Infinity for housekeeping. */
+  /** Maximum delay of a successful turn. After it, the process is not ready. Infinity for housekeeping. */
   lateMs: number;
 }
 
 /** The deadline exceeds the time of two statements that use up the statement timeout of their pool. */
 const LIMITS: LoopLimits = { deadlineMs: 75_000, lateMs: 30_000 };
-/** Limits for loops that do not affect readiness: their failure is no reason to move traffic to other processes. */
+/** Limits for loops that do not affect readiness, because their failure must not move traffic to other processes. */
 export const HOUSEKEEPING: LoopLimits = { deadlineMs: 600_000, lateMs: Infinity };
 
 const BACKOFF_MS_FIRST = 100;
@@ -50,7 +50,7 @@ export class Loop {
     return Loop.started;
   }
 
-  /** How long a successful turn has been overdue. 0 if the next one is in the future. */
+  /** Returns how long a successful turn has been overdue. 0 if the next turn is in the future. */
   overdueMs(): number {
     return this.stopped ? 0 : Math.max(0, performance.now() - this.dueMs);
   }

@@ -20,7 +20,7 @@ import { isUnreachable, retryUntilAvailable } from '../database/retry-until-avai
 /** Statement deadline: half the duration of a worker's lock on a job. */
 const DEADLINE_MS = 15_000;
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
-/** Connections per pool. A worker needs one more, because its LISTEN connection stays open. */
+/** Connections per pool. A worker needs one more connection, because its LISTEN connection stays open. */
 const CONNECTIONS = { queue: 2, worker: 3 } as const;
 /** Idle timeout of connections. It exceeds a worker's polling interval, because opening one costs more than a query. */
 const IDLE_MS = 30_000;
@@ -45,7 +45,7 @@ export function queueOptions(config: Config): { connection: never; prefix?: stri
       options,
       true,
     );
-  // Set process-wide, because @nestjs/bullmq 12.0 has no option for a backend per queue.
+  // The backend is set for the whole process: @nestjs/bullmq 12.0 has no option for a backend per queue.
   setDefaultBackendFactory(backend as unknown as BackendFactory<IQueueBackend>);
   return { connection: {} as never };
 }
@@ -66,7 +66,7 @@ export async function prepareQueues(config: Config): Promise<void> {
   });
 }
 
-/** BullMQ's own connection has no error listener, and caches a failed first connection forever. */
+/** Replaces BullMQ's own connection, which has no error listener and caches a failed first connection forever. */
 class QueueConnection extends PostgresConnection {
   private readonly own: pg.Pool;
 

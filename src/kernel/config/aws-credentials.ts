@@ -2,6 +2,6 @@
 export interface AwsCredentials {
   accessKeyId: string;
   secretAccessKey: string;
-  /** Only for temporary credentials. */
+  /** Only temporary credentials have a session token. */
   sessionToken?: string;
 }

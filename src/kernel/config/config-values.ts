@@ -18,7 +18,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, 
 const CONTROL_CHARACTERS = /[\x00-\x1f\x7f]/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Methods return the checked value or throw `ConfigError`. A blank value counts as not set. */
+/** Methods return the checked value or throw `ConfigError`. A blank value is treated as not set. */
 export class ConfigReader {
   constructor(private readonly env: Readonly<Record<string, string | undefined>>) {}
 

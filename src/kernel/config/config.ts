@@ -81,7 +81,7 @@ const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
 export class Config {
   /** PORT: the port of the API. 0 selects a free port. */
   declare readonly port: number;
-  /** HOST: the listeners bind to it. Default: loopback if PostgreSQL is embedded, otherwise every interface. */
+  /** HOST: address or name to listen on. Default: loopback if PostgreSQL is embedded, otherwise every interface. */
   declare readonly host: string;
   /** BASE_URL without a trailing slash. `null`: `baseUrl` is derived from the port. */
   declare readonly configuredBaseUrl: string | null;
@@ -91,7 +91,7 @@ export class Config {
   declare readonly configuredDatabaseUrl: string | null;
   /** DATABASE_DIRECT_URL: the same database without its pooler. `null`: there is no pooler. Secret. */
   declare readonly configuredDatabaseDirectUrl: string | null;
-  /** REDIS_URL: the Redis for queues and rate limits. `null`: they are kept in PostgreSQL. Secret. */
+  /** REDIS_URL, secret: Redis for queues and rate limits. `null`: queues in PostgreSQL, limits in each process. */
   declare readonly redisUrl: string | null;
   /** ROLE: the parts of the service that this process runs. */
   declare readonly role: Role;
@@ -137,7 +137,7 @@ export class Config {
   declare readonly rateLimitPortal: RateLimit | null;
   /** RATE_LIMIT_REGISTRATION: limit for OAuth client registrations from one network. `null`: unlimited. */
   declare readonly rateLimitRegistration: RateLimit | null;
-  /** PORTAL_ENDPOINTS_MAX: number of an application's endpoints at which its customer cannot add more. */
+  /** PORTAL_ENDPOINTS_MAX: a customer cannot add endpoints to an application that has at least this many. */
   declare readonly portalEndpointsMax: number;
   /** IDEMPOTENCY_TTL: how long the response to an Idempotency-Key is kept. */
   declare readonly idempotencyTtlMs: number;
@@ -158,7 +158,8 @@ export class Config {
   /** EXTENSIONS: package names or paths of Nest modules, in load order. */
   declare readonly extensions: readonly string[];
   /**
-   * SHUTDOWN_GRACE: how long a stopping process continues to serve, so that load balancers notice. The drain follows.
+   * SHUTDOWN_GRACE: how long a stopping process continues to serve, so that load balancers notice the stop. The drain
+   * follows.
    */
   declare readonly shutdownGraceMs: number;
   /** SHUTDOWN_TIMEOUT: how long a drain may take before the process exits anyway. */
@@ -168,8 +169,8 @@ export class Config {
   /** DATABASE_POOL_SIZE: maximum number of connections in the main pool of one process. */
   declare readonly databasePoolSize: number;
   /**
-   * RECONCILE: whether the dispatcher sweeps for due rows. Only the durability tests turn it off, to show that
-   * deliveries that the queue lost then stay undelivered.
+   * RECONCILE: whether the dispatcher searches the database for due deliveries. Only the durability tests turn it off,
+   * to show that deliveries that the queue lost then stay undelivered.
    */
   declare readonly reconcile: boolean;
   /** EXPERIMENTAL_DESTINATIONS: unfinished destination types that are offered anyway. */
@@ -197,7 +198,7 @@ export class Config {
   declare readonly sesTopics: readonly string[];
   /** SIGN_IN_MAIL_FROM: sender address of sign-in codes. `null`: `sign-in@PLATFORM_DOMAIN`. */
   declare readonly signInMailFrom: string | null;
-  /** OIDC_*: identity provider of the installation. `null`: none. The contained client secret is secret. */
+  /** OIDC_*: identity provider of the installation. `null`: none. It contains the client secret. */
   declare readonly oidc: OidcProvider | null;
   /** OPERATOR_KEY: bearer token of operator API calls. `null`: these calls are disabled. Secret. */
   declare readonly operatorKey: string | null;
@@ -211,7 +212,7 @@ export class Config {
   declare readonly bounceSuppressionDays: number | null;
   /** MAIL_DNS_RETRY: how long a received message waits for unresponsive name servers. */
   declare readonly mailDnsRetryMs: number;
-  /** RSPAMD_URL: the rspamd (its normal worker) that scans received mail. `null`: none. */
+  /** RSPAMD_URL: URL of the normal worker of the rspamd that scans received mail. `null`: none. */
   declare readonly rspamdUrl: string | null;
   /** CLAMD_ADDRESS: host and port of the clamd that scans received mail for viruses. `null`: none. */
   declare readonly clamdAddress: string | null;
@@ -249,7 +250,7 @@ export class Config {
     return this.configuredDatabaseUrl === null;
   }
 
-  /** URL of the database: DATABASE_URL or the embedded server. Throws before `completedWith` if embedded. Secret. */
+  /** DATABASE_URL, or the embedded server's URL, which is unknown before `completedWith` (throws). Secret. */
   get databaseUrl(): string {
     if (this.configuredDatabaseUrl === null) throw new Error('The embedded PostgreSQL is not started yet.');
     return this.configuredDatabaseUrl;
@@ -265,7 +266,7 @@ export class Config {
     return this.databaseDirectUrl !== this.databaseUrl;
   }
 
-  /** The 32 bytes that encrypt every data key. Throws before `completedWith` if embedded without MASTER_KEY. Secret. */
+  /** The 32 bytes that encrypt every data key. Throws before `completedWith` if there is no MASTER_KEY yet. Secret. */
   get masterKey(): Buffer {
     if (this.configuredMasterKey === null) throw new Error('The master key is not provided yet.');
     return this.configuredMasterKey;
@@ -287,7 +288,7 @@ export class Config {
     return [...this.#listeningPorts];
   }
 
-  /** Returns a copy with the database URL and the master key of an embedded start. */
+  /** Returns a copy with the URL of the embedded database and the master key. */
   completedWith(databaseUrl: string, masterKey: Buffer): Config {
     return new Config({ ...this, configuredDatabaseUrl: databaseUrl, configuredMasterKey: masterKey });
   }
@@ -311,7 +312,8 @@ export class Config {
 }
 
 /**
- * Validates environment variables. Pure. Unknown variables are ignored, empty ones count as not set.
+ * Validates environment variables. The function is pure. Unknown variables are ignored, and empty variables are treated
+ * as not set.
  * @throws ConfigError for the first invalid variable.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
@@ -440,7 +442,7 @@ function readLimits(read: ConfigReader): LimitFields {
   };
 }
 
-/** Sign-in methods other than API keys, and the audit log. */
+/** Reads the settings of sign-in methods other than API keys, and of the audit log. */
 function readAccess(
   read: ConfigReader,
 ): Pick<ConfigFields, 'signInMailFrom' | 'oidc' | 'operatorKey' | 'auditRetentionDays'> {
@@ -505,7 +507,7 @@ function readSmtp(read: ConfigReader): SmtpFields {
   if ((certFile === null) !== (keyFile === null))
     throw new ConfigError('SMTP_TLS_CERT requires SMTP_TLS_KEY and vice versa: set both, or neither.');
   return {
-    // With PORT=0 the SMTP port is free to choose as well, so that several instances can run side by side.
+    // With PORT=0, the SMTP port is also a free port by default, so that several instances can run side by side.
     smtpPort: isOff ? null : (read.wholeNumber('SMTP_PORT', 0, 65535) ?? (read.text('PORT') === '0' ? 0 : 2525)),
     isSmtpPortAsked: read.text('SMTP_PORT') !== null || read.text('ROLE') === 'smtp',
     smtpName: read.matching('SMTP_NAME', HOST_NAME, 'a host name such as mx.example.com')?.toLowerCase() ?? null,
@@ -558,7 +560,7 @@ function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
   const expected = '32 bytes in base64 or hex (`openssl rand -base64 32` makes one)';
   const value = read.text('MASTER_KEY');
   if (value === null) {
-    // A generated key would differ between machines that share the database.
+    // A generated key would be different on each of the machines that share the database.
     if (isExternal)
       throw new ConfigError(
         `MASTER_KEY is required when DATABASE_URL is set: ${expected}. For docker compose: ${CREATE_SECRETS}`,
@@ -588,7 +590,7 @@ function readBootstrapApiKey(read: ConfigReader): string | null {
 
 function readEmailTransport(read: ConfigReader): EmailTransport {
   const transport = parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read));
-  // Other mail servers look up the name that Posthorn announces.
+  // Other mail servers look up the name that Posthorn announces, so the name must be public.
   if (transport.kind === 'direct' && !readPlatformDomain(read).includes('.'))
     throw new ConfigError(
       'EMAIL_TRANSPORT=direct: needs PLATFORM_DOMAIN: the name that Posthorn announces to mail servers.',

@@ -32,7 +32,7 @@ export interface EmailRelay {
   /** Whether the connection uses TLS from the first byte (RFC 8314). */
   isImplicitTls: boolean;
   startTls: StartTls;
-  /** Null if the server accepts mail without a login. Secret. */
+  /** Credentials of the server, secret. Null if the server accepts mail without a login. */
   login: { user: string; password: string } | null;
 }
 

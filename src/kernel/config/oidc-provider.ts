@@ -19,7 +19,7 @@ export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
 export interface OidcProvider {
   issuer: string;
   clientId: string;
-  /** Null for a public client. Secret. */
+  /** Secret of the client. Null for a public client. */
   clientSecret: string | null;
   groupsClaim: string;
   /** Pairs of group and role. `*` matches every user. Empty if only existing members may sign in. */
@@ -70,7 +70,7 @@ export function readOidc({
   if (issuer.search !== '' || issuer.hash !== '' || issuer.username !== '')
     throw new ConfigError('OIDC_ISSUER must be a URL without credentials, query and fragment.');
   return {
-    // Must equal the issuer in the provider's document, so no slash is added.
+    // The issuer must equal the issuer in the provider's document, so no slash is added.
     issuer: issuer.pathname === '/' ? issuer.origin : issuer.href,
     clientId,
     clientSecret,
@@ -83,11 +83,11 @@ export function readOidc({
   };
 }
 
-/** A provider for several organizations needs listed domains. Otherwise it could claim any member's address. */
+/** With several organizations, a provider needs listed domains. Otherwise it could claim any member's address. */
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';
 
-/** Returns true if the provider may only be used while there is one organization. */
+/** Returns whether the provider may only be used while there is a single organization. */
 export function lacksDomains(provider: OidcProvider | null): boolean {
   return provider !== null && provider.domains.length === 0;
 }

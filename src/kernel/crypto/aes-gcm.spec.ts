@@ -47,7 +47,7 @@ describe('encrypt and decrypt', () => {
   it('reject a tag of 4 bytes, which Node.js accepts by default', () => {
     const { key, iv, tag, context } = PUBLISHED;
 
-    // An empty ciphertext after four bytes of the tag, then these four bytes followed by the ciphertext.
+    // The first box has no ciphertext and a tag of four bytes. The second box has the same tag and a ciphertext.
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4)]), context)).toBeNull();
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4), PUBLISHED.ciphertext]), context)).toBeNull();
   });

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
-/** Length of the tag. Always set and checked, because Node.js otherwise accepts tags of 4 bytes (standards.md, 7). */
+/** Length of the tag. It is always set and checked: Node.js would also accept tags of 4 bytes (standards.md, 7). */
 const TAG_BYTES = 16;
 
 /** Number of bytes by which a box exceeds its plaintext. */

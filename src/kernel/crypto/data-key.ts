@@ -6,7 +6,7 @@ const WRAPPED_VERSION = 1;
 
 export interface DataKey {
   id: number;
-  /** 32 bytes. Secret. */
+  /** The key itself, 32 bytes. Secret. */
   key: Buffer;
 }
 
@@ -20,14 +20,14 @@ export function wrap(masterKey: Buffer, { id, key }: DataKey): Buffer {
   return Buffer.concat([Buffer.of(WRAPPED_VERSION), encrypt(wrappingKey(masterKey), key, rowOf(id))]);
 }
 
-/** Null if the key was wrapped with another MASTER_KEY, altered or moved to another row. */
+/** Returns null if the key was wrapped with another MASTER_KEY, altered or moved to another row. */
 export function unwrap(masterKey: Buffer, id: number, wrapped: Buffer): DataKey | null {
   if (wrapped[0] !== WRAPPED_VERSION) return null;
   const key = decrypt(wrappingKey(masterKey), wrapped.subarray(1), rowOf(id));
   return key?.length === KEY_BYTES ? { id, key } : null;
 }
 
-/** HKDF-SHA256 (RFC 5869). Reveals nothing about other derived keys or about the input key. */
+/** HKDF-SHA256 (RFC 5869). The result reveals nothing about other derived keys or about the input key. */
 export function derive(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
 }

@@ -24,7 +24,7 @@ const INSERT: Statement = {
 
 const REPLACE: Statement = {
   name: 'keyring.replace',
-  // Index data_keys_pkey.
+  // The statement uses the index data_keys_pkey.
   text: `
     update data_keys k set wrapped = n.wrapped
     from unnest($1::int[], $2::bytea[]) as n (id, wrapped) where k.id = n.id`,
@@ -32,7 +32,7 @@ const REPLACE: Statement = {
 
 const OLDEST_SECRET: Statement = {
   name: 'keyring.oldest_secret',
-  // Index environments_pkey. Every environment has had a signing secret since the first release.
+  // Uses the index environments_pkey. Every environment has had a signing secret since the first release.
   text: 'select id, secret from environments order by id limit 1',
 };
 
@@ -65,7 +65,7 @@ export class KeyringStore {
     await this.database.query(REPLACE, [keys.map(({ id }) => id), keys.map(({ wrapped }) => wrapped)]);
   }
 
-  /** A value that every used installation has stored, or null on a new installation. */
+  /** Returns a value that every installation in use has stored, or null on a new installation. */
   async oldestSecret(): Promise<SealedValue | null> {
     const [row] = await this.database.query<{ id: number; secret: Buffer }>(OLDEST_SECRET);
     return row

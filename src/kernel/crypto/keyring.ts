@@ -76,7 +76,7 @@ export class Keyring {
     });
   }
 
-  /** Wraps every data key anew, in one transaction. Throws ConfigError if MASTER_KEY cannot open them. */
+  /** Wraps every data key again, in one transaction. Throws ConfigError if the current MASTER_KEY cannot open them. */
   async rewrap(masterKey: Buffer): Promise<void> {
     await this.store.locked(async () => {
       const keys = (await this.store.list()).map((row) => this.unwrapped(row));
@@ -95,7 +95,7 @@ export class Keyring {
     return made;
   }
 
-  /** Throws if MASTER_KEY is wrong. Storing data keys under a wrong MASTER_KEY would lock out the right one. */
+  /** Throws if MASTER_KEY is wrong. Data keys stored under a wrong MASTER_KEY would make the right one unusable. */
   private async checkAgainstStored({ key }: DataKey): Promise<void> {
     const stored = await this.store.oldestSecret();
     if (stored === null) return;

@@ -4,7 +4,7 @@ import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 /** A header as stored in `requests.headers`. Secret values are sealed. Older rows contain them as received. */
 export type StoredHeader = readonly [name: string, value: string | { readonly sealed: string }];
 
-/** Place of a request's headers. Sealed values can only be opened for the same request. */
+/** The request that the headers belong to. Sealed values can only be opened for the same request. */
 interface Of {
   environmentId: number;
   id: string;
@@ -23,7 +23,7 @@ export function sealHeaders(
   ]);
 }
 
-/** Throws if a header cannot be opened. */
+/** Returns the headers with all values opened. Throws if a value cannot be opened. */
 export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonly StoredHeader[]): [string, string][] {
   return headers.map(([name, value]) => [
     name,
@@ -39,7 +39,7 @@ export type StoredHeaders = Readonly<Record<string, string | { readonly sealed: 
 
 export type HeadersPlace = Omit<SealedPlace, 'column'>;
 
-/** Returns the same object if no value is sensitive. */
+/** Seals the sensitive values of headers. Returns the same object if no value is sensitive. */
 export function sealNamed(
   vault: Pick<Vault, 'seal'>,
   place: HeadersPlace,
@@ -56,7 +56,7 @@ export function sealNamed(
   );
 }
 
-/** Returns the same object if no value is sealed. Throws if one cannot be opened. */
+/** Opens sealed header values. Returns the same object if no value is sealed. Throws if a value cannot be opened. */
 export function openNamed(
   vault: Pick<Vault, 'open'>,
   place: HeadersPlace,

@@ -9,7 +9,7 @@ export interface SealedPlace {
   column: string;
 }
 
-/** Version 1: version byte ‖ box, under data key 0. Still read, no longer written. */
+/** Version 1: version byte ‖ box, under data key 0. Posthorn still reads this version, but no longer writes it. */
 const VERSION_1 = 1;
 const HEADER_BYTES_1 = 1;
 /** Version 2: version byte ‖ number of the data key (4, big endian) ‖ box. */
@@ -35,7 +35,7 @@ export function dataKeyOf(sealed: Buffer): number | null {
   return sealed[0] === VERSION_2 && sealed.length >= HEADER_BYTES_2 + BOX_BYTES ? sealed.readUInt32BE(1) : null;
 }
 
-/** Null if the key or the context is different, or if the value was altered. */
+/** Returns null if the key or the context is different, or if the value was altered. */
 export function openValue(key: Buffer, sealed: Buffer, context: string): Buffer | null {
   if (sealed[0] === VERSION_1) return decrypt(key, sealed.subarray(HEADER_BYTES_1), Buffer.from(context));
   const [header, box] = [sealed.subarray(0, HEADER_BYTES_2), sealed.subarray(HEADER_BYTES_2)];

@@ -24,7 +24,7 @@ export function isSensitive(lowerName: string): boolean {
   return answer;
 }
 
-/** Sensitive values are visible only with write access. */
+/** Returns the headers as the API shows them: sensitive values are visible only with write access. */
 export function shownHeaders(
   headers: Readonly<Record<string, string>>,
   { scope }: Pick<Caller, 'scope'>,

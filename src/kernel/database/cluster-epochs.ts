@@ -4,7 +4,8 @@ import { Notifications } from './notifications.js';
 
 /**
  * Current cluster and timeline. The control file has the timeline of the last checkpoint, which may be minutes old. The
- * name of the WAL file is correct from the promotion on. The timeline is null on a standby, which writes nothing.
+ * name of the WAL file is correct immediately after a promotion. The timeline is null on a standby, which writes
+ * nothing.
  */
 const NOW = `(
   select system_identifier, case when not pg_is_in_recovery()
@@ -13,15 +14,15 @@ const NOW = `(
 
 /**
  * SQL for the epoch of the current transaction. Transaction ids are only comparable within one cluster and timeline. If
- * either differs from the newest recorded one, the epoch is higher from the first statement on. Unrecorded timelines in
- * between count too, so that two timelines never share an epoch.
+ * either differs from the newest record, the epoch is higher, even before the change is recorded. Timelines that were
+ * skipped also increase the epoch, so that two timelines never share an epoch.
  */
 export const EPOCH = `(
   select c.epoch + case when n.timeline_id is null then 0 when c.system_identifier <> n.system_identifier then 1
                         when c.timeline_id <> n.timeline_id then greatest(n.timeline_id - c.timeline_id, 1) else 0 end
   from cluster_epochs c, ${NOW} n where c.epoch = (select max(epoch) from cluster_epochs))`;
 
-/** Waits for transactions that still write items: readers treat every item of an older epoch as committed. */
+/** Waits for transactions that still write items, because readers treat all items of an older epoch as committed. */
 export const LOCK_FOR_EPOCH = 'lock table pull_items in share row exclusive mode';
 
 export const IS_EPOCH_RECORDED = `select 1 from cluster_epochs where epoch = ${EPOCH}`;
@@ -53,15 +54,15 @@ export class ClusterEpochs {
     @Inject(Database) private readonly database: Database,
     @Inject(Notifications) notifications: Notifications,
   ) {
-    // `*` means that the LISTEN connection was re-established. The server behind it may be another one.
+    // `*` means that the LISTEN connection was re-established, possibly to another server.
     notifications.on('cluster', (key) => {
       if (key === '*') void this.record();
     });
   }
 
   /**
-   * Begins a new epoch. Called for a client with a position that this database cannot have issued yet: the database was
-   * reset without a new timeline, for example by a copy of its files.
+   * Begins a new epoch. Called if a client has a position that this database cannot have issued yet. The database was
+   * then reset without a new timeline, for example by a copy of its files.
    */
   async begin(): Promise<void> {
     await this.write(BEGIN, 'The database was reset to an earlier state.');
@@ -72,7 +73,7 @@ export class ClusterEpochs {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
       await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // Safe to ignore unless two more changes happen before the next attempt: the SQL computes the epoch by itself.
+      // The error is harmless unless two more changes precede the next attempt: the SQL computes the epoch itself.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
       );

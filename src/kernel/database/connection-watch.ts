@@ -16,7 +16,7 @@ export interface Watched {
 /** State of each backend by process id, queried over a second connection. Null if that connection did not respond. */
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
-/** Queries the state of backends over a second connection. Behind a pooler, tests the storage instead, as process 0. */
+/** Queries the state of backends over a second connection. Behind a pooler, tests the storage as process 0. */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 
 interface Seen {

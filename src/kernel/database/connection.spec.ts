@@ -9,7 +9,7 @@ const WELCOME = Buffer.concat([
   Buffer.from([0x5a, 0, 0, 0, 5, 0x49]),
 ]);
 
-/** A minimal server behind a minimal socket: it accepts every login and answers nothing. The test can end it. */
+/** A minimal server on a minimal socket. It accepts every login and responds to no statement. The test can end it. */
 class Server extends Duplex {
   private isGreeted = false;
 

@@ -8,7 +8,7 @@ export interface ConnectionPurpose {
   name: string;
   /** Maximum time of a statement that the server is executing. Infinity for no limit. */
   deadlineMs: number;
-  /** Session settings, `name=value`. Not for connections through a pooler, which rejects or drops such settings. */
+  /** Session settings as `name=value`. Must be omitted behind a pooler, which rejects or drops session settings. */
   settings?: readonly string[];
   /** True for connections through a pooler that may assign each transaction to another connection. */
   isPooled?: boolean;
@@ -44,7 +44,7 @@ export function connectionOptions({
 interface ConnectionOptions extends pg.ClientConfig {
   deadlineMs?: number;
   isPooled?: boolean;
-  /** False for the second connection, which checks the others. */
+  /** False for the second connection, which checks the other connections. */
   isWatched?: boolean;
 }
 
@@ -115,7 +115,7 @@ const COMMIT_MS_MAX = 1_000;
 const STATES = `
   select pid, coalesce(state, '') as state, coalesce(wait_event_type, '') as waits_for
   from pg_stat_activity where pid = any($1::int[])`;
-/** Writes a commit to disk that leaves no data behind. */
+/** SQL for a commit that is written to disk but leaves no data behind. */
 const COMMIT = `select pg_logical_emit_message(true, 'posthorn', '')`;
 
 const watch = new ConnectionWatch(async (url, isPooled, backendPids) => {

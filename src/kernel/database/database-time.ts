@@ -17,7 +17,7 @@ const NOW: Statement = {
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 };
 
-/** Sets the clock to PostgreSQL's time. Keeps it if both agree within the precision of the round trip. */
+/** Sets the clock to PostgreSQL's time. Does not change it if both agree within the precision of the round trip. */
 export async function followDatabase(
   clock: SystemClock,
   ask: (text: string) => Promise<{ ms: number }[]>,
@@ -42,7 +42,7 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly logger = new Logger(DatabaseTime.name);
   private readonly loop: Loop;
   private wasAgreed = true;
-  /** Time of the last time report from PostgreSQL, on the monotonic clock. */
+  /** Time on the monotonic clock at which PostgreSQL's time last arrived. */
   private toldMs = -Infinity;
 
   constructor(

@@ -10,7 +10,7 @@ import { PlannedPool } from './planned-pool.js';
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Set for a shorter deadline than the pool's. After this time the connection is destroyed. */
+  /** Deadline, if it is shorter than the pool's. After this time the connection is destroyed. */
   readonly deadlineMs?: number;
 }
 
@@ -21,15 +21,15 @@ export interface PiggybackStatement {
   onCommitted(rows: unknown[]): void;
 }
 
-/** Limits a piggyback statement's wait for row locks. Runs directly before it, so the main statement is unaffected. */
+/** Limits a piggyback statement's wait for row locks. It runs after the main statement, which is unaffected. */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
 interface Unit {
   runner: QueryRunner | null;
-  /** Set while the transaction begins, so that concurrent calls join it. */
+  /** Present while the transaction begins, so that concurrent calls wait for the same transaction. */
   opening: Promise<void> | null;
   afterCommit: (() => void)[];
-  /** Run when the unit ends, whether it commits or not. */
+  /** Functions that run when the unit ends, whether it commits or not. */
   afterEnd: (() => void)[];
   /** Writes what must be stored with the unit's first effect, in the same transaction. Null once it has run. */
   companion: (() => Promise<void>) | null;
@@ -91,8 +91,9 @@ export class Database {
   }
 
   /**
-   * Runs a hot statement outside of any transaction, or in the caller's with `within`. It commits atomically with a
-   * piggyback statement. Throws the error of either statement, including a lock timeout of the piggyback statement.
+   * Runs a frequent statement outside of any transaction, or in the caller's transaction with `within`. A piggyback
+   * statement commits atomically with it. Throws the error of either statement, including a lock timeout of the
+   * piggyback statement.
    */
   async queryPrepared<R>(
     statement: Statement,
@@ -165,9 +166,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in the current or a new unit of work. Every writing statement joins its transaction. `companion` writes
-   * what must be stored together with the effect. It runs once: at `commitEarly`, or when `work` calls the function
-   * that it receives.
+   * Runs `work` in the current unit of work or in a new one. Every writing statement joins the transaction of the unit.
+   * `companion` writes data that must be stored together with the effect. It runs once: at `commitEarly`, or when
+   * `work` calls the function that it receives.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.inCurrentUnit(async () => {
@@ -178,9 +179,9 @@ export class Database {
   }
 
   /**
-   * Commits an accompanied unit so far, with its companion. Call it before the first effect that cannot be part of a
-   * transaction, and before waiting for other processes to see the writes. A second call, or a call outside of such a
-   * unit, does nothing.
+   * Commits the statements of an accompanied unit so far, with its companion. Call it before the first effect that
+   * cannot be part of a transaction, and before waiting for other processes to see the writes. A second call, or a call
+   * outside of an accompanied unit, does nothing.
    */
   async commitEarly(): Promise<void> {
     const unit = this.current();
@@ -190,7 +191,7 @@ export class Database {
     await runner?.commitTransaction();
     await runner?.release();
     Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [] });
-    // Runs outside of the unit: a loop that is woken here must not work within this unit's transactions.
+    // Runs outside of the unit, because a loop that is woken here must not work within the unit's transactions.
     this.units.exit(() => {
       for (const notify of [...afterCommit, ...afterEnd]) notify();
     });
@@ -236,7 +237,7 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** Runs the companion. `unit.companion` stays set meanwhile, so that all its writes join the transaction. */
+  /** Runs the companion. `unit.companion` stays set until it ends, so that all its writes join the transaction. */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
     if (companion === null) return;
@@ -253,8 +254,8 @@ export class Database {
       throw error;
     }
     if (unit.ended) {
-      // Another part of the unit threw meanwhile, so nothing else would end this transaction. Later writes would run
-      // outside of it.
+      // Another part of the unit failed while this transaction began, so no other code would end the transaction. Later
+      // writes would run outside of it.
       await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();
       throw new Error('The unit of work ended while its transaction began.');
@@ -281,7 +282,7 @@ export class Database {
 const WRITING = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|pg_notify)\b/i;
 const known = new WeakMap<Statement, boolean>();
 
-/** Returns whether a statement writes. `for update` counts as a write: its lock lasts as long as the transaction. */
+/** Returns whether a statement writes. `for update` is included, since its lock lasts as long as the transaction. */
 function writes(statement: Statement): boolean {
   const found = known.get(statement) ?? WRITING.test(statement.text);
   known.set(statement, found);

@@ -324,7 +324,7 @@ describe('GroupCommit with an AdaptiveLinger', () => {
   const arrangeWithCompany = () =>
     arrange({ company: new AdaptiveLinger({ waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 3 }) });
 
-  /** Adds an item every 2 ms and writes it immediately, until a linger would pay. */
+  /** Adds an item every 2 ms and writes it immediately, until a linger becomes worthwhile. */
   async function busy(seen: ReturnType<typeof arrangeWithCompany>): Promise<number> {
     for (let n = 0; n < 7; n += 1) {
       void seen.commit.add(1);

@@ -9,7 +9,7 @@ interface Waiting<T, R> {
 }
 
 export interface GroupCommitOptions<T, R> {
-  /** Returns one result per item, in order. An Error in the results rejects only that item. */
+  /** Writes the items. Returns one result per item, in order. An Error in the results rejects only that item. */
   write: (items: T[]) => Promise<(R | Error)[]>;
   /**
    * Returns whether an error of `write` concerns one item and not the storage. Each item is then written again
@@ -22,13 +22,13 @@ export interface GroupCommitOptions<T, R> {
   weightMax: number;
   /** Time to wait for other items. 0 writes as soon as the previous group is written. */
   lingerMs: number;
-  /** Minimum time between the starts of two groups. A busy service commits less often, an idle service at once. */
+  /** Minimum time between the starts of two groups. A busy service commits less often, an idle service immediately. */
   gapMs: number;
   /** Decides whether to linger longer than `lingerMs`. If omitted, groups never linger longer. */
   company?: AdaptiveLinger;
 }
 
-/** A group that another statement writes. Only the first call of either callback has an effect. */
+/** A group that another statement writes. Of `arrived` and `missed`, only the first call has an effect. */
 export interface Carried<T, R> {
   readonly items: T[];
   /** The items are written: one result per item, in order. */
@@ -37,14 +37,12 @@ export interface Carried<T, R> {
   missed: () => void;
 }
 
-/**
- * If a group fails, items that have waited behind it for this long are rejected too, instead of waiting as long again.
- */
+/** If a group fails, items that have waited for this long are rejected too. Otherwise they might wait as long again. */
 const LATE_MS = 1_000;
 
 /**
- * Groups concurrent writes. Items that arrive while one group is being written form the next group. Under load one
- * commit serves many items. A single item waits for `lingerMs` only.
+ * Groups concurrent writes. Items that arrive while one group is being written form the next group. Under load, one
+ * commit writes many items. A single item waits only for `lingerMs`.
  */
 export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];

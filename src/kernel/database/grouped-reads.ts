@@ -1,7 +1,7 @@
 import { isStorageAway } from './database.js';
 import { GroupCommit } from './group-commit.js';
 
-/** Minimum time between two statements. Combines reads under load, while a single read runs immediately. */
+/** Minimum time between two statements. It combines reads under load, while a single read runs immediately. */
 const GAP_MS = 2;
 
 /**

@@ -11,9 +11,9 @@ type Listener = (key: string) => void;
 
 const CHANNEL = 'posthorn';
 const TURN_MS = 500;
-/** Long heartbeat interval: heartbeats are an idle service's only load and wake every listening connection. */
+/** Heartbeat interval. Long, because heartbeats are an idle service's only load and wake all listening connections. */
 const BEAT_MS = 2_500;
-/** After this time a heartbeat is lost. The LISTEN connection is replaced, 5 s after the last arrival. */
+/** A heartbeat is lost after this time. The LISTEN connection is replaced, 5 s after the last arrival. */
 const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;
@@ -58,7 +58,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   private readonly logger = new Logger(Notifications.name);
   private readonly listeners = new Map<string, Listener[]>();
   private readonly timekeepers: ((time: TimeOfDatabase) => void)[] = [];
-  /** Separate channel for this process, so that other processes do not have to read its heartbeats. */
+  /** A separate channel for this process, so that other processes do not have to read its heartbeats. */
   private readonly beatChannel = `${CHANNEL}_beat_${randomBytes(8).toString('hex')}`;
   private connection: Connection | null = null;
   private reconnect: NodeJS.Timeout | null = null;
@@ -77,7 +77,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** All changes up to this time (since the epoch) have been reported to the listeners. */
+  /** Returns the time (since the epoch) up to which all changes have been reported to the listeners. */
   heardUntilMs(): number {
     return this.heardMs;
   }
@@ -87,12 +87,12 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     return this.clock.nowMs() - this.heardMs > STALENESS_MAX_MS;
   }
 
-  /** `listener` gets the key of every change, and `*` if changes may have been missed. */
+  /** Registers `listener`. It gets the key of every change, and `*` if changes may have been missed. */
   on(topic: string, listener: Listener): void {
     this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
   }
 
-  /** Each heartbeat's response contains PostgreSQL's time. */
+  /** Registers a listener for PostgreSQL's time, which each response to a heartbeat contains. */
   onTime(listener: (time: TimeOfDatabase) => void): void {
     this.timekeepers.push(listener);
   }
@@ -120,7 +120,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.stopped = true;
     if (this.reconnect) clearTimeout(this.reconnect);
     if (this.beating) clearInterval(this.beating);
-    // Does not wait: a connection that died silently would not respond.
+    // Does not wait for the end, because a connection that died silently would not respond.
     void this.connection?.end().catch(() => undefined);
   }
 

@@ -49,7 +49,7 @@ function header(buffer: Buffer, oid: number, length: number, hasNull: boolean): 
   return buffer.writeInt32BE(1, 16);
 }
 
-/** Values must not contain NUL or lone surrogates, which the HTTP layer rejects. */
+/** Encodes texts. They must not contain NUL or lone surrogates, which the HTTP layer rejects. */
 export function textArray(values: readonly (string | null)[]): Buffer {
   return variable(OID.text, values, false);
 }

@@ -25,7 +25,7 @@ type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
  * results after the commit, and rejects with the first error.
  */
 export class PipelinedTransaction {
-  /** Set by node-postgres. */
+  /** node-postgres sets this callback. */
   callback: Callback | undefined;
   private readonly parts: readonly Part[];
   private readonly results: pg.QueryResult[] = [];

@@ -3,8 +3,8 @@ import { connectionOptions } from './connection.js';
 import { PipelinedTransaction } from './pipelined-transaction.js';
 
 /**
- * With stale statistics, the planner would choose scans and hash joins for statements that touch only a few rows by key
- * (reference/performance.md, end to end).
+ * Settings for plans that use indexes. With stale statistics, the planner would choose scans and hash joins for
+ * statements that touch only a few rows by key (reference/performance.md, end to end).
  */
 export const PLANNED_SETTINGS = [
   'jit=off',
@@ -16,7 +16,7 @@ export const PLANNED_SETTINGS = [
   'statement_timeout=30s',
 ] as const;
 
-/** Timeout for a server that does not enforce its own limit, which is slightly shorter. */
+/** Deadline for a server that does not enforce its `statement_timeout`, which is slightly shorter. */
 const DEADLINE_MS = 35_000;
 
 /** Behind a pooler, sessions are shared. Each statement therefore sends the settings along, in the same packet. */
@@ -25,7 +25,7 @@ const BEGIN_PLANNED = [
   ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
 ].join('; ');
 
-/** Idle time after which all connections but one are closed: each backend's cached plans take 3 to 10 MB. */
+/** Idle time after which all connections but one are closed, because each backend's cached plans take 3 to 10 MB. */
 const IDLE_MS_MAX = 60_000;
 
 /** Connections whose statements are planned for tables of any size. Each statement is a separate transaction. */
@@ -55,7 +55,7 @@ export class PlannedPool {
     return result as pg.QueryResult;
   }
 
-  /** One round trip and one commit. Results are in order. If one statement fails, none is committed. */
+  /** Runs all statements in one round trip and one commit. Results are in order. If one fails, none is committed. */
   async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     if (this.isPooled) return this.planned(statements);
     return (await this.pool.query(

@@ -45,7 +45,7 @@ export class RetentionGate {
     );
   }
 
-  /** Throws if the storage is unavailable. */
+  /** Returns whether data may be removed. Throws if the storage is unavailable. */
   async isOpen(): Promise<boolean> {
     if (!this.time.isAgreed()) return false;
     const look = await this.store.read();

@@ -44,7 +44,7 @@ describe('retryUntilAvailable', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** Work that fails with the given errors in order. The last error repeats forever. */
+  /** Runs work that fails with the error that `errorAt` returns for the elapsed time, until `errorAt` returns null. */
   function arrange(errorAt: (startedMs: number) => Error | null) {
     const seen = { waits: 0, outcome: 'waiting' };
     const begunMs = performance.now();

@@ -44,8 +44,8 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * Runs repeatable work until PostgreSQL is available. Waits half a minute for a silent server, and without a limit for
- * one that reports that it is starting or stopping. Calls `onWait` once.
+ * Runs repeatable work until PostgreSQL is available. Waits half a minute for a silent server. Waits without a limit
+ * for a server that reports that it is starting or stopping. Calls `onWait` once.
  */
 export async function retryUntilAvailable<T>(
   work: () => Promise<T>,

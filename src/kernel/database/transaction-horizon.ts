@@ -1,14 +1,14 @@
 /**
- * SQL for a transaction id. All transactions of this database below it have ended, committed or not.
+ * SQL for a transaction id. All transactions of this database with a lower id have ended, committed or not.
  *
  * `pg_snapshot_xmin` includes the transactions of every database of the server, so a long transaction of another
- * database would hold it back. This expression skips running transactions that are known to belong to another database.
+ * database would keep it low. This expression skips running transactions that are known to belong to another database.
  *
- * A transaction that ends during the query counts as one of this database. The result may therefore be lower than an
- * earlier one. That is harmless: transactions that have ended stay ended, and readers never move back.
+ * A transaction that ends during the query is treated as one of this database. The result may therefore be lower than
+ * an earlier result. This is harmless: transactions that have ended stay ended, and readers never move back.
  *
- * Use it in a single-statement transaction. The snapshot is then older than the list of running backends, so a backend
- * that reuses the slot of an ended one is not mistaken for it.
+ * Use it in a single-statement transaction. The snapshot is then older than the list of running backends. A backend
+ * that reuses the slot of an ended backend is therefore not mistaken for the ended one.
  */
 export const TRANSACTION_HORIZON = `(
   select coalesce(min(x::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
@@ -17,5 +17,5 @@ export const TRANSACTION_HORIZON = `(
     select backend_xid from pg_stat_activity where datname <> current_database() and backend_xid is not null
     union all select transaction from pg_prepared_xacts where database <> current_database()))`;
 
-/** SQL for a transaction id above all ended ones. Never decreases, unless the server was reset. */
+/** SQL for a transaction id above all ended transactions. Never decreases, unless the server was reset. */
 export const NEXT_TRANSACTION = 'pg_snapshot_xmax(pg_current_snapshot())::text::bigint';

@@ -10,7 +10,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Time until the event loop lag has been sampled a few times. Before that, its metrics are NaN. */
 const FIRST_LAGS_MS = 50;
 
-/** A slower gauge no longer delays the others, so a server that hangs costs a scrape only one timeout. */
+/** After this time, a gauge no longer delays the others. A server that hangs thus costs a scrape only one timeout. */
 const TURN_MS_MAX = 250;
 
 /** Contexts create their metrics here, so that names are unique and documented once. */
@@ -42,7 +42,7 @@ export class Metrics {
     return this.registry.metrics();
   }
 
-  /** Sets the source of the metrics of all processes behind this port. */
+  /** Sets the function that returns the metrics of all processes behind this port. */
   sharedBy(ofAll: () => Promise<string>): void {
     this.ofAll = ofAll;
   }
@@ -67,7 +67,7 @@ export class Metrics {
     return new Histogram({ name: `posthorn_${name}`, help, buckets, labelNames, registers: [this.registry] });
   }
 
-  /** Registers a gauge that is read at each scrape, and is absent if reading it fails. */
+  /** Registers a gauge that is read at each scrape. The gauge is omitted if reading it fails. */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -113,6 +113,6 @@ export class Metrics {
 /** Removes a gauge's values: an unavailable source must not report 0. Other gauges keep their values. */
 function withdraw<L extends string>(gauge: Gauge<L>, labelNames: readonly L[]): void {
   gauge.reset();
-  // After `reset` a gauge without labels is 0.
+  // After `reset`, a gauge without labels has the value 0.
   if (labelNames.length === 0) gauge.remove();
 }

@@ -34,7 +34,7 @@ export interface Traced {
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** In a separate file, because loading its imports takes a tenth of the start time. */
+/** This class has a separate file, because loading its imports takes a tenth of the start time. */
 export class OtlpSpans {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;

@@ -17,7 +17,7 @@ export class Readiness {
     this.parts.set(part, check);
   }
 
-  /** Number among the processes behind one port, so that a response shows which process sent it. */
+  /** Sets the process's number behind the shared port, so that a response shows which process sent it. */
   numbered(number: number): void {
     this.number = number;
   }

@@ -1,7 +1,7 @@
 import { type Config, loadConfig, type SamplerName } from '../config/config.js';
 import { Tracing } from './tracing.js';
 
-/** Nothing listens there, so the spans are dropped. */
+/** No server listens on this port, so the spans are dropped. */
 const tracing = (sampler: SamplerName, ratio = '1'): Promise<Tracing> =>
   Tracing.open(
     loadConfig({

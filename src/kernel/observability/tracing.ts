@@ -18,7 +18,7 @@ export class Tracing implements OnApplicationShutdown {
     return new Tracing(new Spans(config, config.otlpEndpoint));
   }
 
-  /** A child of the caller's trace if the request has one. */
+  /** Starts a span for the accept. It is a child of the caller's trace if the request has one. */
   startAccept(incoming: string | undefined, eventType: string): Traced {
     const parent = incoming !== undefined && TRACEPARENT.test(incoming) ? incoming : null;
     if (this.spans)
@@ -26,7 +26,7 @@ export class Tracing implements OnApplicationShutdown {
     return parent === null ? NOTHING : { traceparent: parent, end: () => undefined };
   }
 
-  /** A child of the accept. */
+  /** Starts a span for a delivery, as a child of the accept's span. */
   startDelivery(traceparent: string | null, describe: Describe): Traced {
     if (this.spans) return this.spans.start('posthorn.deliver', 'client', traceparent, describe);
     return traceparent === null ? NOTHING : { traceparent, end: () => undefined };

@@ -16,7 +16,7 @@ import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
-/** Domains of one message that are sent to at once. A domain that takes over half a minute no longer counts. */
+/** Number of domains that one message is sent to concurrently. Domains that take over half a minute are not counted. */
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
@@ -38,11 +38,12 @@ export interface DirectOptions {
 type Encryption = 'verified' | 'opportunistic' | 'none';
 
 /**
- * The `direct:` transport: sends to each domain's own mail servers, in the order of its MX, until one is reachable.
+ * The `direct:` transport: sends to each domain's own mail servers, in the order of its MX, until a server is
+ * reachable.
  *
  * It encrypts if the server offers TLS. If the domain's MTA-STS policy is enforced, it uses only the servers in the
  * policy, with a valid certificate. Every address is dialled through the egress gate. A message is not sent to another
- * server once one has begun to accept it.
+ * server once a server has begun to accept it.
  */
 export class DirectTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
@@ -95,7 +96,7 @@ export class DirectTransport extends MailTransport {
   }
 
   /**
-   * Tries the next host only if the current one was unreachable. A reply of any server counts as the domain's reply.
+   * Tries the next host only if the current host was unreachable. A reply of any host is treated as the domain's reply.
    */
   private async toHosts(
     hosts: readonly string[],
@@ -147,7 +148,7 @@ export class DirectTransport extends MailTransport {
       requireTLS: encryption === 'verified',
       opportunisticTLS: encryption === 'opportunistic',
       ignoreTLS: encryption === 'none',
-      // Plain text would be acceptable here, and TLS with an unverified certificate is no worse.
+      // Here plain text would be acceptable too, and TLS with an unverified certificate is not worse than plain text.
       tls: {
         rejectUnauthorized: encryption === 'verified',
         minVersion: 'TLSv1.2',
@@ -159,7 +160,7 @@ export class DirectTransport extends MailTransport {
       disableUrlAccess: true,
       ...watch.options,
       getSocket: (_options, callback) => {
-        // Plain text is the only option if a server offers no TLS. The operator permits it by choosing `direct:`.
+        // `isEncrypted` is true although a server may lack TLS: the operator permits plain text by choosing `direct:`.
         this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
           (connection) => {
             connection.on('error', () => undefined);
@@ -173,7 +174,7 @@ export class DirectTransport extends MailTransport {
   }
 }
 
-/** Runs a limited number of items at a time. A slow item stops counting, so that it does not delay the others. */
+/** Runs a limited number of items at a time. A slow item is no longer counted, so that it does not delay the others. */
 async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   let counted = 0;
   let wake = (): void => undefined;

@@ -19,8 +19,8 @@ interface Known {
 
 /**
  * MTA-STS policies of domains (RFC 8461), fetched over HTTPS through the egress gate and cached for the time that they
- * specify. A valid cached policy stays if its announcement disappears or its new text cannot be fetched. Otherwise a
- * man in the middle could remove it.
+ * specify. A valid cached policy stays in use if its announcement disappears or its new text cannot be fetched.
+ * Otherwise a man in the middle could remove the policy.
  */
 export class MtaStsPolicies {
   private readonly known = new Map<string, Known>();
@@ -31,7 +31,7 @@ export class MtaStsPolicies {
     private readonly monotonicMs: () => number = () => performance.now(),
   ) {}
 
-  /** The policy that applies now, or null. Never throws. */
+  /** Returns the policy that applies now, or null. Never throws. */
   async findByDomain(domain: string): Promise<MtaStsPolicy | null> {
     const announced = await this.records.txt(`_mta-sts.${domain}`, domain);
     const id = 'found' in announced ? announcedPolicy(announced.found) : null;

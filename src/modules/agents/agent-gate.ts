@@ -6,8 +6,8 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Protects `/mcp` against web pages that use a browser: with a foreign `Origin`, or under a host name that points to
- * our address (DNS rebinding). Programs send no `Origin`.
+ * Protects `/mcp` against web pages that use a visitor's browser: with a foreign `Origin`, or under a host name that
+ * points to Posthorn's address (DNS rebinding). Programs send no `Origin`.
  */
 @Injectable()
 export class AgentGate {
@@ -35,7 +35,7 @@ export class AgentGate {
     };
   }
 
-  /** Accepts our own origin, MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
+  /** Accepts Posthorn's own origin, MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);
     if (origin === base.origin || this.config.mcpAllowedOrigins.includes(origin)) return true;
@@ -51,7 +51,7 @@ export class AgentGate {
     return this.config.configuredBaseUrl !== null || LOOPBACK.has(name) || !this.isOnLoopback;
   }
 
-  /** True if the service listens on loopback, where only a browser brings outside requests (DNS rebinding). */
+  /** True if the service listens on loopback. Outside requests can then only come through a browser (DNS rebinding). */
   private get isOnLoopback(): boolean {
     return this.config.host === '127.0.0.1' || this.config.host === '::1' || this.config.host === 'localhost';
   }

@@ -1,7 +1,7 @@
 /** Maximum size of an answer. A whole message, with its frame and notices, may have 25 KB. */
 export const ANSWER_BYTES_MAX = 24_000;
 
-/** Maximum size of a page or a text in an answer. The rest is left for what the tool adds. */
+/** Maximum size of a page or a text in an answer. The remaining bytes are for fields that the tool adds. */
 const PART_BYTES_MAX = 18_000;
 
 /** Returns a value's size in an answer, which contains it twice: as JSON for programs and as text for models. */

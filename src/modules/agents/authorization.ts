@@ -26,7 +26,7 @@ export interface AuthorizationRequest {
   codeChallenge: string;
 }
 
-/** A question to the user, an error for the client, or an error only for the user. */
+/** A question to the user, an error for the client, or an error that only the user may see. */
 export type ReadRequest =
   | { kind: 'asked'; request: AuthorizationRequest }
   | { kind: 'refused'; client: OAuthClient; location: string; message: string }
@@ -71,7 +71,7 @@ export class Authorization {
       return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris))
       return unsafe('The application requests a redirect to an address that it did not register.');
-    // The rule also applies to clients that registered before it existed.
+    // This check also applies to clients that registered before the rule existed.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
       return unsafe('The application requests a redirect to an address that is not allowed.');
     const state =
@@ -90,7 +90,7 @@ export class Authorization {
     return redirectTo(redirectUri, { error, error_description: description, state, iss: this.config.baseUrl });
   }
 
-  /** The code is bound to the whole request and the user's choices. */
+  /** Returns a code that is bound to the whole request and the user's choices. */
   async approve(
     { client, redirectUri, state, codeChallenge }: AuthorizationRequest,
     { approval, ...given }: ConsentGiven,
@@ -125,8 +125,8 @@ export class Authorization {
     const issued = await this.database.transaction(async () => {
       const taken = await this.codes.take(hash);
       if (taken === null) return null;
-      // Committed although the exchange fails: a code that is presented by the wrong client or for the second time is
-      // used up.
+      // This is committed although the exchange fails. A code is used up if the wrong client presents it or if it is
+      // presented for the second time.
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
       const grant = {

@@ -23,7 +23,7 @@ const CARRIED = [
 /** Limit of requests per client IP address, counting both the page and the submitted form. */
 export const TRIES = { name: 'authorize', count: 200, seconds: 60 };
 
-/** Asks a user whether an application may read (RFC 6749, section 3.1). */
+/** Asks a user whether an application may get read access (RFC 6749, section 3.1). */
 @ApiTags('Agents')
 @Controller('oauth/authorize')
 export class AuthorizeController {

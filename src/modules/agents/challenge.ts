@@ -6,7 +6,7 @@ import type { ApiError } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
 import { GRANTED_SCOPE } from './client-metadata.js';
 
-/** Paths of the MCP endpoint. Users also enter the one with a trailing slash. */
+/** Paths of the MCP endpoint. Some users enter it with a trailing slash. */
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 
 /**
@@ -40,7 +40,7 @@ export class Challenge implements OnModuleInit {
     }
     const { required } = error.details;
     if (error.type !== 'insufficient_scope' || typeof required !== 'string') return null;
-    // Naming a scope that is never granted would send the agent and its user through the sign-in again for nothing.
+    // If the response named a scope that is never granted, agent and user would repeat the sign-in without success.
     const scope =
       required === GRANTED_SCOPE
         ? `scope="${required}"`

@@ -30,7 +30,7 @@ interface Downloaded {
  */
 @Injectable()
 export class ClientDocuments {
-  /** Not in the kernel's cache: documents change without a notification, and set their lifetime. Oldest first. */
+  /** Oldest first. Not in the kernel's cache: documents change without a notification and set their own lifetime. */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();
 
@@ -78,7 +78,7 @@ export class ClientDocuments {
 
   private async download(url: string): Promise<Downloaded> {
     const verdict = this.gate.check(url);
-    // The reason for rejecting an address would reveal the structure of our network, so it is not returned.
+    // The reason is not returned, because it would reveal the structure of Posthorn's network.
     if (!verdict.ok) return fault('The client metadata document may not be fetched from there.');
     const answer = await this.agent.exchange({
       method: 'GET',

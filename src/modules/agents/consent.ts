@@ -15,7 +15,7 @@ import { Authorization, type AuthorizationRequest, type ConsentGiven } from './a
 export const LIFETIMES = [30, 1, 7, 90] as const;
 const DAY_SECONDS = 86_400;
 
-/** Shared by the two pages on which users grant keys: the signed-in user and the submitted choices. */
+/** Provides the signed-in user and the submitted choices for the two pages on which users grant keys. */
 @Injectable()
 export class Consent {
   constructor(
@@ -26,7 +26,8 @@ export class Consent {
   ) {}
 
   /**
-   * Returns the signed-in user. If there is none, redirects to the sign-in, which leads back here, and returns `null`.
+   * Returns the signed-in user. If there is none, redirects to the sign-in, which returns to this page, and returns
+   * `null`.
    */
   async whoOrSignIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | null> {
     const who = await this.sessions.read(request.headers.cookie);
@@ -75,8 +76,8 @@ export class Consent {
 
   /**
    * Returns the client's request for a signed-in user, or `null` if an error redirect was already sent. Throws 400 for
-   * errors that our own page shows. Errors redirect only to clients that the organization has approved, because anyone
-   * can register a client (RFC 9700, section 4.11.2).
+   * errors that Posthorn's own page shows. Errors redirect only to clients that the organization has approved, because
+   * anyone can register a client (RFC 9700, section 4.11.2).
    */
   async asked(
     given: Readonly<Record<string, unknown>>,

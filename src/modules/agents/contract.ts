@@ -10,7 +10,7 @@ export type ApiObject = Record<string, unknown>;
 export class ApiPath {
   private constructor(readonly text: string) {}
 
-  /** Throws 400 for a value that cannot be a segment: an empty one, `.` and `..`. */
+  /** Throws 400 for values that cannot be a segment: an empty value, `.` and `..`. */
   static from(parts: readonly string[], segments: readonly string[]): ApiPath {
     const encoded = segments.map((segment) => {
       if (segment === '' || segment === '.' || segment === '..' || segment.length > 512)
@@ -25,7 +25,7 @@ export class ApiPath {
 export const apiPath = (parts: TemplateStringsArray, ...segments: string[]): ApiPath => ApiPath.from(parts, segments);
 
 export interface TextPart {
-  /** `null` if the bytes are not text. */
+  /** The text. `null` if the bytes are not text. */
   text: string | null;
   contentType: string;
   sizeBytes: number;
@@ -40,7 +40,7 @@ export interface ApiReader {
   /** Returns one page of a list. The page has fewer items than requested if more would not fit into an answer. */
   page(path: ApiPath, query: ApiQuery): Promise<ApiObject>;
 
-  /** Returns part of a body, from character `offset` on. For bodies that are not JSON, or must stay exact. */
+  /** Returns part of a body from character `offset`. Use it for bodies that are not JSON or must stay exact. */
   text(path: ApiPath, offset: number, charactersMax: number): Promise<TextPart>;
 
   /** Calls `look` once a second until it returns a result. Returns `null` after the given time (at most 25 s). */
@@ -70,7 +70,7 @@ interface ToolTexts<Input extends z.ZodObject> {
   example: z.input<Input>;
 }
 
-/** A tool that only reads. It has no means to change anything. */
+/** A tool that only reads. Its API access cannot change anything. */
 export interface ReadTool<Input extends z.ZodObject = z.ZodObject> extends ToolTexts<Input> {
   run(api: ApiReader, args: z.output<Input>): Promise<ToolAnswer>;
 }
@@ -78,7 +78,7 @@ export interface ReadTool<Input extends z.ZodObject = z.ZodObject> extends ToolT
 /** A tool that changes something. Only keys with scope `write` see it. */
 export interface WriteTool<Input extends z.ZodObject = z.ZodObject> extends ToolTexts<Input> {
   isDestructive: boolean;
-  /** `true` if a repeated call has no further effect, whatever `idempotency_key` is given. */
+  /** `true` if a repeated call has no further effect, regardless of the `idempotency_key`. */
   isIdempotent: boolean;
   run(api: ApiWriter, args: z.output<Input>): Promise<ToolAnswer>;
 }

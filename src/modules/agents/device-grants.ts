@@ -16,11 +16,11 @@ import {
   type WaitingDevice,
 } from './oauth-devices.store.js';
 
-/** Only consonants, so that codes form no words, and no easily confused letters (RFC 8628, section 6.1). */
+/** Letters of user codes: only consonants, to avoid words, and no easily confused letters (RFC 8628, section 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LETTERS_COUNT = 8;
 
-/** Lifetime of both codes, and minimum time between two polls of a device, in seconds. */
+/** Lifetime of the device code and the user code, and minimum time between two polls of a device, in seconds. */
 export const DEVICE_SECONDS = 600;
 export const POLL_SECONDS = 5;
 
@@ -73,7 +73,7 @@ export class DeviceGrants {
     return this.devices.waiting(sha256(normal(userCode)));
   }
 
-  /** Returns false if no device waits for the code any more. */
+  /** Returns false if no device waits for the user code any longer. */
   async approve(
     userCode: string,
     { approval, ...decision }: DeviceDecision & { approval: Approval },
@@ -96,7 +96,7 @@ export class DeviceGrants {
     await this.devices.decide(sha256(normal(userCode)), null);
   }
 
-  /** Returns the key, only once. Throws the error that RFC 8628, section 3.5 defines for the device. */
+  /** Returns the key of an approved device, only once. Otherwise throws an error of RFC 8628, section 3.5. */
   async poll(form: Readonly<Record<string, string>>): Promise<IssuedToken> {
     const { device_code: code, client_id: clientId } = form;
     if (!code || !clientId) throw oauthError('invalid_request', 'Send device_code and client_id.');
@@ -112,7 +112,7 @@ export class DeviceGrants {
     throw whyNot(outcome);
   }
 
-  /** Returns `null` if the approver was removed in the meantime. The code is used up in that case, too. */
+  /** Returns `null` if the approver was removed after the approval. The device code is used up in that case, too. */
   private async issue({
     environmentId,
     scope,
@@ -161,7 +161,7 @@ function whyNot(device: PolledDevice | null): Error {
   return oauthError('authorization_pending', 'The user has not entered the code yet.');
 }
 
-/** Returns the requested scope that includes all others. Unknown names are ignored. Returns `null` if none is left. */
+/** Returns the requested scope that includes all others. Ignores unknown names. Returns `null` if no name is known. */
 function highestOf(scope: string | undefined): Scope | null {
   const asked = new Set(scope?.split(' '));
   return SCOPES.findLast((one) => asked.has(one)) ?? null;

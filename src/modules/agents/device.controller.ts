@@ -11,7 +11,7 @@ import { Consent } from './consent.js';
 import { deviceCodePage, deviceConsentPage, devicePage } from './consent-pages.js';
 import { DeviceGrants } from './device-grants.js';
 
-/** Limit of user codes tried per client IP address, counting both forms. */
+/** Limit of user codes tried per client IP address. The forms for the code and for the decision share it. */
 const GUESSES = { name: 'device', count: 5, seconds: 60 };
 
 /**

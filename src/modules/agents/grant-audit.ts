@@ -47,8 +47,8 @@ export class GrantAudit {
   }
 
   /**
-   * Records a code's second use, and that its key was revoked because the code may have been stolen. Runs in the
-   * transaction of the revocation.
+   * Records that a code was used a second time, and that its key was therefore revoked because the code may have been
+   * stolen. Runs in the transaction of the revocation.
    */
   async reused(
     environmentId: number,

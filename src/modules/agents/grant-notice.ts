@@ -32,7 +32,7 @@ export class GrantNotice {
     private readonly clock: Clock,
   ) {}
 
-  /** Never throws. Do not await it or call it in a transaction: nobody should wait for a mail relay. */
+  /** Never throws. Do not await it or call it in a transaction, because a mail relay can be slow. */
   async tell(grant: Grant): Promise<void> {
     if (!this.mail.isPossible) return;
     try {
@@ -70,7 +70,7 @@ If none of you meant this, revoke the key: it is one of your API keys.
 `;
 }
 
-/** Makes a name harmless. A third party chose the name, so no part of it may become a link in an email. */
+/** Replaces all characters that could form a link in an email. A third party chose the name. */
 export const words = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ')

@@ -2,8 +2,8 @@ const SECONDS_MIN = 300;
 const SECONDS_MAX = 3_600;
 
 /**
- * Returns how many seconds to cache a document with this `Cache-Control` (RFC 9111, section 5.2.2). At least five
- * minutes, so that not every sign-in fetches it. At most an hour, the default, so that changes take effect soon.
+ * Returns how many seconds to cache a document with this `Cache-Control` (RFC 9111, section 5.2.2). The result is at
+ * least five minutes, so that not every sign-in fetches the document. It is at most an hour, which is also the default.
  */
 export function keptSeconds(cacheControl: string | undefined): number {
   const said = (cacheControl ?? '')

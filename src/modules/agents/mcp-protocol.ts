@@ -7,5 +7,5 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 
-// All imports from the MCP package. `mcp-server.ts` loads this file with the first request of an agent.
+// All imports from the MCP package. `mcp-server.ts` loads this file when an agent sends the first request.
 export { createMcpHandler, type McpHttpHandler, ProtocolError, ProtocolErrorCode, Server, toWebRequest };

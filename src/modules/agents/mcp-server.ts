@@ -31,7 +31,7 @@ export class McpServer implements OnModuleDestroy {
   private readonly open = memoizeAsync(async () => {
     const protocol = await import('./mcp-protocol.js');
     this.handler = protocol.createMcpHandler(({ authInfo }) => this.serverFor(protocol, authInfo as object), {
-      // Subscriptions have no use: the tools of a process never change.
+      // Clients need no subscriptions, because the tools of a process never change.
       maxSubscriptions: 1,
       onerror: (error) => this.logger.debug(error.message),
     });

@@ -18,7 +18,7 @@ import { McpServer } from './mcp-server.js';
 import { ToolBox } from './tool-box.js';
 
 const BODY_BYTES_MAX = 1_048_576;
-/** Much deeper than any payload, and shallow enough for the protocol's package, which recurses on the stack. */
+/** Maximum nesting of a request. Payloads are nested much less, and the recursive MCP package can handle it. */
 const BODY_LEVELS_MAX = 500;
 
 const CALL = {
@@ -47,7 +47,7 @@ export class McpController implements OnModuleInit {
 
   /**
    * Adds the routes for methods other than POST, and the path with a trailing slash. Streams and sessions are not
-   * supported. Preflight requests are.
+   * supported, but preflight requests are.
    */
   onModuleInit(): void {
     if (!this.config.isApi) return;
@@ -89,8 +89,8 @@ export class McpController implements OnModuleInit {
         },
       });
     }
-    // Nest drops the trailing slash, so its guards do not run here. The authentication hook before every route uses the
-    // same config.
+    // Nest drops the trailing slash, so this route is added without Nest and its guards. The authentication hook runs
+    // before every route and uses the same config.
     fastify.route({
       method: 'POST',
       url: '/mcp/',

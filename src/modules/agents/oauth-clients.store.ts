@@ -18,7 +18,7 @@ export interface Added {
   inAll: number;
 }
 
-/** Indexes `oauth_clients_network_idx`, `oauth_clients_unapproved_idx`. Counts stop at limits and omit the new row. */
+/** Uses `oauth_clients_network_idx` and `oauth_clients_unapproved_idx`. The counts omit the new row, hence `1 +`. */
 const ADD: Statement = {
   name: 'oauth_clients.add',
   text: `
@@ -31,7 +31,7 @@ const ADD: Statement = {
         limit $7) unapproved) as "inAll"`,
 };
 
-/** Deletes the oldest clients, those shown to a user within a day last. Index `oauth_clients_network_idx`. */
+/** Deletes the oldest clients, clients shown to a user within a day last. Uses `oauth_clients_network_idx`. */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
   text: `
@@ -45,8 +45,8 @@ const THIN_NETWORK: Statement = {
 const SITE = `regexp_replace(network, '^([^:]*:[^:]*:[^:]*):.*$', '\\1')`;
 
 /**
- * Deletes the oldest clients of the site that has the most clients. Clients shown to a user within a day go last. Sorts
- * all unapproved rows, about 10,000, but only when the limit is exceeded.
+ * Deletes the oldest clients of the site that has the most clients. Clients shown to a user within a day are deleted
+ * last. Sorts all unapproved rows, about 10,000, but only when the limit is exceeded.
  */
 const THIN: Statement = {
   name: 'oauth_clients.thin',
@@ -131,7 +131,7 @@ export class OAuthClientsStore {
     return found ?? null;
   }
 
-  /** Keeps the client permanently. */
+  /** Marks the client as approved, so that it is kept permanently. */
   async approve(id: string): Promise<void> {
     await this.database.query(APPROVE, [id]);
   }

@@ -31,8 +31,8 @@ export class OAuthClients {
 
   /**
    * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Calls `countSuccess` only
-   * for valid metadata, so that invalid requests use up no rate limit, and rethrows its errors. If too many clients
-   * wait for approval, deletes some, first those of the network that registers the most.
+   * for valid metadata, so that invalid requests use up no rate limit. Rethrows the errors of `countSuccess`. If too
+   * many clients wait for approval, deletes some, starting with the network that registers the most.
    */
   async register(
     given: unknown,

@@ -29,7 +29,7 @@ const ADD: Statement = {
     values ($1, $2, $3, $4, $5, $6, $7, $8, $10, $11, now(), now() + make_interval(secs => $9))`,
 };
 
-/** Index `oauth_codes_hash_idx`. Locks the row first, so the second of two callers sees the first one's update. */
+/** Uses `oauth_codes_hash_idx`. Locks the row first, so that a second caller sees the update of the first caller. */
 const TAKE: Statement = {
   name: 'oauth_codes.take',
   text: `
@@ -49,7 +49,7 @@ const NOTE_KEY: Statement = {
   text: 'update oauth_codes set key_id = $3 where environment_id = $1 and hash = $2',
 };
 
-/** Index `oauth_codes_expires_at_idx`. Codes are kept for a day after expiry, to detect their reuse. */
+/** Uses the index `oauth_codes_expires_at_idx`. Codes are kept for a day after expiry, to detect their reuse. */
 const PURGE: Statement = {
   name: 'oauth_codes.purge',
   text: `delete from oauth_codes where expires_at < now() - interval '1 day'`,
@@ -78,7 +78,7 @@ export class OAuthCodesStore {
     ]);
   }
 
-  /** Marks the code as used, in the caller's transaction. Returns `null` if there is none. */
+  /** Marks the code as used, in the caller's transaction. Returns `null` if there is no such code. */
   async take(hash: Buffer): Promise<TakenCode | null> {
     const [taken] = await this.database.query<TakenCode>(TAKE, [hash]);
     return taken ?? null;

@@ -67,8 +67,8 @@ const DECIDE: Statement = {
 };
 
 /**
- * Index `oauth_devices_pkey`. Polling too early lengthens the interval (RFC 8628, section 3.5). An approved grant can
- * be taken only once.
+ * Uses the index `oauth_devices_pkey`. Polling too early lengthens the interval (RFC 8628, section 3.5). Only one poll
+ * receives an approved grant.
  */
 const POLL: Statement = {
   name: 'oauth_devices.poll',

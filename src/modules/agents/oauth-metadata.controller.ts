@@ -18,15 +18,15 @@ const SERVER = '/.well-known/oauth-authorization-server';
 const OPENID = '/.well-known/openid-configuration';
 const KEYS = '/oauth/jwks';
 /**
- * Metadata paths if the service has the host for itself. If BASE_URL has a path, it is also appended to each of them
+ * Metadata paths if no other service uses the host. If BASE_URL has a path, it is also appended to each metadata path
  * (RFC 8414, section 3.1).
  */
 export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 
 /**
- * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). RFC 8414, section 5, and MCP clients also
- * look at the location of OpenID Connect, below the path of BASE_URL. If a proxy forwards only that path to Posthorn,
- * it is the only location that works.
+ * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). MCP clients also look at the location of
+ * OpenID Connect, below the path of BASE_URL (RFC 8414, section 5). If a proxy forwards only that path to Posthorn, no
+ * other location works.
  */
 @ApiTags('Agents')
 @Controller('.well-known')
@@ -140,7 +140,7 @@ export class OAuthMetadataController implements OnModuleInit {
   }
 
   /**
-   * Answers 404 for any path other than the path of BASE_URL, because another service on the host has its own metadata.
+   * Sends 404 for any path other than the path of BASE_URL, because another service on the host has its own metadata.
    */
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     await this.filter.answer(notFound('path'), request, reply);

@@ -43,7 +43,7 @@ export function redirectFault(uri: unknown, privateSchemes: readonly string[]): 
     : 'A redirect URI needs the scheme https, or one that this installation allows.';
 }
 
-/** Compares character by character, except for a local port, which programs choose when they start. */
+/** Compares two URIs character by character, except for a local port, which programs choose when they start. */
 export function isRegistered(given: string, registered: readonly string[]): boolean {
   return registered.some(
     (one) => one === given || (isLoopback(one) && isLoopback(given) && withoutPort(one) === withoutPort(given)),
@@ -55,7 +55,7 @@ export function isLoopback(uri: string): boolean {
   return URL.canParse(uri) && new URL(uri).protocol === 'http:' && LOOPBACK.has(new URL(uri).hostname);
 }
 
-/** Returns the origin for a content security policy and for display. Throws for a host that breaks a policy. */
+/** Returns the origin for a content security policy and for display. Throws if the host would break the policy. */
 export function originOf(uri: string): string {
   const { protocol, hostname, origin } = new URL(uri);
   if (!isWeb(protocol)) return protocol;

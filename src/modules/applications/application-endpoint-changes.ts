@@ -39,8 +39,8 @@ export class ApplicationEndpointChanges {
   ) {}
 
   /**
-   * Updates an endpoint. Setting it to active also closes the circuit of its URL. Throws 404, 422, or 409 for a taken
-   * uid. In these cases nothing is changed.
+   * Updates an endpoint. Setting its status to active also closes the circuit breaker of its URL. Throws 404, 422, or
+   * 409 for a taken uid. In these cases nothing is changed.
    */
   async update(
     tenant: Tenant,
@@ -58,7 +58,7 @@ export class ApplicationEndpointChanges {
       if (updated === null) throw takenUid();
       return updated;
     });
-    // Also runs if the endpoint was disabled before: a caller whose first request was interrupted repeats it.
+    // Also runs if the endpoint was already disabled, because the caller may repeat an interrupted request.
     if (asked.status === 'disabled') await this.waiting.end([changed]);
     return changed;
   }
@@ -79,7 +79,7 @@ export class ApplicationEndpointChanges {
     return this.destinations.showSecret(tenant, owned(endpoint));
   }
 
-  /** The previous secret also signs for `graceMs`. Throws 409 if the endpoint uses a registered destination. */
+  /** Both secrets sign for `graceMs`. Throws 409 if the endpoint uses a registered destination. */
   rotateSecret(tenant: Tenant, endpoint: ApplicationEndpoint, graceMs: number): Promise<ShownSecret> {
     return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }

@@ -26,7 +26,7 @@ export interface NewApplicationEndpoint extends EndpointFields, DeliverySettings
   secret?: string | null;
 }
 
-/** A new endpoint with its secret. The secret is null if the secret of a registered destination signs. */
+/** A new endpoint with its secret. The secret is null if the endpoint uses a registered destination. */
 export interface RegisteredEndpoint {
   row: ApplicationEndpointEntity;
   secret: ShownSecret | null;
@@ -127,7 +127,7 @@ export class ApplicationEndpointRegistration {
     return { destinationId: await this.places.registered(environmentId, destination), url: null };
   }
 
-  /** Holds the lock until the transaction ends, so that two calls cannot take the last free slot. */
+  /** Locks the application until the transaction ends, so that two calls cannot both take the last free slot. */
   private async makeRoom(environmentId: number, applicationId: Id, placesMax: number): Promise<void> {
     if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null)
       throw notFound('application');

@@ -361,7 +361,7 @@ export function presentEndpoints(
   return { data: views.map((view) => presentEndpointTo(caller, view)), next_cursor: nextCursor };
 }
 
-/** Shows no secret to a portal session without the permission for secrets. */
+/** Omits the secret for a portal session without permission to see secrets. */
 export function presentCreated(
   caller: Caller,
   view: ApplicationEndpointView,

@@ -14,22 +14,22 @@ const UNIQUE_VIOLATION = '23505';
 
 const COUNT: Statement = {
   name: 'application_endpoints_count',
-  // Index application_endpoints_application_id_idx.
+  // Uses the index application_endpoints_application_id_idx.
   text: 'select count(*)::int as count from application_endpoints where environment_id = $1::int and application_id = $2::uuid',
 };
 
 const REMOVE: Statement = {
   name: 'application_endpoints_remove',
-  // Index application_endpoints_pkey.
+  // Uses the index application_endpoints_pkey.
   text: 'delete from application_endpoints where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Maximum number of endpoints of all applications read for one page of subscribers. Event types are not indexed. */
+/** Maximum number of endpoints read for one page of subscribers, because event types are not indexed. */
 const LOOKED_MAX = 5_000;
 
 const SUBSCRIBERS: Statement = {
   name: 'application_endpoints_subscribers',
-  // Index application_endpoints_pkey, backwards, up to the limit.
+  // Reads the index application_endpoints_pkey backwards, up to the limit.
   text: `
     select id, hears, n = ${LOOKED_MAX} as "isLast" from (
       select id, event_types = '{}' or event_types && $3::text[] as hears, row_number() over (order by id desc) as n
@@ -60,7 +60,7 @@ export class ApplicationEndpointsStore {
     return row?.count ?? 0;
   }
 
-  /** Index application_endpoints_pkey. */
+  /** Uses the index application_endpoints_pkey. */
   find(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
     return this.rows().findOneBy({ environmentId, id });
   }
@@ -69,7 +69,7 @@ export class ApplicationEndpointsStore {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Returns the endpoints that use a registered destination. Index application_endpoints_application_id_idx. */
+  /** Returns the endpoints that use a registered destination. Uses application_endpoints_application_id_idx. */
   registered(environmentId: number, applicationId: Id): Promise<ApplicationEndpointEntity[]> {
     return this.rows()
       .createQueryBuilder('endpoint')
@@ -78,7 +78,7 @@ export class ApplicationEndpointsStore {
       .getMany();
   }
 
-  /** Returns endpoints, newest first. Index application_endpoints_application_id_idx, backwards. */
+  /** Returns endpoints, newest first. Reads application_endpoints_application_id_idx backwards. */
   page(
     environmentId: number,
     applicationId: Id,
@@ -91,8 +91,8 @@ export class ApplicationEndpointsStore {
   }
 
   /**
-   * Returns endpoints of all applications that have one of the patterns or no pattern, newest first. Reads a limited
-   * number of endpoints; `floor` is set if there may be more.
+   * Returns endpoints of all applications that subscribe to one of the patterns or to all types, newest first. Reads a
+   * limited number of endpoints; `floor` is set if there may be more.
    */
   async subscribers(
     environmentId: number,
@@ -111,7 +111,7 @@ export class ApplicationEndpointsStore {
     };
   }
 
-  /** Returns the endpoints that exist. Index application_endpoints_pkey. */
+  /** Returns the endpoints that exist. Uses the index application_endpoints_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointEntity[]> {
     return this.rows().findBy({ environmentId, id: In([...ids]) });
   }

@@ -58,7 +58,7 @@ export class ApplicationEndpointEntity {
   @Column('uuid', { name: 'application_id' })
   applicationId: Id;
 
-  /** The endpoint's own id if the endpoint owns the destination, otherwise that of a registered destination. */
+  /** Equals the endpoint's id if the endpoint owns the destination. Otherwise the id of a registered destination. */
   @Column('uuid', { name: 'destination_id' })
   destinationId: Id;
 
@@ -82,7 +82,7 @@ export class ApplicationEndpointEntity {
   @Column('jsonb')
   metadata: Record<string, string>;
 
-  /** Status of an endpoint with a registered destination. Otherwise the status of the owned destination applies. */
+  /** Used for an endpoint with a registered destination. Otherwise the status of the owned destination applies. */
   @Column('text')
   status: 'active' | 'disabled';
 

@@ -19,7 +19,7 @@ const UNIQUE_VIOLATION = '23505';
 
 const INSERT: Statement = {
   name: 'applications_insert',
-  // Index applications_uid_idx. If the uid is taken, nothing is inserted and the transaction continues.
+  // Uses the index applications_uid_idx. If the uid is taken, nothing is inserted and the transaction continues.
   text: `
     insert into applications (environment_id, id, uid, name, metadata, created_at, updated_at)
     values ($1::int, $2::uuid, $3::text, $4::text, $5::jsonb, $6::timestamptz, $6::timestamptz)
@@ -28,7 +28,7 @@ const INSERT: Statement = {
 
 const REMOVE: Statement = {
   name: 'applications_remove',
-  // Indexes applications_pkey and, for the cascade, application_endpoints_application_id_idx.
+  // Uses the indexes applications_pkey and, for the cascade, application_endpoints_application_id_idx.
   text: 'delete from applications where environment_id = $1::int and id = $2::uuid',
 };
 
@@ -41,12 +41,12 @@ export class ApplicationsStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Index applications_pkey. */
+  /** Uses the index applications_pkey. */
   find(environmentId: number, id: Id): Promise<ApplicationEntity | null> {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** Index applications_uid_idx. */
+  /** Uses the index applications_uid_idx. */
   findByUid(environmentId: number, uid: string): Promise<ApplicationEntity | null> {
     return this.rows().findOneBy({ environmentId, uid });
   }
@@ -60,17 +60,17 @@ export class ApplicationsStore {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode } });
   }
 
-  /** Returns the applications that exist. Index applications_pkey. */
+  /** Returns the applications that exist. Uses the index applications_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEntity[]> {
     return this.rows().findBy({ environmentId, id: In([...ids]) });
   }
 
-  /** Newest first. Indexes applications_pkey, backwards; applications_name_idx, applications_uid_prefix_idx. */
+  /** Lists newest first. Uses applications_pkey, applications_name_idx and applications_uid_prefix_idx. */
   page(environmentId: number, filter: ApplicationFilter, rowsMax: number): Promise<ApplicationEntity[]> {
     return this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Counts the matches, up to `max`. Same indexes as the list. */
+  /** Counts the matching applications, up to `max`. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: ApplicationFilter, max: number): Promise<number> {
     return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
@@ -139,7 +139,7 @@ function listed(environmentId: number, { beforeId, search }: ApplicationFilter):
   return { environmentId, ...(ids.length > 0 && { id: And(...ids) }) };
 }
 
-/** The conditions on name and uid each use their own index. A combined one would read every application. */
+/** The conditions on name and uid each use their own index. A single condition would read every application. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const found = ['name', 'uid'].map(
     (column) =>

@@ -9,13 +9,13 @@ export type SubscribedRow = Pick<
   'id' | 'destinationId' | 'eventTypes' | 'channels' | 'filter' | 'status'
 >;
 
-/** Index applications_pkey. */
+/** Uses the index applications_pkey. */
 const EXISTS: Statement = {
   name: 'applications_exists',
   text: 'select 1 from applications where environment_id = $1 and id = $2',
 };
 
-/** Index applications_uid_idx. */
+/** Uses the index applications_uid_idx. */
 const BY_UID: Statement = {
   name: 'applications_by_uid',
   text: 'select id from applications where environment_id = $1 and uid = $2',
@@ -23,13 +23,13 @@ const BY_UID: Statement = {
 
 const KEYS = 'application_id as "applicationId", id, destination_id as "destinationId"';
 
-/** Index application_endpoints_pkey. */
+/** Uses the index application_endpoints_pkey. */
 const ENDPOINT: Statement = {
   name: 'applications_endpoint',
   text: `select ${KEYS} from application_endpoints where environment_id = $1 and id = $2`,
 };
 
-/** Index application_endpoints_pkey or application_endpoints_uid_idx. */
+/** Uses the index application_endpoints_pkey or application_endpoints_uid_idx. */
 const ENDPOINT_OF: Statement = {
   name: 'applications_endpoint_of',
   text: `
@@ -39,13 +39,13 @@ const ENDPOINT_OF: Statement = {
       and uid = $4`,
 };
 
-/** Index application_endpoints_destination_id_idx. */
+/** Uses the index application_endpoints_destination_id_idx. */
 const ENDPOINTS_TO: Statement = {
   name: 'applications_endpoints_to',
   text: `select ${KEYS} from application_endpoints where environment_id = $1 and destination_id = $2 and destination_id <> id order by id limit $3`,
 };
 
-/** Index application_endpoints_application_id_idx, oldest first. */
+/** Selects the oldest first. Uses the index application_endpoints_application_id_idx. */
 const ENDPOINTS: Statement = {
   name: 'applications_live_endpoints',
   text: `
@@ -99,7 +99,7 @@ export class LiveApplicationsStore {
     return row ?? null;
   }
 
-  /** Returns the first endpoints that use a registered destination, inside the caller's transaction. */
+  /** Returns up to `max` endpoints that use a registered destination, inside the caller's transaction. */
   endpointsTo(environmentId: number, destinationId: Id, max: number): Promise<ApplicationEndpoint[]> {
     return this.database.query(ENDPOINTS_TO, [environmentId, destinationId, max]);
   }

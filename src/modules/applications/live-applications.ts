@@ -108,7 +108,7 @@ export class LiveApplications {
     this.byId = new Cache((key) => this.load(key), { ...options, entriesMax: APPLICATIONS_MAX });
     this.byUid = new Cache((key) => this.store.byUid(...parted(key)), { ...options, entriesMax: UIDS_MAX });
     notifications.on('application', (key) => (key === '*' ? this.byId.clear() : this.byId.drop(key)));
-    // The uid may now belong to another application.
+    // After this notification, a uid may belong to another application.
     notifications.on('application_uid', () => this.byUid.clear());
   }
 

@@ -9,7 +9,7 @@ import type { ApplicationEndpointChangesAsked } from './application-endpoint-cha
 import type { NewApplicationEndpoint } from './application-endpoint-registration.js';
 import type { ApplicationEndpoint } from './contract.js';
 
-/** Fields that a customer may set: none gives access to the organization's resources or delivery settings. */
+/** Fields that a customer may set. No field gives access to the organization's resources or delivery settings. */
 export const NEW_IN_PORTAL = ['url', 'description', 'event_types', 'filter', 'headers'];
 export const CHANGED_IN_PORTAL = [...NEW_IN_PORTAL, 'status'];
 

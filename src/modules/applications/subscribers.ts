@@ -49,7 +49,7 @@ export class Subscribers {
     const applications = new Map(owners.map((each) => [each.id, each]));
     const views = endpoints.flatMap((endpoint) => {
       const application = applications.get(endpoint.row.applicationId);
-      // The application was deleted in the meantime.
+      // `application` is undefined if it was deleted in the meantime.
       return application === undefined ? [] : [{ endpoint, application }];
     });
     return { views, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };

@@ -14,11 +14,11 @@ export class ConcernItem {
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   subject: string | null;
 
-  /** Human-readable name of the subject; the kind of a job. */
+  /** Human-readable name of the subject. For a job, this is its kind. */
   @ApiProperty({ type: String, nullable: true, example: 'Orders' })
   name: string | null;
 
-  /** Start of the problem, limited by how far back the check looks. */
+  /** Start of the problem. The check looks back a limited time, so an older problem has a later start here. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   since: string;
 

@@ -8,7 +8,7 @@ export const SHOWN_MAX = 25;
 const ROWS_MAX = SHOWN_MAX + 1;
 /** Maximum number of events with failed verification to read, newest first. */
 const QUARANTINED_MAX = 2_000;
-/** Number of due deliveries read, oldest first and over all environments, so long-waiting ones are included. */
+/** Maximum number of due deliveries read, oldest first over all environments, to include long-waiting ones. */
 const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;
 const JOBS_MAX = 500;
@@ -16,7 +16,7 @@ const JOBS_MAX = 500;
 export interface TroubledTarget {
   id: Id;
   name: string;
-  /** Application that owns the target; null for a destination. A target that owns itself is internal. */
+  /** Application that owns the target. Null for a destination. An internal target has its own id as the owner. */
   ownerId: Id | null;
   since: Date;
   reason: string | null;
@@ -30,7 +30,7 @@ export interface TroubledEndpoint {
   count: number;
 }
 
-/** Due deliveries that no worker claims. */
+/** Deliveries that have been due for over a minute and that no worker has claimed. */
 export interface Overdue {
   since: Date;
   count: number;
@@ -50,7 +50,7 @@ export interface FailedJob {
   since: Date;
 }
 
-/** destinations_disabled_at_idx, longest disabled first. Processes of the previous release do not set disabled_at. */
+/** Uses destinations_disabled_at_idx, oldest first. Processes of the previous release do not set disabled_at. */
 const DISABLED: Statement = {
   name: 'attention_disabled',
   text: `
@@ -59,7 +59,7 @@ const DISABLED: Statement = {
     from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
 };
 
-/** application_endpoints_disabled_idx. `since` is the last change: the time of disabling, or a later time. */
+/** Uses application_endpoints_disabled_idx. `since` is the last change, which may be later than the disabling. */
 const DISABLED_SUBSCRIPTIONS: Statement = {
   name: 'attention_disabled_subscriptions',
   text: `
@@ -69,7 +69,7 @@ const DISABLED_SUBSCRIPTIONS: Statement = {
       order by updated_at limit $2`,
 };
 
-/** circuits_shut_idx, and destinations_pkey for each circuit. Ad-hoc URLs are omitted because they have no name. */
+/** Uses circuits_shut_idx, and destinations_pkey for each circuit. Omits ad-hoc URLs, which have no name. */
 const OPEN_CIRCUITS: Statement = {
   name: 'attention_open_circuits',
   text: `
@@ -81,8 +81,8 @@ const OPEN_CIRCUITS: Statement = {
 };
 
 /**
- * Targets with a dead letter in this hour or the previous one. One row of the environment shows whether there are any
- * (rollups_pkey). If so, the failing hours of one day (rollups_failing_idx) are added up for keys that are destinations
+ * Selects targets with a dead letter in this hour or the previous hour. One row of the environment shows whether there
+ * are any (rollups_pkey). If so, the failing hours of one day (rollups_failing_idx) are added up for each destination
  * (destinations_pkey).
  */
 const DEAD_LETTERS: Statement = {
@@ -105,7 +105,7 @@ const DEAD_LETTERS: Statement = {
 };
 
 /**
- * events_disposition_idx, newest first up to a limit, and endpoints_pkey for each receiver. Mail aliases are omitted.
+ * Uses events_disposition_idx, newest first up to a limit, and endpoints_pkey for each receiver. Omits mail aliases.
  */
 const UNVERIFIED: Statement = {
   name: 'attention_unverified',
@@ -121,7 +121,7 @@ const UNVERIFIED: Statement = {
       limit $2`,
 };
 
-/** The head of due_deliveries_due_at_idx, over all environments: the oldest due deliveries without a claim. */
+/** Reads the oldest due deliveries without a claim, over all environments. Uses due_deliveries_due_at_idx. */
 const OVERDUE: Statement = {
   name: 'attention_overdue',
   text: `
@@ -130,7 +130,7 @@ const OVERDUE: Statement = {
     ) oldest where environment_id = $1 and due_at < now() - interval '1 minute' having count(*) > 0`,
 };
 
-/** domains_pkey for the environment, up to a limit. Omits domains that were never complete. */
+/** Uses domains_pkey for the environment, up to a limit. Omits domains that were never complete. */
 const LOST_DOMAINS: Statement = {
   name: 'attention_lost_domains',
   text: `
@@ -140,7 +140,7 @@ const LOST_DOMAINS: Statement = {
     order by since limit $2`,
 };
 
-/** replay_jobs_pkey, newest first. */
+/** Uses replay_jobs_pkey, newest first. */
 const FAILED_JOBS: Statement = {
   name: 'attention_failed_jobs',
   text: `
@@ -149,7 +149,7 @@ const FAILED_JOBS: Statement = {
     where state = 'failed' and finished_at > now() - interval '7 days' order by finished_at desc limit $2`,
 };
 
-/** Reads current problems with a few statements. The cost of each is bounded, however much data there is. */
+/** Reads current problems with a few statements. The cost of each statement is bounded for any amount of data. */
 @Injectable()
 export class AttentionStore {
   constructor(private readonly database: Database) {}

@@ -116,7 +116,7 @@ export class AuditItem {
   @ApiProperty({ type: String, nullable: true, example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   resource_id: string | null;
 
-  /** IP address of the client. Behind a proxy, TRUST_PROXY decides which address counts. */
+  /** IP address of the client. Behind a proxy, TRUST_PROXY decides which address is used. */
   @ApiProperty({ type: String, nullable: true, example: '203.0.113.7' })
   ip: string | null;
 
@@ -187,7 +187,7 @@ export function presentAudit(row: AuditRow): AuditItem {
 function moment(name: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
-  // This also covers 23:59:60, which is valid in RFC 3339 but not in JavaScript.
+  // The date is also invalid for 23:59:60, which RFC 3339 allows but JavaScript does not.
   if (Number.isNaN(date.getTime())) throw badRequest(`${name} is not a time that can be used as a filter.`);
   return date;
 }

@@ -44,7 +44,7 @@ export interface AuditFilter {
 const COLUMNS =
   'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, actor_session, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
 
-/** Stores the key's current name. `source` says whether an agent holds the key. Index api_keys_pkey, members_pkey. */
+/** Stores the key's current name. `source` says whether an agent uses the key. Uses api_keys_pkey, members_pkey. */
 const INSERT: Statement = {
   name: 'audit.insert',
   text: `
@@ -66,13 +66,13 @@ const FILTERED = `
 
 const PAGE: Statement = {
   name: 'audit.page',
-  // Index audit_log_pkey, backwards, or audit_log_actor_id_idx or audit_log_resource_id_idx.
+  // Reads audit_log_pkey backwards, or uses audit_log_actor_id_idx or audit_log_resource_id_idx.
   text: `select ${COLUMNS} from audit_log where ${FILTERED} and ($9::uuid is null or id < $9) order by id desc limit $10::int`,
 };
 
 const AFTER: Statement = {
   name: 'audit.after',
-  // Index audit_log_pkey.
+  // Uses the index audit_log_pkey.
   text: `select ${COLUMNS} from audit_log where ${FILTERED} and ($9::uuid is null or id > $9) order by id limit $10::int`,
 };
 
@@ -138,7 +138,7 @@ export class AuditStore {
     return this.database.query(AFTER, [...valuesOf(reach, filter), after, rowsMax]);
   }
 
-  /** Creates partitions of the current month and the neighbouring ones. Safe in several processes at once. */
+  /** Creates the partitions of the current and the adjacent months. Several processes can call it at once. */
   async ensurePartitions(): Promise<void> {
     await this.database.unitOfWork(() =>
       this.database.transaction(async () => {

@@ -127,7 +127,7 @@ export class ApiKeyEntity {
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
 
-  /** First key of the grant, if this key comes from a rotation of a granted key. Revoking the grant revokes both. */
+  /** First key of the grant, if this key is a rotation of a granted key. Revoking the grant revokes both keys. */
   @Column('uuid', { name: 'first_key_id', nullable: true })
   firstKeyId: Id | null;
 }

@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** Approver: a member, or the key used to sign in. Both are null for grants older than this record. */
+/** Approver: a member, or the key used to sign in. Both are null for grants made before approvers were recorded. */
 export interface KeyGranter {
   memberId: Id | null;
   keyId: Id | null;

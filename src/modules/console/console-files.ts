@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-/** Locations of the build: next to the compiled sources, or below the package when the sources themselves run. */
+/** Locations of the build: next to the compiled sources, or below the package when the TypeScript sources run. */
 const PLACES = ['../../../../dist/console', '../../../dist/console', '../../../console'].map((place) =>
   path.resolve(import.meta.dirname, place),
 );
@@ -122,7 +122,7 @@ function inPlace(page: string, base: string, more = ''): string {
   return page.replace('<head>', () => `<head>\n    <base href="${attribute(base)}">${more}`);
 }
 
-/** Must match the form that the build writes, or the browser loads the file twice. */
+/** The text must match the links that the build writes. Otherwise the browser would load the file twice. */
 const linkTo = (file: string): string =>
   `  <link rel="${file.endsWith('.css') ? 'stylesheet' : 'modulepreload'}" crossorigin href="./${attribute(file)}">\n  `;
 

@@ -7,7 +7,7 @@ const MOVED = 'moved';
 
 /**
  * Returns BASE_URL's origin, or the request's own origin if BASE_URL is not set. Returns a redirect for a request to
- * another host, and null for one to a host with customers' endpoints.
+ * another host, and null for a request to a host with customers' endpoints.
  */
 export function originFor(request: FastifyRequest, config: Config): string | { elsewhere: string } | null {
   const { baseUrl, configuredBaseUrl } = config;

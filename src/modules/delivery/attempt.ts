@@ -17,7 +17,7 @@ import { keptExchange } from './kept-exchange.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Time after which an attempt frees its slot in the target's window. Longer than a normal webhook takes. */
+/** Time after which an attempt frees its slot in the target's concurrency window. Normal webhooks take less time. */
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
 /** A short delay is enough: the postponement could be recorded, so storage is available again. */
@@ -94,7 +94,7 @@ export class Attempt {
     };
   }
 
-  /** Result of an attempt that could not be made: retry after 30 seconds, or 1 if storage was unavailable. */
+  /** Result of an attempt that could not be made. The retry is after 30 s, or 1 s if storage was unavailable. */
   postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
     return {
       ...ended(delivery, 'retrying', null),
@@ -151,7 +151,7 @@ function wasStorageAway(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof Error && error.cause !== undefined && wasStorageAway(error.cause));
 }
 
-/** Returns why nothing can be sent any more, or null. */
+/** Returns the reason why nothing can be sent any longer, or null. */
 function whyHopeless(delivery: ClaimedDelivery, target: Target | null): string | null {
   if (target === null) return 'target_gone';
   if (target.status === 'disabled') return 'target_disabled';

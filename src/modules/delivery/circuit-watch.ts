@@ -10,7 +10,7 @@ import type { Id } from '#kernel/ids.js';
 import { CircuitsStore } from '#modules/destinations/circuits.store.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 
-/** Lease of a probe, longer than any attempt. A prober that reports no result within this time counts as dead. */
+/** Lease of a probe, longer than any attempt. A prober without a result by then is considered dead. */
 const PROBE_LEASE_MS = 20_000;
 /**
  * Pause between reads of all circuits that are not closed. The shorter pause applies without notifications, or while
@@ -40,10 +40,10 @@ interface Counted extends TargetKey {
 export const targetKey = (environmentId: number, targetId: Id): string => `${environmentId}:${targetId}`;
 
 /**
- * In-memory view of all circuits that are not in their initial state. Reads are synchronous, because every delivery
- * needs one. PostgreSQL is the source of truth. A state change is published to all workers, which then read the
+ * Holds in memory all circuits that are not in their initial state. Reads are synchronous, because every delivery reads
+ * a circuit. PostgreSQL is the source of truth. A state change is published to all workers, which then read the
  * circuit. In addition, all circuits that are not closed, and those with recent failures, are read every 15 seconds.
- * This takes only a few statements per second, however many receivers fail.
+ * This takes only a few statements per second, regardless of the number of failing receivers.
  */
 @Injectable()
 export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -112,7 +112,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return taken;
   }
 
-  /** Records an outcome. Only failures, probes, and the first success after them are written (with a promise). */
+  /** Records an outcome. Writes only failures, probes, and the first success after them, and then returns a promise. */
   count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
     if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);
@@ -134,7 +134,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** Writes one change per target, however many of its attempts have ended. */
+  /** Writes one change per target, even if several of its attempts have ended. */
   private async countAll(counted: Counted[]): Promise<void[]> {
     const now = this.clock.now();
     const byTarget = new Map<string, [Counted, ...Counted[]]>();
@@ -161,7 +161,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   private hear(key: string): void {
     const [environment, targetId, state] = key.split(':');
-    // Changes may have been missed. The same applies if reading an announced circuit fails.
+    // Changes may have been missed, so all circuits are read. The same applies if reading an announced circuit fails.
     if (!environment || !targetId) return this.loop.wake();
     const environmentId = Number(environment);
     if (state === 'failing') return this.failing(environmentId, targetId);

@@ -7,7 +7,7 @@ import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 import { targetKey } from './circuit-watch.js';
 
-/** After a target's failure is logged, its failures of this time are summed up in one line. */
+/** Length of the period after a logged failure in which further failures of the target are summed up in one line. */
 const QUIET_MS = 10_000;
 /** Maximum number of targets with separate counts. Failures of all other targets are counted together. */
 const TARGETS_MAX = 1_000;
@@ -90,7 +90,7 @@ export class DeliveryLog implements OnApplicationShutdown {
     this.timer = null;
   }
 
-  /** Logs a line that sums up the last ten seconds. If there were no failures, the next one is logged at once. */
+  /** Logs a line that sums up the last ten seconds. Without failures, the next failure is logged at once. */
   private sumUp(key: string, failing: Failing): void {
     if (failing.total === 0) {
       this.failing.delete(key);
@@ -107,7 +107,7 @@ export class DeliveryLog implements OnApplicationShutdown {
   }
 }
 
-/** Returns the ids to log. A request's id equals that of the message or event that it created. */
+/** Returns the ids to log. A request's id equals the id of the message or event that it created. */
 function idsOf({ eventId, messageId, direction, ordinal }: ClaimedDelivery): Record<string, unknown> {
   const madeId = messageId ?? eventId;
   return {

@@ -17,9 +17,9 @@ const BESIDE_MS = 200;
 const BESIDE_FACTOR = 20;
 
 /**
- * Feeds the local scheduler with due deliveries: retries, deliveries for which no local scheduler had room, and
- * deliveries that a lost queue or a dead worker left behind. It claims no more than the scheduler has room for.
- * Deliveries that may not run yet are parked behind their target's gate. A blocked target therefore never stays at the
+ * Feeds the local scheduler with due deliveries: retries, deliveries that exceeded the capacity of the local
+ * schedulers, and deliveries that a lost queue or a dead worker left behind. It claims no more than the scheduler can
+ * hold. Deliveries that must wait are parked behind their target's gate. A blocked target therefore never stays at the
  * head of the due deliveries.
  */
 @Injectable()
@@ -41,7 +41,7 @@ export class Dispatcher {
     );
   }
 
-  /** Claims deliveries that another process announced. Those for which there is no room are found by the sweep. */
+  /** Claims deliveries that another process announced. The sweep finds deliveries that exceed the capacity. */
   async take(keys: readonly DeliveryKey[]): Promise<void> {
     const claimant = this.presence.claimant();
     const room = this.lane.room();

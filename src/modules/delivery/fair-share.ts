@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.js';
 
 interface EnvironmentShare {
   environmentId: number;
-  /** Organization of the environment. Until it is loaded, a placeholder for an organization of its own. */
+  /** Organization of the environment. Until it is loaded, this is a unique placeholder. */
   organization: Id;
   running: number;
   held: number;
@@ -27,7 +27,7 @@ interface Waiting<Waiter> {
 }
 
 export interface SlotLimits {
-  /** True if only slots above the ceiling are free, which are for environments that run no more than their share. */
+  /** True if only slots above the ceiling are free. Environments that exceed their share cannot use these slots. */
   isFull: boolean;
   mayRetry: boolean;
 }
@@ -122,7 +122,7 @@ export class FairShare<Waiter> {
     return waiter;
   }
 
-  /** True if the organization is above an equal share of the total, and the environment of its organization. */
+  /** Returns whether the organization exceeds an equal share, and the environment its share of the organization. */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);
@@ -136,7 +136,7 @@ export class FairShare<Waiter> {
 
   private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
     const { [figure]: own, environments } = this.sum(environmentShare);
-    // Reserves a share for one more organization and one more environment that have nothing here yet.
+    // Reserves a share for one more organization and one more environment, which have no deliveries here yet.
     return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 

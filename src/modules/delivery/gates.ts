@@ -18,7 +18,7 @@ export class Gates {
     private readonly queued: QueuedTargets,
   ) {}
 
-  /** Parks deliveries that may not run yet behind their target's gate. On an error, releases undecided ones. */
+  /** Parks deliveries that must wait behind their target's gate. On an error, the claims of undecided ones end. */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
     let decided = 0;
@@ -33,7 +33,7 @@ export class Gates {
         decided += 1;
       }
     } finally {
-      // If they stayed claimed, these deliveries would be blocked until this worker exits.
+      // If the deliveries stayed claimed, they would be blocked until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
       // Note the targets again: a poll of the table that ran before the release has not seen the parked deliveries.

@@ -5,7 +5,7 @@ interface Held {
   payload: string | Buffer | null;
 }
 
-/** Number of payload bytes in memory. A fan-out's payload counts once while any of its deliveries is held. */
+/** Number of payload bytes in memory. The deliveries of a fan-out share one payload, which is counted once. */
 export class HeldBytes {
   total = 0;
   private readonly sharers = new Map<Id, number>();

@@ -8,14 +8,14 @@ import { Claims } from '#modules/ledger/claims.js';
 import { targetKey } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 
-/** Longer than a claimed delivery takes to get from the table to the local scheduler. */
+/** A claimed delivery takes less time than this to get from the table to the local scheduler. */
 const WATCHED_MS = 30_000;
 
 /**
  * Handles cancellation and erasure of deliveries that this process holds. When a target is announced, its waiting
- * deliveries are evicted from the local scheduler and released, which ends those marked as cancelled. Deliveries that
- * are being claimed at that time are covered twice: each start checks the mark in storage for a while, and the eviction
- * is repeated at the end of that time. While notifications are unavailable, every start checks storage.
+ * deliveries are evicted from the local scheduler and released. The release ends deliveries marked as cancelled.
+ * Deliveries being claimed at that time are covered twice: each start checks the mark in storage for a while, and then
+ * the eviction is repeated. While notifications are unavailable, every start checks storage.
  */
 @Injectable()
 export class HeldCancellations {
@@ -39,7 +39,7 @@ export class HeldCancellations {
     );
   }
 
-  /** Returns why it must not start, or null. Queries storage (then async) only if a cancellation is possible. */
+  /** Returns why the delivery must not start, or null. Queries storage only if a cancellation is possible. */
   reasonOf(delivery: ClaimedDelivery): CancelReason | null | Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
     return this.notifications.isDeaf() || this.isWatched(delivery) ? this.cancellations.reasonOf(delivery) : null;
@@ -51,7 +51,7 @@ export class HeldCancellations {
 
   private async heard(key: string): Promise<void> {
     if (key !== '*') return this.cancelled(parsed(key));
-    // Notifications may have been missed.
+    // Notifications may have been missed, so all targets are read from storage.
     let after: TargetKey | null = null;
     do {
       const targets: TargetKey[] = await this.cancellations.heldTargets(after);

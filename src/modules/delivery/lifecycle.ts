@@ -8,7 +8,7 @@ import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Starts and drains the worker. A drain finishes and records running attempts, and releases all others. */
+/** Starts and drains the worker. A drain finishes and records running attempts, and releases other deliveries. */
 @Injectable()
 export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

@@ -29,7 +29,7 @@ import { type ClaimHolder, WorkerHeartbeat } from './worker-heartbeat.js';
 export interface DeliveryTurn {
   delivery: ClaimedDelivery;
   probe: boolean;
-  /** Time on the monotonic clock at which the attempt began. Absent before. */
+  /** Time on the monotonic clock at which the attempt began. Absent until the attempt begins. */
   startedMs?: number;
   /** True if the target was not known to respond when the attempt began. */
   isUnheard?: boolean;
@@ -59,7 +59,7 @@ const HELD_BYTES_MAX = 128 * 1024 * 1024;
 /** Number of deliveries above `HELD_MAX` for environments that hold less than their share. */
 const HELD_FOR_OTHERS = 2_000;
 /**
- * Slots above the ceiling, as a fraction of it, for environments that run less than their share. Otherwise fast
+ * Additional slots, as a fraction of the ceiling, for environments that use less than their share. Otherwise fast
  * receivers would wait for the timeouts of another tenant's unresponsive receivers.
  */
 const RUNNING_FOR_OTHERS = 0.25;
@@ -170,7 +170,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.onLeft();
   }
 
-  /** Returns how many more claimed deliveries fit: for all, or for an environment that has less than its share. */
+  /** Returns how many more deliveries may be claimed, in total or for an environment that has less than its share. */
   room(environmentId?: number): number {
     if (this.closed || this.bytes.total >= HELD_BYTES_MAX) return 0;
     const free = Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
@@ -253,7 +253,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return lane ? this.emptied(lane) : [];
   }
 
-  /** Stops accepting deliveries. Returns those that have not started. */
+  /** Stops accepting deliveries. Returns the deliveries that have not started. */
   close(): ClaimedDelivery[] {
     this.closed = true;
     return [...this.targets.values()].flatMap((lane) => this.emptied(lane));
@@ -275,8 +275,8 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     // Drop claims that were in flight while their worker id was declared dead.
     for (const claimant of [...this.byClaimant.keys()])
       if (!this.presence.isOwnClaim(claimant)) this.dropClaim(claimant);
-    // Normally the end of an attempt starts held-back targets. Also start them here, because an environment may have no
-    // attempt in flight: the released target may have been evicted, and its other targets do not respond.
+    // Normally the end of an attempt starts targets that timeout isolation holds back. Start them here too, because an
+    // environment may have no attempt in flight.
     for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
     this.startStarved();
     if (!this.isStalled) return;
@@ -322,7 +322,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return lane;
   }
 
-  /** Forgets an idle target if `HELD_MAX` targets are known. Below that, its concurrency window is worth keeping. */
+  /** Forgets an idle target if `HELD_MAX` targets are known. With fewer targets, its concurrency window is kept. */
   private forgetTarget(lane: TargetLane): void {
     if (this.heldBy(lane) > 0 || this.targets.size < HELD_MAX) return;
     this.targets.delete(targetKey(lane.environmentId, lane.targetId));
@@ -346,7 +346,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.pressing.recount(lane);
   }
 
-  /** Starts held-back targets. If other targets wait for a slot, the held-back ones queue behind them. */
+  /** Starts targets that isolation holds back. If other targets wait for a slot, these targets queue behind them. */
   private startHeldBack(environmentId: number): void {
     const isAnyWaiting = this.shares.isAnyWaiting();
     for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {
@@ -376,7 +376,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.shares.wait(lane.environmentId, lane, first.length > 0 ? 'first' : 'retry');
   }
 
-  /** Starts one delivery of the target. Returns false if there is none to start, or if none is admitted. */
+  /** Starts one delivery of the target. Returns false if the target has no delivery that may start now. */
   private startOne(lane: TargetLane): boolean {
     const { first, retry } = lane.waiting;
     if (this.closed || first.length + retry.length === 0 || !hasRoom(lane.window)) return false;
@@ -388,7 +388,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     }
     const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
     const [next] = (takesRetry ? retry : first) as [DeliveryTurn, ...DeliveryTurn[]];
-    // Probes are exempt. A target that responds to its probe is no longer held back.
+    // Probes are exempt from isolation. A target that responds to its probe is no longer held back.
     if (!next.probe && !this.silent.admits(lane, max)) {
       this.silent.wait(lane);
       return false;
@@ -417,8 +417,8 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.running += 1;
     this.shares.run(lane.environmentId, 1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning += 1;
-    // The target may start without being released from isolation. It is removed from isolation's queue, so that a
-    // target released from there always has a delivery to start.
+    // The target may start while it waits in the queue of timeout isolation. It is removed from that queue, so that
+    // every target in the queue has a delivery to start.
     this.silent.removeWaiter(lane);
     deliveryTurn.isUnheard = this.silent.onStart(lane);
     deliveryTurn.startedMs = this.clock.monotonicMs();

@@ -70,7 +70,7 @@ export class ParkedDeliveryReleaser {
     const isTick = !this.isSooner || this.clock.monotonicMs() - this.tickedMs >= TICK_MS;
     if (isTick) this.tickedMs = this.clock.monotonicMs();
     let isAnyStarved = false;
-    // Starts at a random target. With little room, the same target would otherwise always be last.
+    // Starts at a random target. With little free capacity, the same target would otherwise always be last.
     const start = Math.floor(this.clock.random() * targets.length);
     for (const { environmentId, targetId } of [...targets.slice(start), ...targets.slice(0, start)]) {
       if (await this.release(claimant, { environmentId, targetId }, isTick)) isAnyStarved = true;
@@ -84,7 +84,7 @@ export class ParkedDeliveryReleaser {
     return { restMs: this.dueWork.restMs(IDLE_MS) };
   }
 
-  /** Returns true if the target was idle here, so that it may finish before the next tick. */
+  /** Returns true if the target was idle in this process, because it may then finish before the next tick. */
   private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
     if (!this.circuits.isClosed(environmentId, targetId)) {
       await this.probe(claimant, environmentId, targetId);

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
 
-/** Targets with parked deliveries. Replays queue behind those even if there is room, to keep their order. */
+/** Targets with parked deliveries. Later replays to these targets are also parked, to keep their order. */
 @Injectable()
 export class QueuedTargets {
   /** Logical time at which a delivery was last parked, by target. */
@@ -25,7 +25,7 @@ export class QueuedTargets {
     return this.moment;
   }
 
-  /** Records a query's result. It began at `sinceMoment`; `isPart` means that it found only some of the targets. */
+  /** Records the result of a query that began at `sinceMoment`. `isPart` means that it found only some targets. */
   found(sinceMoment: number, targets: readonly TargetKey[], isPart: boolean): void {
     const keys = new Set(targets.map(({ environmentId, targetId }) => targetKey(environmentId, targetId)));
     for (const [key, notedAt] of this.notedAt)

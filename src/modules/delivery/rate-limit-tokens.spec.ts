@@ -13,7 +13,7 @@ interface Quota {
   wanted: number;
 }
 
-/** A row as in `rate-limit-tokens.store.ts`. The first call creates it and grants nothing. */
+/** A row as in `rate-limit-tokens.store.ts`. The first call creates the row and grants no tokens. */
 class Bucket {
   private tokens: number | null = null;
   private updatedAtMs = 0;
@@ -51,7 +51,7 @@ function arrange({ workers = 1, answersAtOnce = true } = {}) {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Fills an allotment: the first call creates the row, and the second one is granted. */
+/** Fills an allotment: the first call creates the row, and the second call receives tokens. */
 async function fill(rateLimits: RateLimitTokens, time: { nowMs: number }, perSecond: number): Promise<void> {
   for (let i = 0; i < 2; i += 1) {
     rateLimits.consume(1, 'a', perSecond, 0);

@@ -29,20 +29,20 @@ export interface Felt {
   utilization(): number;
 }
 
-/** From this utilization on, the event loop has no capacity left. */
+/** At or above this utilization, the event loop has no spare capacity. */
 const BUSY = 0.85;
 const LOOK_MS = 100;
 const METERS_MAX = 10_000;
 
 /**
  * Counts, by environment, the deliveries that are ready but waiting for CPU in this process: first attempts whose
- * target would accept them. Deliveries for a target whose window is full count only if the target responds so quickly
- * that it is not the bottleneck. No delivery counts while the process has idle time, or while slow receivers occupy the
- * environment's slots, because deliveries then wait for receivers.
+ * target would accept them. Deliveries for a target whose window is full are counted only if the target responds so
+ * quickly that it is not the bottleneck. No delivery is counted while the process has idle time, or while slow
+ * receivers occupy the environment's slots, because deliveries then wait for receivers.
  */
 export class LanePressure {
   private readonly meters = new Map<number, Meter>();
-  /** Targets whose deliveries count although the window is full, as long as the target responds quickly. */
+  /** Targets whose deliveries are counted although the window is full, as long as the target responds quickly. */
   private readonly trusted = new Set<Pressed>();
   private lookedMs = -Infinity;
   private isBusy = false;

@@ -12,14 +12,14 @@ import {
   type Target,
 } from '#modules/destinations/contract.js';
 
-/** Time after the target's timeout at which an attempt is abandoned that its adapter has not ended. */
+/** Time after the target's timeout at which an attempt that the adapter has not finished is abandoned. */
 const GRACE_MS = 2_000;
 
 const logger = new Logger('Adapters');
 
 /**
- * Runs one attempt of an adapter and handles every misbehavior. An adapter that throws, returns an invalid value or
- * never returns counts as a failed attempt, recorded with text that can be stored. An abandoned promise is not awaited.
+ * Runs one attempt of an adapter and handles every misbehavior. If an adapter throws, returns an invalid value or never
+ * returns, the attempt fails with an error text that can be stored. An abandoned promise is not awaited.
  *
  * Rejects if Posthorn's own storage could not provide the content to send, because that is not a fault of the target.
  */
@@ -123,7 +123,7 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/** False for an invalid duration, which is replaced: failing would send a delivered message again. */
+/** Returns false for an invalid duration. It is replaced, because a failed attempt would send the message again. */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;
 }

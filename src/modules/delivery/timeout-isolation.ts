@@ -12,7 +12,7 @@ interface Environment<Target> {
   silence: TimeoutHistory;
   /** Attempts in flight at targets that were not known to respond when the attempts began. */
   running: number;
-  /** Time of the last response from such targets, or of the first attempt in this period if there was none. */
+  /** Time of the last response from targets not known to respond. Without a response, time of the first attempt. */
   sinceMs: number;
   /** Targets with a delivery to start, in order of arrival. */
   waiting: Set<Target>;
@@ -20,13 +20,13 @@ interface Environment<Target> {
 
 /** Share of slots for an environment's targets not known to respond, while few or none of them respond. */
 const PART = 0.25;
-/** If `PART` is in flight without a response for this time, the limit applies before the attempts time out. */
+/** If attempts in `PART` of the slots get no response for this time, the limit applies before they time out. */
 const VAIN_MS = 3_000;
-/** A target that has responded counts as responding until this number of consecutive timeouts. */
+/** A target that has responded is considered responsive until this number of consecutive timeouts. */
 const UNANSWERED_MAX = 3;
 /**
- * If no target responded for this time, no other tenant needs the slots and the limit is lifted. Long, because an idle
- * tenant may become active again.
+ * If no target responded for this time, no other tenant needs the slots and the limit is lifted. The time is long,
+ * because an idle tenant may become active again.
  */
 const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
@@ -36,8 +36,8 @@ const REMEMBERED_MAX = 10_000;
  * against many unresponsive receivers at different addresses, because each attempt is the first one at its target and
  * waits for its full timeout.
  *
- * Such an environment gets at most a quarter of the slots while other targets respond. The cost of its attempts
- * (opening and closing connections, writing results, seconds of waiting) then affects neither other tenants nor its own
+ * The environment gets at most a quarter of the slots while other targets respond. The cost of its attempts (opening
+ * and closing connections, writing results, seconds of waiting) then affects neither other tenants nor its own
  * responsive targets.
  */
 export class TimeoutIsolation<Target extends IsolatedTarget> {

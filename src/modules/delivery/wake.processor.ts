@@ -34,7 +34,7 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
     await this.worker.close(true);
   }
 
-  /** Logs queue errors, which would end the process without a listener. Meanwhile, the sweep delivers. */
+  /** Logs queue errors, which would otherwise end the process. During an outage, the sweep finds deliveries. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();

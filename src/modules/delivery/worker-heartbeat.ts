@@ -10,10 +10,10 @@ import { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
-/** How long a replaced id is kept if a claim got no response. Any response arrives within this time. */
+/** Time for which a replaced worker id is kept if a claim got no response. Any response arrives earlier. */
 const DOUBT_MS = 4_000;
 
-/** A worker id under which this worker claims deliveries, or did so earlier. Times are on the monotonic clock. */
+/** A worker id under which this worker claims or claimed deliveries. Times are on the monotonic clock. */
 interface Name {
   id: Id;
   sinceMs: number;
@@ -70,7 +70,7 @@ export class WorkerHeartbeat {
     );
   }
 
-  /** Returns the id for new claims. Null while this worker may not claim: its lease or its clock is uncertain. */
+  /** Returns the id for new claims. Null while the worker must not claim, because its lease or clock is uncertain. */
   claimant(): Id | null {
     const [current] = this.names;
     return !this.isLeaving && this.isFresh(current) && this.time.isAgreed() ? current.id : null;
@@ -159,13 +159,13 @@ export class WorkerHeartbeat {
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;
     if (this.clock.monotonicMs() - (replacedMs ?? Infinity) < restMs || this.claimHolder.holds(id)) return false;
-    // From here on, deliveries returned for this id do not start. Unregistering it frees them for others.
+    // From here on, deliveries claimed under this id do not start. Unregistering the id frees them for other workers.
     this.names = this.names.filter((name) => name.id !== id) as [Name, ...Name[]];
     await this.heartbeat.remove(id);
     return true;
   }
 
-  /** Renews the given ids and returns those that are alive. Drops deliveries held under the dead ids. */
+  /** Renews the given ids and returns the ids that are alive. Drops deliveries held under the dead ids. */
   private async beat(names: readonly Name[]): Promise<ReadonlySet<Id>> {
     const askedMs = this.clock.monotonicMs();
     const alive = await this.heartbeat.beat({

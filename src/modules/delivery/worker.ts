@@ -94,13 +94,13 @@ export class DeliveryWorker {
     }
   }
 
-  /** Releases the claim of a delivery that was not sent, if it is still this worker's: another may be sending it. */
+  /** Releases the claim of an unsent delivery, unless another worker has taken over and may be sending it. */
   private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
     await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
     this.lane.releaseSlot(deliveryTurn);
   }
 
-  /** Updates the circuit. Returns a promise only for a change, so not for a success after other successes. */
+  /** Updates the circuit. Returns a promise only if the circuit changes, which repeated successes do not cause. */
   private updateCircuit(
     { environmentId, targetId }: ClaimedDelivery,
     performed: Performed,
@@ -133,7 +133,7 @@ export class DeliveryWorker {
       await this.notifyChange(targetKey(environmentId, targetId));
   }
 
-  /** Postpones a delivery without using up an attempt, if the attempt itself failed and not its target. */
+  /** Postpones a delivery without using up an attempt, if the attempt itself failed and the target is not at fault. */
   private async handleFailure(deliveryTurn: DeliveryTurn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
     await this.results

@@ -26,15 +26,15 @@ export class AdHocTargets {
     clock: Clock,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Clears all: an environment's secret rarely changes, and the URLs that it signs for are not tracked.
+    // Clears the whole cache: an environment's secret rarely changes, and the URLs that it signs for are not tracked.
     notifications.on('environment', () => this.cache.clear());
   }
 
   /** Throws 422 if sending to the URL is not allowed. */
   async forUrl(environmentId: number, url: string): Promise<Target> {
     const target = await this.cache.get(`${environmentId}:${url}`);
-    // Read on every call, because a rotation's grace period ends without a notification. The array is the same object
-    // while its keys are the same.
+    // The keys are read on every call, because a rotation's grace period ends without a notification. The array is the
+    // same object while its keys are the same.
     const signingKeys = await this.environments.signingKeys(environmentId);
     return signingKeys === target.signingKeys ? target : { ...target, signingKeys };
   }
@@ -69,8 +69,8 @@ export class AdHocTargets {
 }
 
 /**
- * Returns the same id for the same URL and environment on every node, because circuit and concurrency depend on it. A
- * version 8 UUID (RFC 9562, section 5.8) from a SHA-256, which cannot equal a ULID of this century.
+ * Returns the same id for the same URL and environment on every node, because circuit and concurrency depend on it. The
+ * id is a version 8 UUID (RFC 9562, section 5.8) from a SHA-256, so it cannot equal a ULID of this century.
  */
 export function adHocTargetId(environmentId: number, url: URL): Id {
   const bytes = createHash('sha256').update(`${environmentId}|${url.href}`).digest().subarray(0, 16);

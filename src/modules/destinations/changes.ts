@@ -53,7 +53,7 @@ export class Changes {
   /**
    * Changes a destination. A new address, connection settings or credentials are probed before they are stored, unless
    * an application's endpoint owns the destination. Setting the status to active also closes the circuit. Throws 404,
-   * and 422 with the failed check. Nothing is changed then.
+   * and 422 with the failed check. In these cases nothing is changed.
    */
   async update(
     tenant: Tenant,
@@ -109,7 +109,7 @@ export class Changes {
     });
   }
 
-  /** Returns errors in headers that the call changes. An old error must not block all other changes. */
+  /** Checks the headers only if the call changes them. An existing error must not block all other changes. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
     return headers
       ? [...placeholderFaults(headers), ...(await this.headerSecrets.faults(tenant.environmentId, headers))]

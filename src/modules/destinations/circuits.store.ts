@@ -24,7 +24,7 @@ type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
 interface Count {
   i: number;
   change: CircuitChange;
-  /** `null` if there is no row. */
+  /** `null` if the circuit has no row. */
   version: string | null;
   before: Circuit;
   next: Circuit;
@@ -52,8 +52,8 @@ const FIND_THESE: Statement = {
 };
 
 /**
- * Updates failure counts of circuits that stay closed, unless the row changed since it was read. Index `circuits_pkey`.
- * Skips rows that another transaction has locked, so the statement never waits.
+ * Updates failure counts of circuits that stay closed, unless the row changed since it was read. Skips rows that
+ * another transaction has locked, so the statement never waits. Uses the index `circuits_pkey`.
  */
 const COUNT: Statement = {
   name: 'circuits.count',
@@ -80,8 +80,8 @@ const COUNT: Statement = {
 const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
-  // Uses the index `circuits_changed_at_idx`. An ad-hoc URL is retried for 28 hours. An open circuit is probed as long
-  // as deliveries wait for it.
+  // Uses the index `circuits_changed_at_idx`. Two days exceed the 28 hours for which an ad-hoc URL is retried. An open
+  // circuit is probed, and thus changed, as long as deliveries wait for it.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
@@ -128,7 +128,7 @@ const REMOVE: Statement = {
   text: 'delete from circuits where environment_id = $1::int and target_id = $2::uuid',
 };
 
-/** Circuits. Each change holds the row lock. */
+/** Stores circuits. Each change holds the lock of the circuit's row. */
 @Injectable()
 export class CircuitsStore {
   constructor(
@@ -274,7 +274,7 @@ function circuit(row: Row): Circuit {
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
 
-/** Returns true if other workers need the change. A mere new failure count of a known state is not published. */
+/** Returns true if other workers need the change. A further failure of a closed circuit is not published. */
 function isNews(before: Circuit, next: Circuit): boolean {
   return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }

@@ -17,15 +17,15 @@ export interface Target {
   type: string;
   url: URL | null;
   config: Record<string, unknown>;
-  /** Never logged. */
+  /** The credentials are never logged. */
   credentials: Record<string, string> | null;
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Keys that sign now (at the time of this read), newest first. Two during the grace period of a rotation. */
+  /** Keys that sign at the time of this read, newest first. There are two during the grace period of a rotation. */
   readonly signingKeys: readonly Buffer[];
   /** The ed25519 keys that sign now. Empty unless the destination uses asymmetric signatures. */
   readonly privateKeys: readonly KeyObject[];
-  /** Signature that is sent in addition to the standard one. */
+  /** Signature that is sent in addition to the standard signature. */
   legacySignature: LegacySignature | null;
   /** Headers to send. Names are in lower case. */
   headers: Record<string, string>;
@@ -127,7 +127,7 @@ export abstract class DestinationAdapter {
   abstract readonly type: string;
   /** `true` if clients fetch the deliveries instead of Posthorn sending them. */
   abstract readonly pulled: boolean;
-  /** `false` for a type that only Posthorn itself uses. Callers cannot create destinations of it. */
+  /** `false` for a type that only Posthorn itself uses. Callers cannot create destinations of this type. */
   readonly isOffered: boolean = true;
 
   /** Validates the settings without network access. */
@@ -136,7 +136,7 @@ export abstract class DestinationAdapter {
   /** Checks within ten seconds that the target is reachable. Never throws. */
   abstract probe(draft: Draft): Promise<ProbeReport>;
 
-  /** Time limit of an attempt for a type that has its own. `null` if the target's timeout applies. */
+  /** Time limit of an attempt, if the type defines its own limit. `null` if the target's timeout applies. */
   get attemptMsMax(): number | null {
     return null;
   }
@@ -144,7 +144,7 @@ export abstract class DestinationAdapter {
   /** Makes one attempt, limited by the target's time-out or by `attemptMsMax`. Never throws. */
   abstract deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer>;
 
-  /** Returns the request as an attempt would send it, signed for its time. `null` for a type that signs nothing. */
+  /** Returns the request of an attempt, signed for its start time. `null` for a type that signs nothing. */
   signed(_outgoing: Signable, _target: Target): SignedRequest | null {
     return null;
   }
@@ -152,7 +152,7 @@ export abstract class DestinationAdapter {
 
 /**
  * Thrown by a built-in adapter if Posthorn's own storage failed, so the target is not at fault. The delivery is
- * retried, and the attempt does not count.
+ * retried, and the attempt is not counted.
  */
 export class NotAttempted extends Error {}
 
@@ -268,7 +268,7 @@ export interface DestinationName {
   ownerId: Id | null;
 }
 
-/** Presents a target in the format of the API. A target that owns itself is one of Posthorn's own. */
+/** Presents a target in the format of the API. A target whose owner id is its own id belongs to Posthorn itself. */
 export function shownTarget({ id, name, ownerId }: DestinationName): Record<string, string> {
   return ownerId === null || ownerId === id
     ? { destination: showId('dst', id), name }

@@ -85,7 +85,7 @@ function shownScheme({
   return { ...scheme, timestamp_header: timestampHeader, id_header: idHeader };
 }
 
-/** Returns the bytes of a new secret, or `undefined` if the stored one stays. */
+/** Returns the bytes of a new secret, or `undefined` if the stored secret is kept. */
 function legacyKey({ secret, secret_encoding: encoding }: LegacySignatureSettings): Buffer | undefined {
   if (secret === undefined) {
     if (encoding === undefined) return undefined;

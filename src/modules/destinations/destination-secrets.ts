@@ -42,7 +42,7 @@ export class DestinationSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** Columns of a new destination. `given` is a secret that the owner brings. Throws 422 if it is invalid. */
+  /** Returns the columns of a new destination. `given` is the owner's secret. Throws 422 if the secret is invalid. */
   begin(
     place: Place,
     given: string | null,
@@ -106,7 +106,7 @@ export class DestinationSecrets {
       const columns: Partial<SecretColumns> = {
         secret: this.seal(row, 'secret', randomBytes(KEY_BYTES)),
         privateKey: row.privateKey && this.newSeed(row),
-        // Encrypted again, because a value can be decrypted only in the column that it was encrypted for.
+        // The keys are encrypted again, because a value can be decrypted only in the column that it was encrypted for.
         previousSecret: this.seal(row, 'previous_secret', this.current(row)),
         previousPrivateKey:
           row.privateKey && this.seal(row, 'previous_private_key', this.opened(row, 'private_key', row.privateKey)),

@@ -18,7 +18,7 @@ type Gathering = Map<Id, (rows: Promise<ReadonlyMap<Id, DestinationEntity>>) => 
 
 const ENTRIES_MAX = 50_000;
 
-/** Cached by environment and id. */
+/** Caches the targets of destinations by environment and id. */
 @Injectable()
 export class DestinationTargets {
   private readonly cache: Cache<Target | null>;
@@ -89,14 +89,14 @@ export class DestinationTargets {
     const colon = key.indexOf(':');
     const environmentId = Number(key.slice(0, colon));
     const id = key.slice(colon + 1);
-    // Read before the first await, because the gathering lasts only as long as the synchronous call.
+    // `gathering` is read before the first await, because it is set only during the synchronous call.
     const { gathering } = this;
     const rows = gathering
       ? new Promise<ReadonlyMap<Id, DestinationEntity>>((resolve) => gathering.set(id, resolve))
       : this.rowsOf(environmentId, [id]);
     const row = (await rows).get(id);
     if (!row) return null;
-    // Recorded before the secrets are read, so that a concurrent change of a secret finds the entry.
+    // The key is recorded before the secrets are read, so that a concurrent change of a secret finds the entry.
     if (secretNames(row.headers).length > 0) this.withSecrets.add(key);
     const opened = {
       keys: this.secrets.open(row),

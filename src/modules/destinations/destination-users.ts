@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type DestinationUser, type FindDestinationUsers } from './destination-users.contract.js';
 
-/** Users of a destination, because one in use cannot be deleted. Modules register their lookups here. */
+/** Finds users of a destination. A destination in use cannot be deleted. Modules register their lookups here. */
 @Injectable()
 export class DestinationUsers {
   private readonly finders: FindDestinationUsers[] = [];
 
   async list(environmentId: number, destinationId: Id, max: number): Promise<DestinationUser[]> {
     const found: DestinationUser[] = [];
-    // Sequential, because the calls share the caller's transaction, which is one connection.
+    // The lookups run one after another, because they share the connection of the caller's transaction.
     for (const find of this.finders) found.push(...(await find(environmentId, destinationId, max)));
     return found.slice(0, max);
   }

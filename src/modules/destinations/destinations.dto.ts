@@ -14,23 +14,23 @@ const STATES = ['closed', 'open', 'half_open'] as const;
 
 /** Filters of the destination list. */
 export class DestinationListQuery {
-  /** Only destinations of this type. */
+  /** Returns only destinations of this type. */
   @ApiProperty({ required: false, maxLength: 64, example: 'https' })
   type?: string;
 
-  /** Only destinations whose last check had this result. */
+  /** Returns only destinations whose last check had this result. */
   @ApiProperty({ required: false, enum: VALIDATIONS, example: 'valid' })
   validation?: Validation;
 
-  /** Only destinations with this status. */
+  /** Returns only destinations with this status. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'disabled' })
   status?: 'active' | 'disabled';
 
-  /** Only destinations whose circuit breaker is in this state. */
+  /** Returns only destinations whose circuit breaker is in this state. */
   @ApiProperty({ required: false, enum: STATES, example: 'open' })
   circuit?: (typeof STATES)[number];
 
-  /** Only destinations whose name begins with this text, ignoring case. */
+  /** Returns only destinations whose name begins with this text, ignoring case. */
   @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'ord' })
   search?: string;
 
@@ -60,7 +60,7 @@ export class DestinationItem {
   @ApiProperty({ example: 'Orders' })
   name: string;
 
-  /** Type of the destination, which determines how it is delivered to. */
+  /** Type of the destination, which determines how deliveries are made. */
   @ApiProperty({ example: 'https' })
   type: string;
 
@@ -111,8 +111,8 @@ export class CircuitItem {
   opened_at: string | null;
 
   /**
-   * Earliest time of the next probe. While a probe is in flight, earliest time of another one. `null` while the circuit
-   * is closed.
+   * Earliest time of the next probe. While a probe is in flight, the earliest time of another probe. `null` while the
+   * circuit is closed.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_probe_at: string | null;

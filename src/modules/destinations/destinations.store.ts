@@ -92,7 +92,7 @@ export interface RemovedOwned {
   hadCircuit: boolean;
 }
 
-/** Destinations. Every change is published in its own transaction, so that all nodes invalidate their caches. */
+/** Stores destinations. Every change is published in its own transaction, so that all nodes invalidate their caches. */
 @Injectable()
 export class DestinationsStore {
   constructor(
@@ -129,7 +129,7 @@ export class DestinationsStore {
     return rows.map((row) => this.opened(row));
   }
 
-  /** Counts up to `max`. Uses the same indexes as `page`. */
+  /** Counts up to `max` destinations. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: DestinationFilter, max: number): Promise<number> {
     return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
@@ -167,7 +167,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Disables a destination at the receiver's request. Has no effect on one that is already disabled. */
+  /** Disables a destination at the receiver's request. Has no effect on a destination that is already disabled. */
   disable(environmentId: number, id: Id, reason: string): Promise<void> {
     return this.database.transaction(async () => {
       const [disabled] = await this.database.query<DestinationName>(DISABLE, [
@@ -183,7 +183,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Removes an owner's destinations. The caller has to release the secrets that they used. */
+  /** Removes an owner's destinations. The caller must then release the secrets that these destinations used. */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
       const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [
@@ -248,7 +248,7 @@ function listed(
   return where;
 }
 
-/** Selects by circuit state with `circuits_shut_idx`. Few circuits are open, and one without a row is closed. */
+/** Selects by circuit state with `circuits_shut_idx`. Few circuits are open. A circuit without a row is closed. */
 function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
   const [condition, which] =
     state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];

@@ -37,7 +37,7 @@ export class HeaderSecrets {
     });
   }
 
-  /** Releases all secrets of a deleted destination, in the caller's transaction. */
+  /** Records that a deleted destination no longer uses any secrets, in the caller's transaction. */
   async release(environmentId: number, destinationId: Id): Promise<void> {
     await this.uses.replace(environmentId, { kind: 'destination', id: destinationId }, []);
   }

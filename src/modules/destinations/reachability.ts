@@ -7,7 +7,7 @@ import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { adapterConfig } from './settings.js';
 import { faultsOf, probeOf } from './supervised-checks.js';
 
-/** Results of the checks. A check that was skipped because an earlier check failed counts as failed. */
+/** Results of the checks. A check that was skipped because an earlier check failed is reported as failed. */
 export interface CheckReport {
   checks: { schema: boolean; credentials: boolean; connectivity: boolean };
   /** True if connecting to the target is not allowed, whether or not it responds. */

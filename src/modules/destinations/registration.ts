@@ -16,7 +16,7 @@ export interface NewDestination {
   type: string;
   settings: SettingsChanges;
   credentials: Record<string, string> | null;
-  /** Secret that the owner already has, `whsec_…`. Null generates one. */
+  /** Secret that the owner already has, `whsec_…`. If null, a secret is generated. */
   secret: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface Ownership {
   ownerId: Id;
 }
 
-/** Creates destinations. Each is validated and probed before it is stored. */
+/** Creates destinations. Each destination is validated and probed before it is stored. */
 @Injectable()
 export class Registration {
   constructor(
@@ -37,7 +37,7 @@ export class Registration {
     private readonly retention: RetryRetention,
   ) {}
 
-  /** An owned destination is not probed. Throws 422 with the failed check. Nothing is stored then. */
+  /** An owned destination is not probed. Throws 422 with the failed check. In that case nothing is stored. */
   async create(tenant: Tenant, asked: NewDestination, owned: Ownership | null = null): Promise<DestinationEntity> {
     const { name, type, settings: given, credentials, secret } = asked;
     const settings = changed({ ...DEFAULT_SETTINGS, name }, given);

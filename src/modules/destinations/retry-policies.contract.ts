@@ -32,6 +32,6 @@ export abstract class NamedRetryPolicy {
   isRetryable?(failed: FailedAttempt): boolean;
 }
 
-/** Limits that the API documents as well. */
+/** The API documentation contains the same limits. */
 export const RETRY_ATTEMPTS_MAX = 20;
 export const RETRY_STEP_SECONDS_MAX = 604_800;

@@ -52,7 +52,7 @@ export class RetryPolicies implements OnModuleInit {
     return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
   }
 
-  /** Returns why a named policy is not applied. `null` if it is applied or the settings name none. */
+  /** Returns why a named policy is not applied. `null` if the policy is applied or the settings name no policy. */
   absence(retry: RetrySettings | null): string | null {
     const name = retry?.policy;
     return name === undefined || this.named.has(name) ? null : absenceOf(name);

@@ -31,7 +31,7 @@ export class ServiceDestinations {
     this.known.add(key);
   }
 
-  /** Uses a separate unit of work: the caller's may be rolled back, and a unique violation would abort it. */
+  /** Uses a separate unit of work: the caller's transaction may be rolled back, or aborted by a unique violation. */
   private async create(environmentId: number, { id, name, type, timeoutMs }: ServiceDestination): Promise<void> {
     try {
       if ((await this.store.findAll(environmentId, [id])).length > 0) return;

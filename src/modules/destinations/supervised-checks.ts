@@ -15,7 +15,7 @@ const CHECKS: ReadonlySet<unknown> = new Set<ProbeReport['check']>([
 
 const logger = new Logger('Adapters');
 
-/** Returns the adapter's faults. An adapter that throws or returns an invalid list counts as an error. */
+/** Returns the adapter's faults. An adapter that throws or returns an invalid list causes an error. */
 export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   try {
     const faults: unknown = adapter.check(draft);
@@ -39,7 +39,7 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   ];
 }
 
-/** If the probe throws, returns an invalid value or is too slow, the target counts as unreachable. */
+/** If the probe throws, returns an invalid value or is too slow, the target is reported as unreachable. */
 export async function probeOf(
   adapter: DestinationAdapter,
   draft: Draft,

@@ -30,8 +30,8 @@ export class Targets {
   }
 
   /**
-   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint count as missing.
-   * Returns a promise only if the target has to be loaded.
+   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint are treated as
+   * missing. Returns a promise only if the target has to be loaded.
    */
   ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
     const known = this.known(environmentId, destinationId);
@@ -60,12 +60,12 @@ export class Targets {
     return this.adapters.pulledTypes();
   }
 
-  /** Disables a destination until it is enabled by PATCH (410, contract section 4). */
+  /** Disables a destination after a 410 response, until PATCH enables it (contract, section 4). */
   disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {
     return this.store.disable(environmentId, destinationId, reason);
   }
 
-  /** Returns the target of a stored delivery. `null` if it is gone, or its own URL is no longer allowed. */
+  /** Returns the target of a stored delivery. `null` if it was deleted or its ad-hoc URL is no longer allowed. */
   ofDelivery(
     environmentId: number,
     { targetId, url }: { targetId: Id; url: string | null },

@@ -7,19 +7,19 @@ const COLUMNS = `environment_id as "environmentId", id as "domainId", host, is_o
 
 const SERVING: Statement = {
   name: 'custom_hosts.serving',
-  // Index domains_webhook_idx.
+  // Uses the index domains_webhook_idx.
   text: `select ${COLUMNS} from domains where kind = 'webhook' and is_owner and receiving_enabled`,
 };
 
 const OF_ENVIRONMENT: Statement = {
   name: 'custom_hosts.of_environment',
-  // Index domains_webhook_idx.
+  // Uses the index domains_webhook_idx.
   text: `select ${COLUMNS} from domains where kind = 'webhook' and environment_id = $1::int order by id`,
 };
 
 const ONE: Statement = {
   name: 'custom_hosts.one',
-  // Index domains_pkey.
+  // Uses the index domains_pkey.
   text: `select ${COLUMNS} from domains where kind = 'webhook' and environment_id = $1::int and id = $2::uuid`,
 };
 

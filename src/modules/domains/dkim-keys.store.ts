@@ -7,7 +7,7 @@ export interface StoredDkimKey {
   /** Private key in PKCS #8, encrypted. */
   privateKey: Buffer;
   /**
-   * `current` signs. `idle` may still verify signatures of mail in flight. `next` signs once its record is published.
+   * The `current` key signs. `idle` may still verify mail in flight. The `next` key signs once its record is published.
    */
   state: 'current' | 'idle' | 'next';
 }
@@ -19,13 +19,13 @@ const LOCK: Statement = {
 
 const LIST: Statement = {
   name: 'dkim_keys.list',
-  // No index: the table has two rows and is read whole.
+  // Uses no index: the table has two rows, and all rows are read.
   text: 'select selector, public_key as "publicKey", private_key as "privateKey", state from dkim_keys order by selector',
 };
 
 const PUT: Statement = {
   name: 'dkim_keys.put',
-  // Index dkim_keys_pkey.
+  // Uses the index dkim_keys_pkey.
   text: `
     insert into dkim_keys (selector, public_key, private_key, state, made_at) values ($1, $2, $3, $4, now())
     on conflict (selector) do update

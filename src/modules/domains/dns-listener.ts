@@ -9,7 +9,7 @@ import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import { replyTo } from './zone-replies.js';
 
-/** Limits per network. Above `WHOLE`, a reply only asks the client to retry over TCP. Above `SHORT`, none is sent. */
+/** Limits per network. Above `WHOLE`, replies only ask for a retry over TCP. Above `SHORT`, no reply is sent. */
 const WHOLE = { count: 100, periodMs: 1_000 };
 const SHORT = { count: 200, periodMs: 1_000 };
 const NETWORKS_MAX = 10_000;
@@ -129,7 +129,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     return limiter.count('dns', [{ id: networkOf(address), quota }]).allowed;
   }
 
-  /** Returns the zone's records. During a storage outage, returns the previous ones, or null if there are none. */
+  /** Returns the zone's records. During a storage outage, returns the previous records, or null without any. */
   private async records(): Promise<readonly ZoneRecord[] | null> {
     try {
       const dkim = await this.keys.published();
@@ -148,7 +148,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/** Returns the /24 of an IPv4 or the /56 of an IPv6 address, since one client may have many neighbouring addresses. */
+/** Returns the /24 of an IPv4 or the /56 of an IPv6 address, because one client may use all addresses in it. */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain.split('.').slice(0, 3).join('.');

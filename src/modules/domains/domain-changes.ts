@@ -89,10 +89,10 @@ export class DomainChanges {
     });
   }
 
-  /** Throws 409 if the domain is in use. This transaction locks the row, so a new user waits for it. */
+  /** Throws 409 if the domain is in use. This transaction locks the row, so a concurrent new use of it waits. */
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];
-    // Runs sequentially, because all calls share one transaction and so one connection.
+    // The calls run one after another, because they share one transaction and therefore one connection.
     for (const users of providersExtending(this.discovery, DomainUsers))
       used.push(...(await users.usersOf(environmentId, id)));
     if (used.length > 0) throw conflict(message, { used_by: used.slice(0, USERS_SHOWN_MAX) });

@@ -32,7 +32,7 @@ export class DomainChecks {
 
   /** Checks a domain on request. Does nothing while a check runs, or if one ended within the last few seconds. */
   async ask(place: DomainPlace): Promise<void> {
-    // A lease that other processes see at once. Name servers may take seconds, and no transaction should wait for them.
+    // The lease is committed at once, so that other processes see it. Name servers may take seconds.
     const isClaimed = await this.database.unitOfWork(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
     if (isClaimed) await this.run(place, true);
   }

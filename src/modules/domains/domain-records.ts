@@ -55,7 +55,7 @@ export class DomainRecords {
   }
 }
 
-/** Names the environment whose quota the queries use, so that its silent name servers delay only itself. */
+/** Names the environment whose quota the queries use, so that silent name servers delay only this environment. */
 function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
   return `environment ${environmentId}`;
 }

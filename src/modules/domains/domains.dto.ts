@@ -175,7 +175,7 @@ export class DomainPage {
   @ApiProperty({ type: [DomainDetail] })
   data: DomainDetail[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass this value as `cursor` to get the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

@@ -37,7 +37,7 @@ export class DomainsService {
     };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if the domain does not exist. */
   async find({ environmentId }: Tenant, id: Id): Promise<DomainView> {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw notFound('domain');

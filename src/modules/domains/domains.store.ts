@@ -30,7 +30,7 @@ const LOCK_HOST: Statement = {
 
 const OCCUPANCY: Statement = {
   name: 'domains.occupancy',
-  // Index domains_host_idx.
+  // Uses the index domains_host_idx.
   text: `
     select count(*)::int as count, (array_agg(id) filter (where host = $2))[1] as "takenBy"
     from domains where environment_id = $1::int`,
@@ -38,20 +38,20 @@ const OCCUPANCY: Statement = {
 
 const OWNED_ELSEWHERE: Statement = {
   name: 'domains.owned_elsewhere',
-  // Index domains_owner_idx.
+  // Uses the index domains_owner_idx.
   text: 'select id from domains where host = $1 and is_owner and (environment_id, id) <> ($2::int, $3::uuid)',
 };
 
 const REMOVE: Statement = {
   name: 'domains.remove',
-  // Index domains_pkey.
+  // Uses the index domains_pkey.
   text: 'delete from domains where environment_id = $1::int and id = $2::uuid',
 };
 
 /** Claims a domain that is not claimed and was not checked within the given seconds. */
 const CLAIM_ONE: Statement = {
   name: 'domains.claim_one',
-  // Index domains_pkey.
+  // Uses the index domains_pkey.
   text: `
     update domains set claimed_until = now() + $3::float8 * interval '1 second'
     where environment_id = $1::int and id = $2::uuid
@@ -66,7 +66,7 @@ const CLAIM_ONE: Statement = {
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',
-  // Index domains_next_check_at_idx, then domains_pkey.
+  // Uses the index domains_next_check_at_idx, then domains_pkey.
   text: `
     with due as (
       select environment_id, id, next_check_at from domains
@@ -83,14 +83,14 @@ const CLAIM_DUE: Statement = {
     returning d.environment_id as "environmentId", d.id`,
 };
 
-/** For the DueWorkPoller. Uses domains_next_check_at_idx. Skips domains that another process is checking. */
+/** Milliseconds until the next check. Uses domains_next_check_at_idx. Skips domains that a process is checking. */
 export const CHECK_IN_MS = `
   select extract(epoch from next_check_at - now()) * 1000 from domains where claimed_until is null
     or claimed_until < now() order by next_check_at limit 1`;
 
 const RELEASE: Statement = {
   name: 'domains.release',
-  // Index domains_pkey.
+  // Uses the index domains_pkey.
   text: `
     update domains set claimed_until = null, next_check_at = now() + $3::float8 * interval '1 millisecond'
     where environment_id = $1::int and id = $2::uuid`,
@@ -98,7 +98,7 @@ const RELEASE: Statement = {
 
 const OVERDUE: Statement = {
   name: 'domains.overdue',
-  // Index domains_next_check_at_idx.
+  // Uses the index domains_next_check_at_idx.
   text: `select coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds from domains where next_check_at <= now()`,
 };
 
@@ -111,12 +111,12 @@ export class DomainsStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Prevents other transactions from adding a domain to the environment until this one ends. */
+  /** Prevents other transactions from adding a domain to the environment until this transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  /** Prevents other transactions from becoming the owner of the host until this one ends. */
+  /** Prevents other transactions from becoming the owner of the host until this transaction ends. */
   async lockHost(host: string): Promise<void> {
     await this.database.query(LOCK_HOST, [host]);
   }
@@ -135,17 +135,17 @@ export class DomainsStore {
     return (await this.database.query(OWNED_ELSEWHERE, [host, environmentId, id])).length > 0;
   }
 
-  /** Index domains_pkey. */
+  /** Uses the index domains_pkey. */
   find(environmentId: number, id: Id): Promise<DomainEntity | null> {
     return this.rows().findOneBy({ environmentId, id });
   }
 
-  /** Locks the row until the transaction ends, so that it is neither changed nor used. Index domains_pkey. */
+  /** Locks the row until the transaction ends, so that it is neither changed nor used. Uses the index domains_pkey. */
   findForUpdate(environmentId: number, id: Id): Promise<DomainEntity | null> {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Newest first. Index domains_pkey, backwards. */
+  /** Returns a page, newest first. Reads the index domains_pkey backwards. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<DomainEntity[]> {
     const where: FindOptionsWhere<DomainEntity> = { environmentId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
@@ -170,7 +170,7 @@ export class DomainsStore {
     if (row.kind === 'webhook') await this.announce(row);
   }
 
-  /** False if the domain is being checked, or was checked within `restSeconds`. */
+  /** Returns false if the domain is being checked, or was checked within `restSeconds`. */
   async claim({ environmentId, id }: DomainPlace, claimSeconds: number, restSeconds: number): Promise<boolean> {
     return (await this.database.query(CLAIM_ONE, [environmentId, id, claimSeconds, restSeconds])).length > 0;
   }

@@ -15,7 +15,7 @@ export interface SendingRow {
 
 const SENDING: Statement = {
   name: 'domains.sending',
-  // Index domains_host_idx.
+  // Uses the index domains_host_idx.
   text: `
     select i.n::int - 1 as place, d.id, d.host as domain, d.return_path_seen as "isReturnPathSeen"
     from unnest($1::int[], $2::text[]) with ordinality as i(environment_id, host, n)
@@ -24,7 +24,7 @@ const SENDING: Statement = {
 
 const RECEIVING: Statement = {
   name: 'domains.receiving',
-  // Index domains_owner_idx: a host has one owner.
+  // Uses the index domains_owner_idx: a host has one owner.
   text: `
     select environment_id as "environmentId", id as "domainId" from domains
     where host = $1 and is_owner and receiving_enabled and kind = 'email'`,
@@ -32,7 +32,7 @@ const RECEIVING: Statement = {
 
 const OF_ENVIRONMENT: Statement = {
   name: 'domains.of_environment',
-  // Index domains_pkey. The lock blocks a conversion and a removal until the caller's transaction ends.
+  // Uses the index domains_pkey. The lock blocks a conversion and a removal until the caller's transaction ends.
   text: `
     select host as domain from domains
     where environment_id = $1::int and id = $2::uuid and is_owner and receiving_enabled and kind = 'email' for share`,

@@ -15,8 +15,8 @@ export class SendingDomains {
   ) {}
 
   /**
-   * Returns the verified domain with exactly this host, never a parent domain. Null if there is none, or if the domain
-   * may not send. Throws 503 while storage is unavailable.
+   * Returns the verified domain with exactly this host, never a parent domain. Null if there is no such domain, or if
+   * it must not send mail. Throws 503 while storage is unavailable.
    */
   async find(environmentId: number, host: string): Promise<SendingDomain | null> {
     const row = await this.store.sending(environmentId, host);

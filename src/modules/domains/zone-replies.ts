@@ -34,8 +34,8 @@ interface Question {
 }
 
 /**
- * Never throws, whatever the bytes, and never answers for names of other zones. Null for a query that must not be
- * answered: it is shorter than a header, or itself a reply. `zone` is null if it could not be read.
+ * Never throws, even for invalid bytes, and never answers for names of other zones. Returns null for a query that must
+ * not be answered: it is shorter than a header, or itself a reply. `zone` is null if it could not be read.
  */
 export function replyTo(
   query: Buffer,
@@ -77,7 +77,7 @@ function wholeReply(
     id: query.readUInt16BE(0),
     flags: FLAG_AUTHORITATIVE | (query.readUInt16BE(2) & FLAG_RECURSION_DESIRED) | CODES[answer.code],
     questions: [{ name, type: type as packet.RecordType, class: 'IN' }],
-    // The reply repeats the name in upper or lower case as in the question.
+    // The reply repeats the name with the same letter case as in the question.
     answers: answer.records.map((record) => packetRecord(record, name)),
     authorities,
     additionals: isExtended

@@ -84,7 +84,7 @@ export class AcceptEmail {
     return { id, status: email.status };
   }
 
-  /** Runs before anything is fetched. Policies' headers replace the caller's of the same name, ignoring case. */
+  /** Runs before anything is fetched. Policies' headers replace the caller's headers with the same name in any case. */
   private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
     const headers = Object.fromEntries(
       Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -109,7 +109,7 @@ export class AcceptEmail {
     };
   }
 
-  /** Returns false also if no recipient is left to send to, because that is reported immediately. */
+  /** Also returns false if the email has no recipients left, because that is reported immediately. */
   private async isForLater(environmentId: number, draft: EmailDraft): Promise<boolean> {
     if (draft.scheduledAt === null || draft.scheduledAt.getTime() <= this.clock.nowMs()) return false;
     return !(await this.composition.isSuppressed(environmentId, draft));

@@ -20,7 +20,7 @@ const NAMES: FieldNames = {
 
 export interface AttachmentDraft {
   filename: string;
-  /** Null if the caller gave none; the server of the URL may then provide it. */
+  /** Null if the caller gave no type; the server of the URL may then provide it. */
   contentType: string | null;
   contentId: string | null;
   source: { bytes: Buffer } | { url: string };

@@ -15,7 +15,7 @@ export interface FetchAllowance {
   bytes: number;
 }
 
-/** Runs when the email is accepted, so that later changes at the URL have no effect. */
+/** Fetches attachments when the email is accepted, so that later changes at the URL have no effect. */
 @Injectable()
 export class AttachmentFetch {
   constructor(

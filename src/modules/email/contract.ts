@@ -28,7 +28,7 @@ export interface IncomingReport {
 
 /** Reports about mail that Posthorn sent: bounces, delays, complaints, and any other mail to the report addresses. */
 export abstract class IncomingReports {
-  /** Maximum size of a report. The receiving side must reject larger ones with 552 5.3.4. */
+  /** Maximum size of a report. The receiving side must reject larger reports with 552 5.3.4. */
   static readonly BYTES_MAX = 1_048_576;
 
   /**
@@ -41,6 +41,6 @@ export abstract class IncomingReports {
 export interface NamedEmail {
   environmentId: number;
   emailId: Id;
-  /** Positions in `SentEmails.recipientsOf`. Null for a return path of an older build, which contains no positions. */
+  /** Positions in the result of `SentEmails.recipientsOf`. Null for a return path of an older build. */
   places: readonly number[] | null;
 }

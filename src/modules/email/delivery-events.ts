@@ -10,7 +10,7 @@ export interface AppliedDeliveryEvents {
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
   /** Recipients that just entered one of these states, for which system events must be created. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
-  /** True if a message that was handed over turned out not to have reached its recipient. */
+  /** True if a message was sent or delivered, but then turned out not to have reached its recipient. */
   isLateFailure: boolean;
 }
 
@@ -52,7 +52,7 @@ export function applyDeliveryEvents(
   return { ...applied, after: { recipients, timeline, ...overallState(recipients) } };
 }
 
-/** `isOwed` is true while any recipient is still owed the message. */
+/** `isOwed` is true while the message must still be sent to any recipient. */
 export function overallState(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
   status: EmailStatus;
   isOwed: boolean;
@@ -87,7 +87,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
 }
 
-/** Complaints count as suppressed even if the row does not say so, because older builds did not store it. */
+/** Returns whether the address was already suppressed for `origin`. Older builds did not store it for complaints. */
 function isCounted(
   { suppressedFor }: StoredRecipient,
   before: StoredRecipient['state'],
@@ -96,7 +96,7 @@ function isCounted(
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
-/** Adds an event to the timeline. Returns false if it is there already, is not shown, or exceeds the limit. */
+/** Adds an event to the timeline. Returns false if it is already there, is not shown, or exceeds the limit. */
 function tell(timeline: TimelineItem[], recipient: string, { kind, subtype, detail }: EmailFact, at: string): boolean {
   const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TOLD[kind];
   if (type === undefined || timeline.length >= TIMELINE_MAX) return false;

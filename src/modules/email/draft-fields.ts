@@ -13,7 +13,7 @@ export function named(
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
-    // Null counts as absent, because some clients serialize every field.
+    // Null is treated as absent, because some clients serialize every field.
     if (value === null || value === undefined) continue;
     const own = names.aliases[name] ?? name;
     if (names.refused.has(name)) fault(name, 'is not known here');

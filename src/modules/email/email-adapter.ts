@@ -107,7 +107,7 @@ export class EmailAdapter extends DestinationAdapter {
     return this.told(email, facts, report);
   }
 
-  /** Simulator addresses, and all recipients of captured mail, get their replies here. Null if the bytes are gone. */
+  /** Simulates replies for simulator addresses and captured mail. Returns null if the bytes no longer exist. */
   private async submit(
     environmentId: number,
     email: EmailState,
@@ -159,7 +159,7 @@ export class EmailAdapter extends DestinationAdapter {
     return role === 'complained' ? [...facts, complaint] : facts;
   }
 
-  /** Returns the result for an email without a recipient left to send to, derived from the email's status. */
+  /** Returns the result for an email that has no recipients left, derived from the email's status. */
   private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
     const status = this.statusAfter(email, passedBy);
     if (eventStatusOf(status) !== 'failed') return nothing('success', 'All recipients already have a final status.');

@@ -28,7 +28,7 @@ export class EmailComposition {
     private readonly config: Config,
   ) {}
 
-  /** Composes and signs. Recipients that are suppressed now do not receive the email. Throws NotComposed. */
+  /** Composes and signs an email. Recipients that are suppressed now do not receive it. Throws NotComposed. */
   async make(named: Named, draft: CompleteDraft, identity: SenderIdentity): Promise<{ email: NewEmail; raw: Buffer }> {
     const { from, to, cc, replyTo, subject, html, text, headers, attachments } = draft;
     const date = this.clock.now();
@@ -176,7 +176,7 @@ export function askedFor({
   });
 }
 
-/** Derived from the email's id, so that it never changes. */
+/** The Message-ID is derived from the email's id, so that it never changes. */
 export function messageIdOf(id: Id, { dkim }: SenderIdentity): string {
   return `<${showId('evt', id)}@${dkim.domain}>`;
 }

@@ -18,7 +18,7 @@ export class EmailContents {
     private readonly views: SignedViews,
   ) {}
 
-  /** Throws 404 if the email is unknown, erased or not composed yet, and 503 without capacity to parse it. */
+  /** Throws 404 if the email is unknown, erased or not composed yet, and 503 if there is no capacity to parse it. */
   async read(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
     const id = await this.composed(tenant, text);
     const contents = await this.reading.contents(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id));

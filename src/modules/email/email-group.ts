@@ -8,7 +8,7 @@ import { RawEmails } from './raw-emails.js';
 
 const GROUP_EMAILS_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Same linger as for accepted webhooks. Under load, one commit replaces three. */
+/** Waiting time in milliseconds, as for accepted webhooks. Under load, one commit replaces three. */
 const GAP_MS = 4;
 const BACKLOG_MAX = 4_000;
 const NO_PARTITION = '23514';

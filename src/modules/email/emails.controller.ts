@@ -53,7 +53,7 @@ import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
 const EMAIL = { name: 'id', description: 'The email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-/** Room for 10 MB of attachments in base64, two bodies of 1 MB, and the JSON around them. */
+/** Enough for 10 MB of attachments in base64, two bodies of 1 MB, and the JSON around them. */
 const BODY_BYTES_MAX = 18 * 1024 * 1024;
 
 /** Response description for emails that can no longer be cancelled. */

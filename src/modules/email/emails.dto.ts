@@ -165,7 +165,7 @@ export class EmailBody {
   @ApiProperty({ required: false, type: [EmailTag], maxItems: TAGS_MAX })
   tags?: EmailTag[];
 
-  /** When to send the email. Defaults to immediately. */
+  /** Time at which to send the email. By default, it is sent immediately. */
   @ApiProperty({
     required: false,
     maxLength: 64,
@@ -240,19 +240,19 @@ export class EmailBatchAccepted {
 
 /** Filters of the email list. */
 export class EmailListQuery {
-  /** Only emails with this status. */
+  /** Returns only emails with this status. */
   @ApiProperty({ required: false, enum: SHOWN_STATUSES, example: 'bounced' })
   status?: (typeof SHOWN_STATUSES)[number];
 
-  /** Only emails accepted at or after this time (RFC 3339). */
+  /** Returns only emails accepted at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only emails accepted at or before this time (RFC 3339). */
+  /** Returns only emails accepted at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Only emails with this tag, given as `name` or `name:value`. */
+  /** Returns only emails with this tag, given as `name` or `name:value`. */
   @ApiProperty({
     required: false,
     pattern: '^[A-Za-z0-9_-]{1,256}(:[A-Za-z0-9_-]{1,256})?$',
@@ -260,7 +260,7 @@ export class EmailListQuery {
   })
   tag?: string;
 
-  /** Only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
+  /** Returns only emails to this address in `to`, `cc` or `bcc`. Case is ignored. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
   recipient?: string;
 
@@ -314,8 +314,8 @@ export class EmailPage {
   data: EmailItem[];
 
   /**
-   * Pass it as `cursor` for the next page; `null` on the last page. With a status filter, a page can be short without
-   * being the last.
+   * Pass this value as `cursor` to get the next page; `null` on the last page. With a status filter, a page can be
+   * short without being the last.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;

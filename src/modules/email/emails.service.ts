@@ -56,7 +56,7 @@ export class EmailsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if there is no such email. */
   async find(tenant: Tenant, text: string): Promise<EmailView> {
     const id = emailId(text);
     const { environmentId } = tenant;

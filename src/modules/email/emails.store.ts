@@ -29,7 +29,7 @@ export interface StoredRecipient {
   at: string;
   /** Text of the latest reply or report, sanitized. */
   detail: string | null;
-  /** Reasons already applied. A repeated report does not suppress the address again after a manual removal. */
+  /** Reasons for which the address was already suppressed. A report does not suppress it again after its removal. */
   suppressedFor?: ('bounce' | 'complaint')[];
 }
 
@@ -89,7 +89,7 @@ export interface EmailRow {
 export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay' | 'status'> {
   status: ShownStatus;
   expiresOn: string;
-  /** Null if there is no delivery yet. */
+  /** Delivery of the email. Null if there is no delivery yet. */
   handingOver: HandingOver | null;
   erasedAt: Date | null;
 }
@@ -110,7 +110,7 @@ export interface EmailPlace {
   expiresOnDay: number;
 }
 
-/** Applied only if the row is unchanged since it was read (optimistic lock). */
+/** A change that is applied only if the row is unchanged since it was read (optimistic lock). */
 export interface EmailChange {
   environmentId: number;
   state: EmailState;
@@ -166,7 +166,7 @@ const STATE_COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.sender, e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.recipients, e.timeline,
   e.erased_at as "erasedAt", e.version, ${SUPPRESSED} as suppressed`;
 
-/** Index: emails_pkey of one partition per email. */
+/** Uses the index emails_pkey of one partition per email. */
 const STATES: Statement = {
   name: 'emails_states',
   text: `
@@ -175,13 +175,13 @@ const STATES: Statement = {
     join emails e on e.environment_id = i.environment_id and e.id = i.id and e.expires_on = i.expires_on`,
 };
 
-/** Index: emails_pkey, one lookup in each partition. For emails that are not in the expected partition. */
+/** Finds emails that are not in the expected partition. Uses emails_pkey with one lookup in each partition. */
 const STATE: Statement = {
   name: 'emails_state',
   text: `select ${STATE_COLUMNS} from emails e where e.environment_id = $1 and e.id = $2`,
 };
 
-/** Index: emails_pkey of one partition per email. Returns no row on an optimistic-lock conflict. */
+/** Uses the index emails_pkey of one partition per email. Returns no row on an optimistic-lock conflict. */
 const CHANGE: Statement = {
   name: 'emails_change',
   text: `
@@ -196,15 +196,15 @@ const CHANGE: Statement = {
 };
 
 /**
- * Index: emails_pkey of one partition. A redrive or a replay overwrites the id, because notifications about earlier
- * submissions have arrived long before.
+ * Uses the index emails_pkey of one partition. A redrive or a replay overwrites the provider's id, because the
+ * notifications about earlier submissions have already arrived.
  */
 const TAKEN_AS: Statement = {
   name: 'emails_taken_as',
   text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
 };
 
-/** Index: emails_pkey. Clears the addresses, so that nothing can be sent any more. */
+/** Uses the index emails_pkey. Clears the addresses, so that nothing can be sent any more. */
 const ERASE: Statement = {
   name: 'emails_erase',
   text: `
@@ -219,7 +219,7 @@ const ERASE: Statement = {
 };
 
 /**
- * The email's own delivery. Indexes: due_deliveries_pkey and deliveries_pkey. Scalar subqueries, as in the event list.
+ * Reads the email's own delivery by scalar subqueries, like the event list. Uses due_deliveries_pkey, deliveries_pkey.
  */
 const HANDING_OVER = `
   coalesce((
@@ -232,26 +232,26 @@ const HANDING_OVER = `
     having count(*) > 0
   ))`;
 
-/** SQL equivalent of `emailStatus`. If a recipient is still to be sent to, the delivery also affects the status. */
+/** SQL equivalent of `emailStatus`. While a recipient is still owed the email, the delivery affects the status. */
 const STATUS = `
   case when e.status in ('complained', 'bounced') or not e.is_owed then e.status
        else case ${HANDING_OVER} when 'dlq' then 'dlq' when 'failed' then 'failed' else e.status end end`;
 
-/** True if the email was accepted, which means that its event exists. Index: events_pkey. */
+/** True if the email was accepted, which means that its event exists. Uses the index events_pkey. */
 const ACCEPTED = `(
   select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
 
 const ROW = `e.id, e.sender, e.to_list as "to", e.subject, ${STATUS} as status, e.scheduled_at as "scheduledAt"`;
 const RANGE = (id: string): string => `${id} < $2 and ${id} >= $3`;
 
-/** Index: scheduled_emails_pkey. */
+/** Uses the index scheduled_emails_pkey. */
 const SCHEDULED = `
   select s.id, s.sender, s.to_list as "to", s.subject, 'scheduled' as status, s.due_at as "scheduledAt"
   from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4`;
 
 /**
- * Indexes: emails_pkey and scheduled_emails_pkey. One statement, because a release moves an email from one table to the
- * other in one commit.
+ * Uses the indexes emails_pkey and scheduled_emails_pkey. It is one statement, because a release moves an email from
+ * one table to the other in one commit.
  */
 const LIST: Statement = {
   name: 'emails_list',
@@ -268,8 +268,8 @@ const OF_STATUS = `select id, expires_on from emails where environment_id = $1 a
 const OF_TARGET = `select event_id, expires_on from deliveries where environment_id = $1 and target_id = $5 and not superseded and ${RANGE('event_id')} and status =`;
 
 /**
- * Selects the smallest indexed set that contains all emails with a status. Indexes: emails_status_idx, and
- * deliveries_target_id_idx for emails that are no longer tried.
+ * Selects the smallest indexed set that contains all emails with a status. Uses emails_status_idx, and
+ * deliveries_target_id_idx for emails that are no longer retried.
  */
 function candidates(status: EmailStatus): string {
   const few = (text: string, id: string): string => `(${text} order by ${id} desc limit $4)`;
@@ -343,7 +343,7 @@ const RETENTIONS: Statement = {
 };
 
 /**
- * Indexes: emails_pkey for each environment, and events_pkey for each row. The day is a literal, so that only its two
+ * Uses emails_pkey for each environment, and events_pkey for each row. The day is a literal, so that only its two
  * partitions are planned and locked. Locks on all partitions would block the removal of an old one.
  */
 const orphansOf = (day: string): Statement => ({
@@ -357,7 +357,7 @@ const orphansOf = (day: string): Statement => ({
     ) e limit $3`,
 });
 
-/** Searches the expiry days of possible retentions. Index: emails_pkey of one partition for each environment. */
+/** Searches the expiry days of possible retentions. Uses emails_pkey of one partition for each environment. */
 const ENVIRONMENT_OF_DAY: Statement = {
   name: 'emails_environment_of_day',
   text: `
@@ -367,7 +367,7 @@ const ENVIRONMENT_OF_DAY: Statement = {
     ) e limit 1`,
 };
 
-/** Searches all partitions, for emails sent later or with a changed retention. Index: emails_pkey, per environment. */
+/** Searches all partitions, for emails sent later or with a changed retention. Uses emails_pkey per environment. */
 const ENVIRONMENT_OF: Statement = {
   name: 'emails_environment_of',
   text: `
@@ -376,13 +376,13 @@ const ENVIRONMENT_OF: Statement = {
     ) e limit 1`,
 };
 
-/** Index: emails_provider_message_id_idx, one lookup in each partition. */
+/** Uses the index emails_provider_message_id_idx, one lookup in each partition. */
 const OF_PROVIDER: Statement = {
   name: 'emails_of_provider',
   text: 'select environment_id as "environmentId", id as "emailId" from emails where provider_message_id = $1 limit 1',
 };
 
-/** Index: emails_pkey. */
+/** Uses the index emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
 /** A scanned email. The columns of its row are null unless it matches the filters. */
@@ -477,22 +477,22 @@ export class EmailsStore {
     await this.database.queryPrepared(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
   }
 
-  /** False if there is no such email, or if it was already erased. */
+  /** Returns false if there is no such email, or if it was already erased. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }
 
-  /** Newest first. */
+  /** Lists emails, newest first. */
   list({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
     return this.database.readPrepared(LIST, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Newest first. */
+  /** Lists scheduled emails, newest first. */
   listScheduled({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
     return this.database.readPrepared(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Newest first, among a limited number of candidates. Also returns the last candidate if more may follow. */
+  /** Lists newest first, among a limited number of candidates. Returns the last candidate if more may follow. */
   async listOf(
     status: EmailStatus,
     { environmentId, beforeId, fromId, targetId }: EmailFilter,
@@ -530,7 +530,7 @@ export class EmailsStore {
     );
   }
 
-  /** Null if there is no such email in this environment, or if it was not accepted. */
+  /** Returns null if there is no such email in this environment, or if it was not accepted. */
   async find(environmentId: number, id: Id): Promise<EmailRecord | null> {
     const [row] = await this.database.readPrepared<EmailRecord>(FIND, [environmentId, id]);
     return row ?? null;

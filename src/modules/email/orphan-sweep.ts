@@ -9,7 +9,7 @@ import { RawEmails } from './raw-emails.js';
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const STEP = 500;
-/** Minimum age of an orphan. Its event would follow within seconds. After a day, every client has given up. */
+/** Minimum age of an orphan. An event normally follows within seconds, and clients give up within a day. */
 const AGE_MS = 86_400_000;
 /** Age range that a process sweeps after its start, for orphans left by other processes. */
 const BACK_MS = 3 * 86_400_000;

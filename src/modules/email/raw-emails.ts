@@ -42,12 +42,12 @@ export class RawEmails {
     return this.blobs.put({ environmentId, id, expiresOnDay }, raw);
   }
 
-  /** Null if the bytes no longer exist. */
+  /** Returns null if the bytes no longer exist. */
   read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
     return this.blobs.read({ environmentId, id });
   }
 
-  /** Null if the bytes no longer exist. Throws 503 while storage is unavailable. */
+  /** Returns null if the bytes no longer exist. Throws 503 while storage is unavailable. */
   whole(key: BlobKey): Promise<Buffer | null> {
     return this.blobs.whole(key);
   }

@@ -28,9 +28,9 @@ const ADD: Statement = {
 
 /**
  * Selects due emails in rounds: the oldest of each environment before the second of any, so that many emails of one
- * environment do not delay others. The order within a round is random. Emails that have just failed are skipped.
- * Indexes: scheduled_emails_due_at_idx ends the query early if nothing is due; scheduled_emails_try_at_idx takes one
- * step per environment and per selected email.
+ * environment do not delay others. The order within a round is random. Emails that have just failed are skipped. If
+ * nothing is due, scheduled_emails_due_at_idx ends the query early. The query takes one step in
+ * scheduled_emails_try_at_idx per environment and per selected email.
  */
 const DUE: Statement = {
   name: 'scheduled_emails_due',
@@ -53,11 +53,11 @@ const DUE: Statement = {
     where g.environment_id is not null order by d.place, random() limit $2::int`,
 };
 
-/** For the due-work poller. Index: scheduled_emails_due_at_idx. */
+/** Milliseconds until the next scheduled email. Uses the index scheduled_emails_due_at_idx. */
 export const SCHEDULED_IN_MS =
   'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
 
-/** Index: scheduled_emails_pkey. No row if another process holds or released the email, or just failed to. */
+/** Uses scheduled_emails_pkey. Selects no row if a process holds, has released or just failed to release the email. */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
   text: `
@@ -66,13 +66,13 @@ const CLAIM: Statement = {
     from scheduled_emails where environment_id = $1 and id = $2 and try_at <= now() for update skip locked`,
 };
 
-/** Index: scheduled_emails_pkey. */
+/** Uses the index scheduled_emails_pkey. */
 const REMOVE: Statement = {
   name: 'scheduled_emails_remove',
   text: 'delete from scheduled_emails where environment_id = $1 and id = $2 returning 1 as removed',
 };
 
-/** Index: scheduled_emails_pkey. */
+/** Uses the index scheduled_emails_pkey. */
 const POSTPONE: Statement = {
   name: 'scheduled_emails_postpone',
   text: `
@@ -81,13 +81,13 @@ const POSTPONE: Statement = {
     where environment_id = $1 and id = $2`,
 };
 
-/** Index: scheduled_emails_pkey. */
+/** Uses the index scheduled_emails_pkey. */
 const FIND: Statement = {
   name: 'scheduled_emails_find',
   text: 'select id, message_id as "messageId", is_captured as "isCaptured", due_at as "dueAt", draft, files from scheduled_emails where environment_id = $1 and id = $2',
 };
 
-/** Index: scheduled_emails_due_at_idx. */
+/** Uses the index scheduled_emails_due_at_idx. */
 const OVERDUE: Statement = {
   name: 'scheduled_emails_overdue',
   text: 'select greatest(0, extract(epoch from clock_timestamp() - min(due_at)))::float8 as seconds from scheduled_emails',
@@ -135,18 +135,18 @@ export class ScheduledEmailsStore {
     ]);
   }
 
-  /** Returns at most `ofOneMax` of one environment and `max` in total. Claim each one before its release. */
+  /** Returns due emails: at most `ofOneMax` per environment and `max` in total. Claim each email before its release. */
   due(ofOneMax: number, max: number): Promise<ScheduledKey[]> {
     return this.database.readPrepared(DUE, [ofOneMax, max]);
   }
 
-  /** Locks the email until the transaction ends. Null if another process holds it or has released it. */
+  /** Locks the email until the transaction ends. Returns null if a process holds it or has released it. */
   async claim({ environmentId, id }: ScheduledKey): Promise<(ScheduledRow & { environmentId: number }) | null> {
     const [row] = await this.database.query<StoredRow & { environmentId: number }>(CLAIM, [environmentId, id]);
     return row === undefined ? null : { environmentId: row.environmentId, ...restored(row) };
   }
 
-  /** False if the email does not exist (any more). Waits for a release in progress. */
+  /** Returns false if the email does not exist or no longer exists. Waits for a release in progress. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
   }

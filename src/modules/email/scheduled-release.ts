@@ -29,7 +29,7 @@ import { SenderIdentities } from './sender-identity.js';
 const EVERY_MS = 1_000;
 const OF_ONE_MAX = 20;
 const ROUND_MAX = 200;
-/** Maximum duration of one iteration. Longer ones would make the loop look stuck and delay a shutdown. */
+/** Maximum duration of one iteration. Longer iterations would make the loop look stuck and delay a shutdown. */
 const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
 
@@ -74,8 +74,8 @@ export class ScheduledRelease {
   }
 
   /**
-   * False if another process has the email. A failed release is postponed and does not block other emails. Throws while
-   * storage is unavailable.
+   * Returns false if another process holds the email. A failed release is postponed and does not block other emails.
+   * Throws while storage is unavailable.
    */
   private async releaseOne(key: ScheduledKey): Promise<boolean> {
     let held: ScheduledKey | null = null;
@@ -116,7 +116,7 @@ export class ScheduledRelease {
     return made.raw === null ? 'failed' : 'sent';
   }
 
-  /** An email that must not be sent any more (for example, the domain is unverified) fails with the reason. */
+  /** An email that must no longer be sent (for example, the domain is unverified) fails with the reason. */
   private async make(named: Named, { draft }: ScheduledRow): Promise<{ email: NewEmail; raw: Buffer | null }> {
     try {
       const { mode, environmentId } = await this.environments.get(named.environmentId);

@@ -13,7 +13,7 @@ export class SentEmails {
     private readonly raw: RawEmails,
   ) {}
 
-  /** Returns addresses in a stable order. Null if the email was erased or does not exist (any more). */
+  /** Returns addresses in a stable order. Null if the email was erased or does not exist (any longer). */
   async recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null> {
     const state = await this.states.find(environmentId, emailId);
     return state === null || state.erasedAt !== null ? null : state.recipients.map(({ address }) => address);

@@ -42,9 +42,9 @@ export class StoredDeliveryEvents {
   ) {}
 
   /**
-   * Updates the email's recipients, timeline, suppressions, system events, and the status of its event. Committed when
-   * it resolves. Ignores addresses that are not recipients, and emails that do not exist any more. Throws while storage
-   * is unavailable.
+   * Updates the email's recipients, timeline, suppressions, system events, and the status of its event. All changes are
+   * committed when the promise resolves. Ignores addresses that are not recipients, and emails that no longer exist.
+   * Throws while storage is unavailable.
    */
   async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -66,7 +66,7 @@ export class StoredDeliveryEvents {
     return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
-  /** Uses one grouped statement if the change has no consequences. Otherwise one commit contains all of them. */
+  /** Uses one grouped statement if the change has no consequences. Otherwise one commit includes the consequences. */
   private async write(environmentId: number, state: EmailState, applied: AppliedDeliveryEvents): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain

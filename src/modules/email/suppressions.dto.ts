@@ -4,11 +4,11 @@ import { SUPPRESSION_ORIGINS, type SuppressionRow } from './suppressions.store.j
 
 /** Filters and page of the suppression list. */
 export class SuppressionListQuery {
-  /** Only suppressions with this origin. */
+  /** Returns only suppressions with this origin. */
   @ApiProperty({ required: false, enum: SUPPRESSION_ORIGINS, example: 'bounce' })
   origin?: (typeof SUPPRESSION_ORIGINS)[number];
 
-  /** Only this address. */
+  /** Returns only the suppression of this address. */
   @ApiProperty({ required: false, maxLength: 254, example: 'customer@example.org' })
   email?: string;
 
@@ -67,7 +67,7 @@ export class SuppressionPage {
   @ApiProperty({ type: [SuppressionItem] })
   data: SuppressionItem[];
 
-  /** Pass it as `cursor` for the next page; `null` on the last page. */
+  /** Pass this value as `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

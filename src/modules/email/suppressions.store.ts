@@ -10,7 +10,7 @@ export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual'] as const;
 
 export interface SuppressionRow {
   id: Id;
-  /** Address in its original form. The key identifies it. */
+  /** Address in its original form. The key identifies the address. */
   email: string;
   origin: SuppressionOrigin;
   /** Null if the suppression was added manually. */
@@ -40,7 +40,7 @@ const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "crea
 /** SQL condition: true while a suppression is in force. Expired suppressions have no effect until they are deleted. */
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
-/** Index: suppressions_address_idx. A complaint replaces a bounce, and any reason replaces an expired one. */
+/** Uses suppressions_address_idx. A complaint replaces a bounce, and any reason replaces an expired suppression. */
 const ADD: Statement = {
   name: 'suppressions_add',
   text: `
@@ -55,7 +55,7 @@ const ADD: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** Index: suppressions_address_idx. */
+/** Uses the index suppressions_address_idx. */
 const AMONG: Statement = {
   name: 'suppressions_among',
   text: `
@@ -63,7 +63,7 @@ const AMONG: Statement = {
     join suppressions s on s.environment_id = i.environment_id and s.address = i.address and ${HOLDS}`,
 };
 
-/** Index: suppressions_pkey, in descending order. The origin is filtered during the scan. */
+/** Reads the index suppressions_pkey in descending order. The origin is filtered during the scan. */
 const PAGE: Statement = {
   name: 'suppressions_page',
   text: `
@@ -72,7 +72,7 @@ const PAGE: Statement = {
       order by id desc limit $4`,
 };
 
-/** Index: suppressions_pkey or suppressions_address_idx. */
+/** Uses the index suppressions_pkey or suppressions_address_idx. */
 const FIND: Statement = {
   name: 'suppressions_find',
   text: `select ${COLUMNS} from suppressions where environment_id = $1 and id = $2 and ${HOLDS}`,
@@ -86,7 +86,7 @@ const REMOVE: Statement = {
   text: 'delete from suppressions where environment_id = $1 and id = $2 returning 1 as removed',
 };
 
-/** Index: suppressions_expires_at_idx. */
+/** Uses the index suppressions_expires_at_idx. */
 const FORGET: Statement = { name: 'suppressions_forget', text: 'delete from suppressions where expires_at <= now()' };
 
 interface Asked {
@@ -103,7 +103,7 @@ export class SuppressionsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Runs inside the caller's transaction. Null if the address was already suppressed. */
+  /** Runs inside the caller's transaction. Returns null if the address was already suppressed. */
   async add({
     environmentId,
     id,
@@ -143,7 +143,7 @@ export class SuppressionsStore {
     return found;
   }
 
-  /** Newest first. */
+  /** Returns a page of suppressions, newest first. */
   page(environmentId: number, { beforeId, origin }: SuppressionFilter, limit: number): Promise<SuppressionRow[]> {
     return this.database.readPrepared(PAGE, [environmentId, beforeId, origin, limit]);
   }

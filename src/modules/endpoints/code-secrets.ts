@@ -19,7 +19,7 @@ export class CodeSecrets {
     if (unknown.length > 0) throw invalid([{ path: 'transform.code', message: messageFor(unknown) }]);
   }
 
-  /** Releases all secrets of a deleted endpoint, in the caller's transaction. */
+  /** Records that a deleted endpoint no longer uses any secrets, in the caller's transaction. */
   async release(environmentId: number, endpointId: Id): Promise<void> {
     await this.uses.replace(environmentId, { kind: 'endpoint', id: endpointId }, []);
   }

@@ -29,7 +29,7 @@ export interface TransformSettings {
   timeoutMs?: number;
 }
 
-/** `untilMs` is the time at which the secret stops verifying, or null for the current one. */
+/** `untilMs` is the time at which the secret stops verifying, or null for the current secret. */
 export interface ProviderSecret {
   secret: string;
   untilMs: number | null;
@@ -56,7 +56,7 @@ export interface EndpointConfiguration extends EndpointAddress {
   /** Version of the configuration, incremented by every change. */
   version: number;
   preset: string | null;
-  /** `preset`, `none`, `hmac-sha256`, `hmac-sha1` or `hmac-sha512`. */
+  /** `preset`, `none`, or the name of a scheme for senders without a preset, such as `hmac-sha256`. */
   verification: string;
   verificationConfig: Record<string, unknown> | null;
   /** Secrets, newest first. */

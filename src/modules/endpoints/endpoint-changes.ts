@@ -32,7 +32,7 @@ export class EndpointChanges {
     private readonly database: Database,
   ) {}
 
-  /** Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. Nothing is changed then. */
+  /** Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. An error changes nothing. */
   async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
     const found = await this.records.find(tenant.environmentId, id);
     if (found === null) throw notFound('endpoint');

@@ -65,7 +65,7 @@ export class VerificationConfig {
   issuer?: string;
 
   /**
-   * For `jwt`: value that `aud` must equal or contain. Set at least one of this, `issuer`, `claims` and
+   * For `jwt`: value that `aud` must equal or contain. Set at least one of `audience`, `issuer`, `claims` and
    * `bodyHashClaim`, because the same keys also sign tokens for others.
    */
   @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'https://hooks.example.com/in/acme/orders' })
@@ -248,11 +248,11 @@ export class ResponseView {
   @ApiProperty({ required: false, type: 'integer', minimum: 200, maximum: 599, example: 200 })
   status?: number;
 
-  /** Body of that response, at most 64 KB. */
+  /** Body of the response to requests that are not a handshake, at most 64 KB. */
   @ApiProperty({ required: false, maxLength: 65_536, example: 'ok' })
   body?: string;
 
-  /** Headers of that response, at most 32. */
+  /** Headers of the response to requests that are not a handshake, at most 32. */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -274,7 +274,7 @@ export class ResponseConfig extends ResponseView {
   @ApiProperty({ required: false, maxLength: 1024, example: 'a-secret-of-the-provider' })
   secret?: string;
 
-  /** Required for `ebay-challenge`. For `slack-challenge`, the legacy token of the app. */
+  /** Token of the provider. Required for `ebay-challenge`. For `slack-challenge`, the legacy token of the app. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'a-token-of-the-provider' })
   verificationToken?: string;
 }

@@ -34,7 +34,7 @@ export class EndpointRoutes {
     return this.store.routes(environmentId, [endpointId]);
   }
 
-  /** Adds a route at the end. Throws 404, 422, and 409 if there are too many. */
+  /** Adds a route at the end. Throws 404, 422, and 409 if there are too many routes. */
   async add(tenant: Tenant, endpointId: Id, asked: Pick<AskedRoute, 'destination' | 'filter'>): Promise<RouteEntity> {
     await this.list(tenant, endpointId);
     const { destinationId, filter } = await this.checked(tenant, asked);
@@ -54,7 +54,7 @@ export class EndpointRoutes {
     return added;
   }
 
-  /** Throws 404 and 422. */
+  /** Changes a route. Throws 404 and 422. */
   async change(
     tenant: Tenant,
     endpointId: Id,

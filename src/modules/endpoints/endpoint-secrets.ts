@@ -9,7 +9,7 @@ import { type ProviderSecret, schemeOf } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsStore } from './endpoints.store.js';
 
-/** Maximum number of valid secrets. Providers switch within minutes, so more are never in use at the same time. */
+/** Maximum number of valid secrets. Providers switch within minutes, so more secrets are never in use at once. */
 const SECRETS_MAX = 5;
 
 /** Stores the secrets with which providers sign. They can be set, but are never returned. */
@@ -35,7 +35,7 @@ export class EndpointSecrets {
   }
 }
 
-/** Returns secrets newest first. A grace period of 0 ends all previous ones. No existing grace period is extended. */
+/** Returns secrets newest first. A grace period of 0 ends all previous secrets. No grace period is extended. */
 export function withNewSecret(
   before: readonly ProviderSecret[],
   secret: string,

@@ -48,15 +48,15 @@ const DESTINATIONS = {
 
 /** Filters of the endpoint list. */
 export class EndpointListQuery {
-  /** Only endpoints with this status. */
+  /** Returns only endpoints with this status. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
   status?: (typeof STATUSES)[number];
 
-  /** Only endpoints of this provider. */
+  /** Returns only endpoints of this provider. */
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
 
-  /** Only endpoints whose name or slug begins with this text, ignoring case. */
+  /** Returns only endpoints whose name or slug begins with this text, ignoring case. */
   @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'stri' })
   search?: string;
 

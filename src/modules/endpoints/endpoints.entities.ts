@@ -31,7 +31,7 @@ export class EndpointEntity {
   @Column('text', { nullable: true })
   preset: string | null;
 
-  /** `preset`, `none`, `hmac-sha256`, `hmac-sha1` or `hmac-sha512`. */
+  /** `preset`, `none`, or the name of a scheme for senders without a preset, such as `hmac-sha256`. */
   @Column('text')
   verification: string;
 

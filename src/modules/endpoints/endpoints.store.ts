@@ -83,7 +83,7 @@ const ON_DOMAIN: Statement = {
   text: 'select id from endpoints where environment_id = $1::int and domain_id = $2::uuid order by id limit $3::int',
 };
 
-/** Every change is published in its own transaction, so that all nodes invalidate their caches. */
+/** Stores endpoints and routes. Every change is published in its own transaction, to invalidate all nodes' caches. */
 @Injectable()
 export class EndpointsStore {
   constructor(
@@ -117,7 +117,7 @@ export class EndpointsStore {
     return row?.id ?? null;
   }
 
-  /** Newest first. Uses `endpoints_pkey`, backwards, and filters its rows, of which there are at most 10,000. */
+  /** Returns a page, newest first. Reads `endpoints_pkey` backwards and filters its rows, at most 10,000. */
   page(environmentId: number, filter: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
     return this.endpoints().find({
       select: LISTED,
@@ -127,7 +127,7 @@ export class EndpointsStore {
     });
   }
 
-  /** Counts up to `max`. Uses the same index as `page`. */
+  /** Counts up to `max` endpoints. Uses the same index as `page`. */
   async countListed(environmentId: number, filter: EndpointFilter, max: number): Promise<number> {
     return (await this.endpoints().find({ select: { id: true }, where: listed(environmentId, filter), take: max }))
       .length;
@@ -141,7 +141,7 @@ export class EndpointsStore {
     return rows.map((row) => ({ ...row }));
   }
 
-  /** Returns the first routes to the destination. Uses the index `routes_destination_id_idx`. */
+  /** Returns up to `max` routes to the destination. Uses the index `routes_destination_id_idx`. */
   routesTo(environmentId: number, destinationId: Id, max: number): Promise<RouteEntity[]> {
     return this.routeRows().find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }

@@ -19,7 +19,7 @@ export class IngestDomainItem {
 
 /** An ingest domain as shown in the list. */
 export class IngestDomainDetail extends IngestDomainItem {
-  /** `true` if new endpoints are created on this domain unless another one is given. */
+  /** `true` if new endpoints are created on this domain unless another domain is given. */
   @ApiProperty({ example: true })
   default: boolean;
 

@@ -65,7 +65,7 @@ export class IngestDomains {
     return kind === 'platform' ? receiveUrl(this.config.baseUrl, path) : customUrl(host, path);
   }
 
-  /** Chooses a domain by id or by a URL's host, otherwise the platform's. A custom domain must be verified. */
+  /** Chooses a domain by id or by a URL's host. Defaults to the platform's host. A custom domain must be verified. */
   async choose(
     tenant: Tenant,
     { domainId, url }: { domainId?: string | null; url?: string | null },

@@ -50,7 +50,7 @@ export class OutsideChecks {
     return target === null ? [noDestination(at)] : [];
   }
 
-  /** Rejects a window longer than the retention. Ids of older requests are deleted, so it would have no effect. */
+  /** Rejects a window longer than the retention, because the ids of older requests are deleted. */
   private async windowFaults(
     environmentId: number,
     { window_hours: hours = 0 }: { window_hours?: number },

@@ -97,7 +97,7 @@ function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[
   ];
 }
 
-/** Returns an error if both fields are given and differ. A client that sends back a GET's body gives both. */
+/** Returns an error if both fields are given and differ. A client that sends back a GET response gives both. */
 function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

@@ -21,7 +21,7 @@ export type JudgesSchemas = (
   example: string | null,
 ) => Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null>;
 
-/** The schema is validated only if the schema or the example is new. */
+/** Returns the faults of the draft. Skips the validation if schema and example are the same as in `before`. */
 export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, judge: JudgesSchemas): Promise<Fault[]> {
   const faults =
     draft.enforce && draft.schema === null
@@ -30,7 +30,7 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   if (before && isDeepStrictEqual([draft.schema, draft.example], [before.schema, before.example])) return faults;
   const example = draft.example === null ? [] : jsonFaults(draft.example);
   if (example.length > 0 || draft.schema === null) return [...faults, ...below('example', example)];
-  // A schema that is nested too deeply cannot be passed to the thread, which reports all other faults.
+  // A schema that is nested too deeply cannot be passed to the worker thread, so its faults are returned here.
   const measures = jsonFaults(draft.schema);
   if (measures.length > 0) return [...faults, ...below('schema', measures)];
   const judged = await judge(

@@ -26,7 +26,7 @@ export class EventTypeKeeper {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Throws 422, or 409 if the name is taken or there are too many event types. */
+  /** Throws 422 for an invalid draft, or 409 if the name is taken or there are too many event types. */
   async create({ environmentId }: Tenant, name: string, draft: TypeDraft): Promise<EventTypeEntity> {
     refuse(await this.faults(environmentId, draft, null));
     return this.database.transaction(async () => {
@@ -41,7 +41,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** A changed schema creates a new version. Throws 404 and 422. */
+  /** Creates a new version if the schema changes. Throws 404 for an unknown type, or 422 for an invalid draft. */
   async change({ environmentId }: Tenant, name: string, changes: Partial<TypeDraft>): Promise<EventTypeEntity> {
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
@@ -64,12 +64,12 @@ export class EventTypeKeeper {
     );
   }
 
-  /** Throws 404, also on a repeated call. */
+  /** Throws 404 if the event type does not exist, for example because it was already removed. */
   async remove({ environmentId }: Tenant, name: string): Promise<void> {
     if (!(await this.store.remove(environmentId, name))) throw notFound('event type');
   }
 
-  /** Saves rows of a locked environment. Throws 409 if the enforced schemas exceed the size that can stay compiled. */
+  /** Saves rows. The caller has locked the environment. Throws 409 if the enforced schemas together are too large. */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     await this.store.save(environmentId, rows);
     if (!rows.some(({ enforce }) => enforce)) return;

@@ -59,7 +59,7 @@ export class EventTypeChangesBody {
   })
   description?: string | null;
 
-  /** Heading in the catalogue; `null` removes it. */
+  /** Heading under which the catalogue lists the event type; `null` removes it. */
   @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 100, nullable: true, example: 'Billing' })
   group?: string | null;
 
@@ -115,7 +115,7 @@ export class EventTypeItem {
   @ApiProperty({ type: String, nullable: true, example: 'An invoice was paid in full.' })
   description: string | null;
 
-  /** Heading in the catalogue. */
+  /** Heading under which the catalogue lists the event type. */
   @ApiProperty({ type: String, nullable: true, example: 'Billing' })
   group: string | null;
 

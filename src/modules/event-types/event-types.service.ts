@@ -38,14 +38,14 @@ export class EventTypesService {
     return this.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
-  /** Throws 404. */
+  /** Throws 404 if the event type does not exist. */
   async find({ environmentId }: Tenant, name: string): Promise<EventTypeEntity> {
     const row = await this.store.find(environmentId, name);
     if (row === null) throw notFound('event type');
     return row;
   }
 
-  /** Throws 404. */
+  /** Throws 404 if the event type does not exist. */
   async versions(
     tenant: Tenant,
     name: string,

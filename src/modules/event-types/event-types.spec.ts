@@ -13,7 +13,7 @@ interface World {
   judged: string[];
 }
 
-/** Returns a store in which one type is enforced once `world.isEnforced`, and notifications triggered by `announce`. */
+/** Builds an `Enforcement`. Its store enforces one type if `world.isEnforced`. `announce` sends a notification. */
 function arrange(): { enforcement: EventTypes; announce: (id: string) => void; world: World } {
   const world: World = { nowMs: 0, isEnforced: false, loads: 0, schema: { required: ['b'] }, judged: [] };
   const store = {
@@ -53,7 +53,7 @@ describe('EventTypes.check', () => {
   it('uses no data older than five seconds from its load, even if it was cached later', async () => {
     const { enforcement, announce, world } = arrange();
     const first = enforcement.check(7, 'a', {});
-    // Another environment changes during the load: the shared cache gets the result, but `known` does not.
+    // Another environment changes during the load. The result is then stored in the shared cache, but not in `known`.
     announce('8');
     await first;
     world.isEnforced = true;
@@ -95,7 +95,7 @@ describe('EventTypes.check', () => {
     Object.assign(world, { isEnforced: true, schema });
 
     await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
-    // The schema is known now.
+    // The previous call has cached the schema.
     await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
 
     expect(world.judged).toEqual([JSON.stringify(payload), JSON.stringify(payload)]);

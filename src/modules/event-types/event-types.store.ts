@@ -5,7 +5,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { EventTypeEntity } from './event-types.entities.js';
 
-/** A type as listed, without columns that can be large. */
+/** An event type in a list, without the columns that can be large. */
 export type ListedType = Omit<EventTypeEntity, 'schema' | 'example' | 'bytes'> & { hasSchema: boolean };
 
 /** `schema` is null for a version without a schema. */
@@ -39,7 +39,7 @@ const LOCK: Statement = {
 
 const PAGE: Statement = {
   name: 'event_types.page',
-  // Index event_types_environment_id_id_key, backwards.
+  // Reads the index event_types_environment_id_id_key in descending order.
   text: `
     select ${LISTED} from event_types
     where environment_id = $1::int and ($2::uuid is null or id < $2::uuid)
@@ -49,7 +49,7 @@ const PAGE: Statement = {
 
 const VERSIONS: Statement = {
   name: 'event_types.versions',
-  // Index event_type_versions_pkey, backwards.
+  // Reads the index event_type_versions_pkey in descending order.
   text: `
     select version, schema, created_at as "createdAt" from event_type_versions
     where environment_id = $1::int and name = $2 and ($3::int is null or version < $3::int)
@@ -58,7 +58,7 @@ const VERSIONS: Statement = {
 
 const KEEP_VERSIONS: Statement = {
   name: 'event_types.keep_versions',
-  // Index event_types_pkey. A version that is already stored stays unchanged.
+  // Uses the index event_types_pkey. Does not change a version that is already stored.
   text: `
     insert into event_type_versions (environment_id, name, version, schema, created_at)
     select environment_id, name, version, schema, updated_at from event_types
@@ -68,13 +68,13 @@ const KEEP_VERSIONS: Statement = {
 
 const ENFORCED: Statement = {
   name: 'event_types.enforced',
-  // Index event_types_pkey: an environment has at most 1,000 types.
+  // Uses the index event_types_pkey. An environment has at most 1,000 event types.
   text: 'select id, name, version, bytes from event_types where environment_id = $1::int and enforce',
 };
 
 const CATALOG: Statement = {
   name: 'event_types.catalog',
-  // Index event_types_pkey. Reads schemas and examples up to $2 bytes in total and omits the rest.
+  // Uses the index event_types_pkey. Reads schemas and examples up to $2 bytes in total and omits the rest.
   text: `
     select name, version, description, "group", enforce, "hasSchema", sum <= $2 as "isComplete",
       case when sum <= $2 then schema end as schema, case when sum <= $2 then example end as example
@@ -96,7 +96,7 @@ export interface CatalogRow extends Pick<
   isComplete: boolean;
 }
 
-/** Stores event types. Each change is announced in its own transaction, and its schema is kept as a version. */
+/** Stores event types. The transaction of a change also notifies the listeners and stores the schema as a version. */
 @Injectable()
 export class EventTypesStore {
   constructor(
@@ -109,7 +109,7 @@ export class EventTypesStore {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  /** Index event_types_pkey. */
+  /** Uses the index event_types_pkey. */
   find(environmentId: number, name: string): Promise<EventTypeEntity | null> {
     return this.rows().findOneBy({ environmentId, name });
   }
@@ -123,7 +123,7 @@ export class EventTypesStore {
     return this.rows().countBy({ environmentId });
   }
 
-  /** Newest first. */
+  /** Returns event types, newest first. */
   page(
     environmentId: number,
     { group, archived }: TypeFilter,
@@ -133,7 +133,7 @@ export class EventTypesStore {
     return this.database.query<ListedType>(PAGE, [environmentId, beforeId, group, archived, rowsMax]);
   }
 
-  /** Newest first. */
+  /** Returns the versions of an event type, newest first. */
   versions(environmentId: number, name: string, beforeVersion: number | null, rowsMax: number): Promise<TypeVersion[]> {
     return this.database.query<TypeVersion>(VERSIONS, [environmentId, name, beforeVersion, rowsMax]);
   }

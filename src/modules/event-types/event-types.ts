@@ -14,7 +14,7 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 
 interface Known {
   types: ByName;
-  /** Expiry, counted from the time of loading, because the cache may return an entry that is almost expired. */
+  /** Expiry time, counted from the load, because the cache may return an entry that is almost expired. */
   freshUntilMs: number;
 }
 
@@ -42,9 +42,9 @@ export class EventTypes {
   }
 
   /**
-   * Throws 422 with all schema errors, with paths below `payload`, if the type is enforced and the payload does not
-   * match. Returns a promise only if a schema must be loaded first. In an environment without enforced types, the check
-   * costs one lookup.
+   * Throws 422 with all schema errors if the event type is enforced and the payload does not match its schema. The
+   * paths of the errors start with `payload`. Returns a promise only if a schema must be loaded or is slow to check. In
+   * an environment without enforced types, the check costs one lookup.
    */
   check(environmentId: number, eventType: string, payload: unknown): void | Promise<void> {
     const known = this.known.get(environmentId);

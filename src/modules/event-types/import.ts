@@ -25,7 +25,7 @@ export interface Imported {
   updated: string[];
   unchanged: string[];
   archived: string[];
-  /** Positions of numbers in the document that could only be stored with a different value. */
+  /** Positions of numbers in the document that cannot be stored without changing their value. */
   changedNumbers: Fault[];
 }
 

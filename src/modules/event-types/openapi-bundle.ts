@@ -25,7 +25,7 @@ export class OpenApiReader {
     this.is30 = String(document['openapi']).startsWith('3.0');
   }
 
-  /** True if the webhooks together have reached the limit of one import. A fault has been added for it already. */
+  /** True if the webhooks together have reached `VALUES_MAX`. The fault for this limit has already been added. */
   get isSpent(): boolean {
     return this.valuesLeft === 0;
   }
@@ -167,7 +167,7 @@ class Bundle {
     return copy;
   }
 
-  /** Returns a value that is not a schema unchanged, after counting its size. */
+  /** Counts the size of a value that is not a schema, and returns the value unchanged. */
   private counted(value: unknown): unknown {
     this.spend(weightUpTo(value, this.valuesLeft + 1));
     return this.isTooLarge ? null : value;
@@ -207,7 +207,7 @@ class Bundle {
   }
 }
 
-/** Returns an approximate size, at most `max`. YAML aliases can expand a small text into a large value. */
+/** Returns the approximate size of a value, at most `max`. YAML aliases can expand a small text into a large value. */
 export function weightUpTo(value: unknown, max: number): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / CHARACTERS_A_VALUE);
   if (typeof value !== 'object' || value === null) return 1;

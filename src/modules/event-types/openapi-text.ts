@@ -9,20 +9,20 @@ import type { YamlAnswer } from './yaml-thread.js';
 const TEXT_BYTES_MAX = 1024 * 1024;
 /** Maximum length of a document as JSON, because YAML aliases can expand it. */
 const JSON_LENGTH_MAX = 4 * 1024 * 1024;
-/** Limits for YAML. A normal document of 1 MB takes one or two seconds; a malicious one, minutes and all memory. */
+/** Limits for YAML. A normal document of 1 MB takes one or two seconds. A malicious one can use all time and memory. */
 const YAML_MS_MAX = 10_000;
 const YAML_HEAP_MB_MAX = 256;
 const THREADS_MAX = 2;
 /** Maximum number of documents that wait for a thread. A normal document takes a tenth of a second. */
 const WAITING_MAX = 50;
 
-/** JSON is parsed here. YAML is parsed on a thread that is terminated if it exceeds its time or memory limit. */
+/** Parses JSON on the main thread. Parses YAML on a thread that is terminated at a limit of time or memory. */
 @Injectable()
 export class DocumentTexts {
   private threads = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** `changedNumbers` are numbers stored with a different value. Throws 422, or 503 if too many documents wait. */
+  /** Throws 422 for an invalid document, or 503 if too many wait. `changedNumbers` are stored with another value. */
   async read(text: string): Promise<{ document: Record<string, unknown>; changedNumbers: Fault[] }> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
     const value = json(text);
@@ -58,7 +58,7 @@ export class DocumentTexts {
   }
 }
 
-/** Returns the numbers in imported parts that are stored with a different value. */
+/** Returns the numbers that are stored with a different value. Ignores parts of the document that are not imported. */
 export function changedIn(json: string): Fault[] {
   return unsafeNumbers(json, PASSED_OVER);
 }

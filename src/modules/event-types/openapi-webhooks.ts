@@ -24,7 +24,7 @@ const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'tr
 /** Characters that PostgreSQL text cannot store. */
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
-/** Reads OpenAPI 3.0 or 3.1. Returns all faults together. `root` is the prefix of paths in faults. */
+/** Reads the webhooks of an OpenAPI 3.0 or 3.1 document. Returns all faults together. Fault paths start with `root`. */
 export async function webhooksOf(document: Json, root: string): Promise<{ webhooks: Webhook[] } | { faults: Fault[] }> {
   const reader = new OpenApiReader(document, root);
   const webhooks: Webhook[] = [];

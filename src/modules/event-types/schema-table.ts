@@ -13,12 +13,12 @@ export interface FieldRow {
 const ROWS_MAX = 200;
 const DEPTH_MAX = 6;
 const CHAIN_MAX = 20;
-/** Maximum number of visited schemas per table. A normal table of 200 rows needs half of that. */
+/** Maximum number of visited schemas per table. A normal table of 200 rows needs half of this number. */
 const VISITS_MAX = 1_000;
 const REFERENCE_LENGTH_MAX = 1_000;
 const TYPE_LENGTH_MAX = 200;
 
-/** Returns the fields, including nested objects. A schema with `allOf` shows the fields of all its parts. */
+/** Returns the fields of a schema and of its nested objects. `allOf` adds the fields of all its parts. */
 export function fieldsOf(schema: Json): FieldRow[] {
   const table = new Table(schema);
   table.add(schema, '', 0, new Set());
@@ -31,7 +31,7 @@ class Table {
 
   constructor(private readonly root: Json) {}
 
-  /** `seen` are the schemas merged at this position. Parts may reference each other, so each is merged only once. */
+  /** `seen` contains the schemas merged here. Schemas can reference each other, so each schema is merged only once. */
   add(value: unknown, prefix: string, depth: number, seen: Set<Json>): void {
     this.visitsLeft -= 1;
     if (depth > DEPTH_MAX || this.visitsLeft < 0) return;

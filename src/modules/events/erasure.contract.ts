@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Range of messages to erase. The end of the range of ids is exclusive. */
+/** Range of messages to erase. `beforeId` is exclusive. */
 export interface ErasureRange {
   environmentId: number;
   applicationId: Id;
@@ -15,7 +15,7 @@ export interface ErasedStretch {
   attempts: number;
   /** The oldest message of this step; null if there was none. */
   lastId: Id | null;
-  /** True if an attempt was in flight, whose response would still be stored. The caller must repeat the step. */
+  /** True if an attempt in flight may still store a response. The caller must then repeat the step. */
   isPending: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface ErasurePreview {
   messages: number;
   /** Number of attempts whose excerpts would be erased. */
   attempts: number;
-  /** True if there may be more: counting stopped before the oldest message. */
+  /** True if counting stopped before the oldest message. The actual numbers may then be higher. */
   isCapped: boolean;
 }
 
-/** Erases what another module stores of an event. Does nothing if it stores nothing. Safe to repeat. */
+/** Erases the content that another module stores for an event. Does nothing if there is none. Safe to repeat. */
 export type EraseContent = (environmentId: number, eventId: Id) => Promise<void>;

@@ -5,11 +5,11 @@ import type { Id } from '#kernel/ids.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
 import { COLUMNS, type DeliveryStatus, type EventStatus, LAST_ATTEMPT, STATUS } from './event-rows.js';
 
-/** Why there was no response, or the class of the response's status. */
+/** Reasons for a missing response, and classes of response statuses. */
 export const ERROR_CLASSES = [...ATTEMPT_ERRORS, '3xx', '4xx', '5xx'] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** Filter of an event list. Ids limit the time range, because an event's id is created when the event is received. */
+/** Filter of an event list. The ids limit the time range, because an event's id contains the time of its creation. */
 export interface EventFilter {
   beforeId: Id;
   fromId: Id;
@@ -17,14 +17,14 @@ export interface EventFilter {
   /** Several states, used instead of `status`. */
   statuses?: readonly EventStatus[];
   direction?: Direction;
-  /** How the last attempt failed. Allowed only with statuses of events whose last attempt can have failed. */
+  /** Error of the last attempt. Allowed only with statuses for which the last attempt may have failed. */
   error?: ErrorClass;
   eventType?: string;
   /** Target of the events: an application's endpoint that has a URL. */
   targetId?: Id;
   /** Endpoint that received the events, or to which they were fanned out. */
   endpointId?: Id;
-  /** Message of the events. The range of ids is then limited to the message's ids. */
+  /** Message that the events belong to. If it is set, the range of ids covers only the ids of this message. */
   messageId?: Id;
   /** Destination or ad-hoc URL. If a status is also given, the delivery to it must have that status. */
   destinationId?: Id;
@@ -38,8 +38,8 @@ export const DISPOSITIONS = ['quarantined', 'parked', 'ignored'] as const;
 type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
 
 /**
- * For each status, the smallest set of rows that contains all its events, newest first. Indexes: due_deliveries_pkey
- * for open deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for others, or
+ * For each status, the smallest set of rows that contains all events with this status, newest first. Uses the indexes
+ * due_deliveries_pkey for open deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for others, or
  * deliveries_target_id_idx with a target.
  */
 const SOURCES: Record<DeliveryStatus, string> = {
@@ -136,12 +136,12 @@ function listText(filter: Conditions): string {
     : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
   if (isCommon) return fromEvents(conditions, state);
   const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
-  // The delivery row has all filtered values. With conditions on the event, the planner would choose a worse index.
+  // The delivery row has the target. A condition on the event's target would make the planner choose a worse index.
   if (!statuses) return fromDeliveries(status as DeliveryStatus, own, isAimed ? aim : '');
   return fromSome(own, isAimed ? aim : '', isAimed ? 'and e.target_id = $6' : '');
 }
 
-/** True if every state needs a delivery and none is `delivered`, which would match very many events. */
+/** True if all requested statuses are statuses of undelivered deliveries. `delivered` would match too many events. */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);
   return all.length > 0 && all.every((each) => UNDELIVERED.some((status) => status === each));
@@ -151,12 +151,12 @@ export function isDisposition(status: EventStatus | undefined): status is Dispos
   return DISPOSITIONS.some((each) => each === status);
 }
 
-/** Index: messages_pkey. A scalar subquery, as in STATUS. */
+/** Uses the index messages_pkey. Uses a scalar subquery for the same reason as `STATUS`. */
 const OF_APPLICATION = `
   and (select m.application_id from messages m
        where m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on) = $9`;
 
-/** Indexes: due_deliveries_pkey and deliveries_pkey, for one event at a time. */
+/** Uses the indexes due_deliveries_pkey and deliveries_pkey, for one event at a time. */
 const ROUTED = `
   and (e.target_id = $8 or (
     select true from due_deliveries o where o.environment_id = e.environment_id and o.event_id = e.id
@@ -177,7 +177,7 @@ function inStatus(state: State): string {
   return state === 'several' ? `and ${STATUS} = any ($12)` : `and ${STATUS} = '${state}'`;
 }
 
-/** Index: events_disposition_idx. */
+/** Uses the index events_disposition_idx. */
 function fromDispositions(disposition: Disposition, conditions: string): string {
   return `
     select ${COLUMNS}, e.disposition as status from events e
@@ -186,7 +186,7 @@ function fromDispositions(disposition: Disposition, conditions: string): string 
     order by e.id desc limit $4`;
 }
 
-/** Index: events_pkey, or events_event_type_idx and events_target_id_idx for those filters. */
+/** Uses the index events_pkey. For a filter by type or target: events_event_type_idx or events_target_id_idx. */
 function fromEvents(conditions: string, status?: State): string {
   return `
     select ${COLUMNS}, ${STATUS} as status from events e
@@ -222,7 +222,7 @@ function fromSome(conditions: string, aimed: string, ofEndpoint: string | null):
   return eventsOf(`(${[...deliveries, ...aside].join(' union all ')}) d`, conditions, 'several');
 }
 
-/** Selects events without duplicates, newest first. Index: events_pkey of one partition. */
+/** Selects events without duplicates, newest first. Uses the index events_pkey of one partition. */
 function eventsOf(rows: string, conditions: string, status: State): string {
   return `
     select e.* from (
@@ -238,9 +238,9 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
- * Selects events sent directly to a destination (events_target_id_idx), and those that an endpoint routed to it, with
- * settled (deliveries_routed_idx) or open deliveries. For open ones, due_deliveries_pkey is scanned only within the
- * page's range and scan limit.
+ * Selects events that were sent directly to a destination, and events that an endpoint routed to it. Uses the indexes
+ * events_target_id_idx for direct events, deliveries_routed_idx for settled deliveries, due_deliveries_pkey for open
+ * deliveries. Scans open deliveries only within the page's range and scan limit.
  */
 function fromRouted(conditions: string, status: State): string {
   const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;
@@ -258,8 +258,8 @@ function fromRouted(conditions: string, status: State): string {
 }
 
 /**
- * Indexes: messages_application_id_idx for the messages, events_pkey for the events of each message, whose ids follow
- * the message's id. Messages of another type are skipped, because a message's events share its type.
+ * Uses the indexes messages_application_id_idx for the messages, events_pkey for the events of each message, whose ids
+ * follow the message's id. Messages of another type are skipped, because a message's events share its type.
  */
 function fromMessages(conditions: string, status: State, ofType: string): string {
   return `
@@ -294,9 +294,9 @@ export function windowRows(filter: Conditions): number {
 }
 
 /**
- * Finds the oldest id that one page may scan: where one of the list's indexes reaches the maximum number of scanned
- * rows. Null if the index contains only matching events. This limit avoids an index for every filter, which would slow
- * down every accept and delivery.
+ * Finds the oldest id that one page may scan. At this id, one of the list's indexes reaches the maximum number of
+ * scanned rows. Returns null if the index contains only matching events. This limit avoids an index for every filter,
+ * which would slow down accepting and delivering events.
  */
 export function windowStatement(filter: Conditions): Statement | null {
   const leads = leadsOf(filter);
@@ -313,10 +313,10 @@ const endOf = (rows: string, id: string, condition = ''): string => `
   select ${id} as id from ${rows} where environment_id = $1::int and ${id} < $2::uuid and ${id} >= $3::uuid ${condition}
   order by ${id} desc offset $4::int limit 1`;
 
-/** Index: due_deliveries_pkey only. */
+/** Reads only the index due_deliveries_pkey. */
 const OPEN_END = endOf('due_deliveries', 'event_id');
 
-/** Index: messages_application_id_idx. Each message counts as many rows as it has events. */
+/** Uses the index messages_application_id_idx. A message with several events counts once for each event. */
 const MESSAGES_END = `
   select id from (
     select id, sum(greatest(fanout, 1)) over (order by id desc rows unbounded preceding) as events from messages

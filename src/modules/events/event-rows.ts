@@ -29,8 +29,8 @@ export interface EventRow {
 }
 
 /**
- * SQL expression: the status of an event. It is derived from the deliveries instead of stored (contract, section 4), so
- * the two cannot disagree, and settling a delivery does not write to the event. Indexes: due_deliveries_pkey and
+ * SQL expression: the status of an event. It is derived from the deliveries instead of stored (contract, section 4). It
+ * therefore always matches them, and settling a delivery does not write to the event. Uses due_deliveries_pkey and
  * deliveries_pkey. Uses scalar subqueries, because the planner may turn an `exists` into a hash of all open deliveries.
  */
 export const STATUS = `

@@ -19,7 +19,7 @@ export interface EventSelection {
   /** Range of event ids. `beforeId` is exclusive. */
   fromId: Id;
   beforeId: Id;
-  /** `targetId` is an application's endpoint with a URL, `endpointId` any other. Ad-hoc URLs are destinations. */
+  /** `targetId` is an endpoint with a URL, `endpointId` is any other endpoint. Ad-hoc URLs are destinations. */
   destinationId?: Id;
   targetId?: Id;
   endpointId?: Id;

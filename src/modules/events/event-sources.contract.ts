@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Resolved name: the target of directly sent events, or the endpoint of the events. */
+/** Result of resolving a name: the target of directly sent events, or the endpoint of the events. */
 export interface EventAim {
   targetId?: Id;
   endpointId?: Id;

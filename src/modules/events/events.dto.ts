@@ -169,7 +169,7 @@ export class ListedEventItem extends EventItem {
   last_attempt: LastAttemptItem | null;
 
   /**
-   * When the next attempt of any delivery is due; `null` if none is due. It may be later while a circuit is open; the
+   * Time of the next attempt of any delivery; `null` if none is scheduled. It may be later while a circuit is open; the
    * event's detail shows the exact time.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
@@ -204,7 +204,7 @@ export class EventCountItem {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 412 })
   count: number;
 
-  /** `true` if there may be more: display it as `10,000+`, or `412+`. */
+  /** `true` if more events may match. Display the count as `10,000+`, or `412+`. */
   @ApiProperty({ example: false })
   is_capped: boolean;
 
@@ -255,9 +255,9 @@ export class AttemptItem {
   replayed: boolean;
 }
 
-/** The circuit breaker that holds a delivery back. */
+/** The circuit breaker that delays a delivery. */
 export class DeliveryCircuitItem {
-  /** `open` holds all deliveries back; `half_open` is trying one of them. */
+  /** `open` delays all deliveries; `half_open` sends one of them as a probe. */
   @ApiProperty({ enum: ['open', 'half_open'], example: 'open' })
   state: string;
 
@@ -288,15 +288,15 @@ export class DeliveryItem {
   status: string;
 
   /**
-   * When the next attempt is due; `null` if none is due. While the circuit is open, it is no earlier than the next
+   * Time of the next attempt; `null` if none is scheduled. While the circuit is open, this time is not before the next
    * probe.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_attempt_at: string | null;
 
   /**
-   * Set while the delivery waits for its target's circuit to close. It is sent after a probe succeeds. Waiting uses up
-   * no attempt.
+   * Set while the delivery waits for its target's circuit to close. The delivery is sent after a probe succeeds.
+   * Waiting does not use up an attempt.
    */
   @ApiProperty({ type: DeliveryCircuitItem, nullable: true, example: null })
   circuit: DeliveryCircuitItem | null;
@@ -456,7 +456,7 @@ export function presentEventDetail({ event, deliveries, attempts, circuits }: Ev
   return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
 }
 
-/** Returns the time of the delivery's next attempt, and the circuit that holds it back. */
+/** Returns the time of the delivery's next attempt, and the circuit that delays it. */
 function waiting(
   { status, nextAttemptAt }: DeliveryRow,
   circuit: Circuit | undefined,
@@ -477,8 +477,8 @@ function waiting(
 }
 
 /**
- * Returns the endpoint of an event. The event of a message without a matching subscription shares the message's id and
- * has no endpoint.
+ * Returns the endpoint of an event. If a message has no matching subscription, its event has the message's id and no
+ * endpoint.
  */
 function endpointOf(row: EventRow): string | null {
   if (isReceived(row)) return row.url;
@@ -489,7 +489,7 @@ function isReceived({ direction }: EventRow): boolean {
   return direction === 'inbound';
 }
 
-/** Returns the payload as JSON text. Sent payloads are JSON; received ones may be anything. */
+/** Returns the payload as JSON text. Sent payloads are JSON. Received payloads can have any format. */
 function shownPayload({
   direction,
   payload,

@@ -28,7 +28,7 @@ export interface EventQuery {
   message_id?: string;
   direction?: Direction;
   error?: ErrorClass;
-  /** Search text: an id that identifies one event or several. */
+  /** Search text: an id that identifies one or several events. */
   q?: string;
   since?: string;
   until?: string;
@@ -118,7 +118,7 @@ export class EventsService {
     return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
 
-  /** Accepts an `evt_` id, or a send's `msg_` id. Throws 404. For a fan-out, the error names the list of its events. */
+  /** Accepts an `evt_` id or a message's `msg_` id. Throws 404. For a fan-out, the error names its list of events. */
   async find(tenant: Tenant, text: string): Promise<EventDetail> {
     const id = eventId(text);
     const event = await this.lookup.find(tenant, id);
@@ -150,7 +150,7 @@ export class EventsService {
     return new ApiError('not_found', text, { message_id: messageId, fanout: message.fanout, events, message: sent });
   }
 
-  /** Null if no event can match. Throws 400 for invalid filters. */
+  /** Returns null if no event can match. Throws 400 for invalid filters. */
   async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
     const named = query.q === undefined ? undefined : namedBy(query.q.trim());
@@ -166,7 +166,7 @@ export class EventsService {
         ? undefined
         : await this.sources.application(tenant.environmentId, query.application);
     if (destinationId === null || applicationId === null) return null;
-    // Events received by an endpoint belong to no application, and those of another application cannot match.
+    // An inbound endpoint has no application. Another application's endpoint cannot match.
     if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId)
       return null;
     if (applicationId !== undefined && query.direction === 'inbound') return null;
@@ -176,7 +176,7 @@ export class EventsService {
     const sinceMs = query.since === undefined ? 0 : timeMs('since', query.since);
     const messageId = message ?? named?.messageId;
     if (message !== undefined && named?.messageId !== undefined && named.messageId !== message) return null;
-    // The ids of a fan-out's events follow the message's id, and no other event has such an id.
+    // The ids of a fan-out's events directly follow the message's id. No other event has an id in this range.
     const ranges = [
       { fromId: lowestIdAt(sinceMs), beforeId: lowestIdAt(untilMs + 1) },
       ...(messageId === undefined ? [] : [{ fromId: messageId, beforeId: idAfter(messageId, FAN_OUT_MAX + 1) }]),
@@ -235,8 +235,7 @@ function possible(
   const rest = asked.filter((each) => {
     // An event whose last attempt failed is not delivered, and an event with a disposition had no attempt.
     if (error !== undefined && !UNDELIVERED.some((undelivered) => undelivered === each)) return false;
-    // An event with a disposition has no destination, and an event sent to an application is never quarantined or
-    // parked.
+    // An event with a disposition has no destination. An event sent to an application is never quarantined or parked.
     return (
       !(hasDestination && isDisposition(each)) && !(hasApplication && (each === 'quarantined' || each === 'parked'))
     );
@@ -244,7 +243,7 @@ function possible(
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }
 
-/** Parses the id of an event (`evt_`, including a delivery's id, or `req_`) or a message (`msg_`). Null otherwise. */
+/** Parses the id of an event (`evt_`, including a delivery's id, or `req_`) or a message (`msg_`), or returns null. */
 function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   const messageId = parseId('msg', text);
   if (messageId !== null) return { messageId };
@@ -259,7 +258,7 @@ export function eventId(text: string): Id {
   return id;
 }
 
-/** Parses a time in RFC 3339. Throws 400. */
+/** Parses a time in RFC 3339. Throws 400 for any other text. */
 export function timeMs(parameter: string, text: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(ms)) throw badRequest(`${parameter} must be an RFC 3339 time such as 2026-11-21T09:30:00.000Z.`);

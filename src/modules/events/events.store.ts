@@ -16,9 +16,9 @@ export interface EventProgress {
   id: Id;
   /** Number of attempts, including those of superseded deliveries. */
   attemptCount: number;
-  /** Earliest next attempt of any delivery; null if none is due. */
+  /** Earliest time of a delivery's next attempt; null if none is scheduled. */
   nextAttemptAt: Date | null;
-  /** Last attempt of the delivery that determines the event's status; null if there is none. */
+  /** Start of the last attempt of the delivery that determines the event's status; null without attempts. */
   lastAt: Date | null;
   lastStatus: number | null;
   /** Reason why the last attempt got no response. */
@@ -94,7 +94,7 @@ const ATTEMPTS: Statement = {
     order by started_at, ordinal, number`,
 };
 
-/** Index: attempts_pkey of one partition. */
+/** Uses the index attempts_pkey of one partition. */
 const EXCHANGES: Statement = {
   name: 'events_exchanges',
   text: `
@@ -103,7 +103,7 @@ const EXCHANGES: Statement = {
     order by started_at desc, ordinal desc, number desc limit $4`,
 };
 
-/** Indexes: attempts_pkey, due_deliveries_pkey and deliveries_pkey, for each event of a page. */
+/** Uses the indexes attempts_pkey, due_deliveries_pkey and deliveries_pkey, for each event of a page. */
 const PROGRESS: Statement = {
   name: 'events_progress',
   text: `
@@ -168,7 +168,7 @@ export class EventsStore {
     ]);
   }
 
-  /** Index: events_pkey, one lookup in each partition. */
+  /** Uses the index events_pkey, with one lookup in each partition. */
   find(tenant: Tenant, id: Id): Promise<FoundEvent | null> {
     return this.found(tenant, id, FIND, [tenant.environmentId, id]);
   }
@@ -204,7 +204,7 @@ export class EventsStore {
     return this.database.readPrepared(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
-  /** Returns only the latest failed attempts, newest first. */
+  /** Returns the exchanges of the latest failed attempts, newest first. */
   async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
     const rows = await this.database.readPrepared<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
       tenant.environmentId,

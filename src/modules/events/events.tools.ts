@@ -108,7 +108,7 @@ export class EventTools extends AgentTools {
       }),
       example: { event_type: 'invoice.paid', timeout_seconds: 10 },
       run: async (api, { timeout_seconds: seconds, ...filters }) => {
-        // The event of a known message may already exist, so the tool waits only for its state.
+        // The event of a given message may be older than this call, so its time is not limited.
         const from = filters.since ?? (filters.message_id === undefined ? this.clock.now().toISOString() : undefined);
         const found = await api.until(seconds, async () => {
           const page = await api.page(apiPath`/v1/events`, { ...filters, since: from, limit: 5 });

@@ -17,5 +17,5 @@ export interface MessageContent extends SentMessage {
   erasedAt: Date | null;
 }
 
-/** Maximum size in event details. A larger payload is marked as truncated there and must be fetched separately. */
+/** Maximum payload size in event details. A larger payload is marked as truncated and must be fetched separately. */
 export const PAYLOAD_SHOWN_BYTES_MAX = 256 * 1024;

@@ -11,7 +11,7 @@ import { type MessageContent, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from '
 const LIMIT_DEFAULT = 50;
 const LAST_ID = lowestIdAt(Infinity);
 
-/** Index: messages_application_id_idx, in descending order. */
+/** Reads the index messages_application_id_idx in descending order. */
 const PAGE: Statement = {
   name: 'messages_page',
   text: `
@@ -19,7 +19,7 @@ const PAGE: Statement = {
     from messages where environment_id = $1 and application_id = $2 and id < $3 order by id desc limit $4`,
 };
 
-/** Index: messages_pkey, one lookup in each partition. */
+/** Uses the index messages_pkey, with one lookup in each partition. */
 const FIND: Statement = {
   name: 'messages_find',
   text: `
@@ -48,7 +48,7 @@ export class MessagesStore {
     return { ...row, headers, acceptedAt: new Date(idTimeMs(row.id)) };
   }
 
-  /** Newest first. Throws 400 for an invalid cursor. */
+  /** Returns messages, newest first. Throws 400 for an invalid cursor. */
   async page(
     tenant: Tenant,
     applicationId: Id,

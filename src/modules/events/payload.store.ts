@@ -14,8 +14,8 @@ export interface PayloadRow {
 }
 
 /**
- * Indexes: events_pkey and messages_pkey, one lookup in each partition. The message of a fan-out has no event with its
- * id, unless no endpoint subscribed to the message.
+ * Uses the indexes events_pkey and messages_pkey, with one lookup in each partition. The message of a fan-out has an
+ * event with the message's id only if no endpoint subscribed to the message.
  */
 const FIND: Statement = {
   name: 'payload_find',
@@ -34,7 +34,7 @@ const FIND: Statement = {
 export class PayloadStore {
   constructor(private readonly database: Database) {}
 
-  /** Null if the environment has no such event or message. */
+  /** Returns null if the environment has no such event or message. */
   async find(environmentId: number, id: Id): Promise<PayloadRow | null> {
     const [row] = await this.database.readPrepared<PayloadRow>(FIND, [environmentId, id]);
     return row ?? null;

@@ -18,7 +18,7 @@ const UNKNOWN = 'application/octet-stream';
 export class Payloads {
   constructor(private readonly store: PayloadStore) {}
 
-  /** Returns the payload of an event, or of the message of a fan-out. Throws 404, also for an erased payload. */
+  /** Returns the payload of an event, or of the message of a fan-out. Throws 404 if it does not exist or was erased. */
   async find({ environmentId }: Tenant, id: Id): Promise<Payload> {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw notFound('event');

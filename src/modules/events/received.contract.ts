@@ -14,10 +14,10 @@ export interface ReceivedRow {
   id: Id;
   /** Day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
-  /** True if the event is never replayed: quarantined, parked, dropped by the transform, or no longer has a payload. */
+  /** True if the event is never replayed: it is quarantined, parked, dropped by the transform, or without a payload. */
   isExcluded: boolean;
   inStatus: boolean;
-  /** Request for evaluating filters, with the first 128 KB of the event's body; null if it was not requested. */
+  /** Received request for evaluating filters, with the first 128 KB of its body; null if the caller did not want it. */
   request: {
     method: string;
     url: string;

@@ -9,19 +9,19 @@ import { type ReceivedRange, type ReceivedRow } from './received.contract.js';
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
 const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
-/** SQL condition: true for events that are never replayed. Only rows of older builds need a lookup in `requests`. */
+/** SQL condition: true for events that are never replayed. Only rows of older versions need a lookup in `requests`. */
 const IS_EXCLUDED = `(e.erased_at is not null or coalesce(e.disposition in ('quarantined', 'parked'), false) or ${isDropped('e')})`;
 const COLUMNS = `e.id, e.expires_on::text as "expiresOn", ${IS_EXCLUDED} as "isExcluded", ${IN_STATUS} as "inStatus"`;
 /** Number of body bytes to read. Filters evaluate 128 KB, and one more byte shows whether the body is longer. */
 const SEEN_BYTES = 131_073;
 
-/** Index: events_target_id_idx, descending. The status is computed per row, so the work per page is bounded. */
+/** Reads events_target_id_idx in descending order. Computes the status per row, so the page limit bounds the work. */
 const PAGE: Statement = {
   name: 'received_page',
   text: `select ${COLUMNS} from events e where ${RANGE} order by e.id desc limit $6`,
 };
 
-/** Like PAGE, with requests_pkey for each row of the page. */
+/** Like PAGE, but also reads the request of each row by requests_pkey. */
 const PAGE_WITH_REQUESTS: Statement = {
   name: 'received_page_with_requests',
   text: `
@@ -35,7 +35,7 @@ const PAGE_WITH_REQUESTS: Statement = {
     order by p.id desc`,
 };
 
-/** Indexes: events_target_id_idx; requests_pkey for `ignored` events of older builds. The limit bounds the cost. */
+/** Uses events_target_id_idx, and requests_pkey for `ignored` events of old versions. The limit bounds the cost. */
 const COUNT: Statement = {
   name: 'received_count',
   text: `
@@ -43,7 +43,7 @@ const COUNT: Statement = {
     from (select ${IS_EXCLUDED} as "isExcluded" from events e where ${RANGE} and ${IN_STATUS} limit $6) counted`,
 };
 
-/** Index: due_deliveries_pkey. The table contains only open deliveries. */
+/** Uses the index due_deliveries_pkey. The table contains only open deliveries. */
 const WAITING: Statement = {
   name: 'received_waiting',
   text: `
@@ -54,7 +54,7 @@ const WAITING: Statement = {
     ) waiting`,
 };
 
-/** Index: the end of events_pkey in each partition. */
+/** Reads the end of the index events_pkey in each partition. */
 const ACCEPTED_SINCE: Statement = {
   name: 'received_accepted_since',
   text: 'select count(*)::int as count from (select 1 from events where environment_id = $1 and id >= $2 limit $3) accepted',
@@ -71,7 +71,7 @@ export class ReceivedStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Returns events of any state, newest first. `inStatus` marks those in the requested state. */
+  /** Returns events of any state, newest first. `inStatus` marks the events in the requested state. */
   async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
     const values = [...valuesOf(range), limit];
     if (!hasRequests)
@@ -97,7 +97,7 @@ export class ReceivedStore {
     );
   }
 
-  /** Counts events of the range, and those of them that are never replayed (`ReceivedRow.isExcluded`), up to `max`. */
+  /** Counts up to `max` events of the range, and how many of these are never replayed (`ReceivedRow.isExcluded`). */
   async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
     const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
       ...valuesOf(range),

@@ -5,7 +5,7 @@ export interface RequestRow {
   id: Id;
   method: string;
   path: string;
-  /** `routed`; `duplicate` of an earlier request; or, if the request was not delivered, the reason. */
+  /** `routed`, `duplicate` for a repeat of an earlier request, or the reason why the request was not delivered. */
   status: 'routed' | 'duplicate' | Disposition;
   verification: 'verified' | 'failed' | 'none';
   sizeBytes: number;
@@ -26,7 +26,7 @@ export interface RequestFilter {
 }
 
 export interface RequestDetail extends RequestRow {
-  /** Time at which the request was erased. Only the names of its headers are kept. */
+  /** Time at which the request was erased. Only the names of its headers remain. */
   erasedAt: Date | null;
   endpointId: Id;
   url: string;

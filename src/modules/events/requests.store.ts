@@ -11,7 +11,7 @@ const COLUMNS = `
 const EVENT =
   'left join events e on e.environment_id = r.environment_id and e.id = r.id and e.expires_on = r.expires_on';
 
-/** Index: requests_endpoint_id_idx, and events_pkey for each row of the page. */
+/** Uses the index requests_endpoint_id_idx, and events_pkey for each row of the page. */
 const PAGE: Statement = {
   name: 'requests_page',
   text: `
@@ -27,13 +27,13 @@ const PAGE_ROUTED: Statement = {
   text: PAGE.text.replace('order by', 'and e.disposition is null and r.duplicate_of is null order by'),
 };
 
-/** Index: requests_duplicates_idx. */
+/** Uses the index requests_duplicates_idx. */
 const PAGE_DUPLICATES: Statement = {
   name: 'requests_page_duplicates',
   text: PAGE.text.replace('order by', 'and r.duplicate_of is not null order by'),
 };
 
-/** Index: events_set_aside_idx, and requests_pkey of one partition for each row of the page. */
+/** Uses the index events_set_aside_idx, and requests_pkey of one partition for each row of the page. */
 const PAGE_SET_ASIDE: Statement = {
   name: 'requests_page_set_aside',
   text: `
@@ -45,8 +45,8 @@ const PAGE_SET_ASIDE: Statement = {
 };
 
 /**
- * Index: requests_pkey, one lookup in each partition. A body that equals the event's payload is stored only by the
- * event. A duplicate without a body was erased with its event (events_pkey).
+ * Uses the index requests_pkey, with one lookup in each partition. If a body equals the event's payload, only the event
+ * stores it. A duplicate without a body was erased together with its event (events_pkey).
  */
 const FIND: Statement = {
   name: 'requests_find',

@@ -3,14 +3,14 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { uuidArray } from '#kernel/database/pg-array.js';
 import { type SentRange, type SentRow } from './sent.contract.js';
 
-/** Selects one page for each endpoint. Index: events_target_id_idx, in descending order. */
+/** Selects one page for each endpoint. Reads the index events_target_id_idx in descending order. */
 const SENT = `
   unnest($2::uuid[]) t(endpoint_id) cross join lateral (
     select e.environment_id, e.id, e.expires_on, e.message_id, e.erased_at from events e
     where e.environment_id = $1 and e.target_id = t.endpoint_id and e.id < $3 and e.id >= $4 order by e.id desc limit $5
   ) e`;
 
-/** Selects the newest rows of all endpoints' pages. Index: messages_pkey of one partition for each row. */
+/** Selects the newest rows of all endpoints' pages. Uses the index messages_pkey of one partition for each row. */
 const PAGE: Statement = {
   name: 'sent_page',
   text: `
@@ -22,7 +22,7 @@ const PAGE: Statement = {
     order by p.id desc`,
 };
 
-/** Index: events_target_id_idx. The limit bounds the cost of a large range. */
+/** Uses the index events_target_id_idx. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'sent_count',
   text: `select count(*)::int as count from (select 1 from ${SENT} limit $5) counted`,

@@ -4,7 +4,7 @@ import { uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import { type Released, type SetAsideRange } from './set-aside.contract.js';
 
-/** Index: events_set_aside_idx, and requests_pkey of one partition for each row. */
+/** Uses the index events_set_aside_idx, and requests_pkey of one partition for each row. */
 const SET_ASIDE = `
   select e.id, e.erased_at is not null as "isErased"
   from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
@@ -13,7 +13,7 @@ const SET_ASIDE = `
 
 const PAGE: Statement = { name: 'set_aside_page', text: `${SET_ASIDE} order by e.id limit $6` };
 
-/** Like the page's statement. The limit bounds the cost of a large range. */
+/** Counts the rows of SET_ASIDE. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'set_aside_count',
   text: `
@@ -21,7 +21,7 @@ const COUNT: Statement = {
       limit $6) counted`,
 };
 
-/** Keeps the first release time. events_pkey, requests_pkey, due_deliveries_pkey, deliveries_pkey of each partition. */
+/** Keeps the first release time. Uses the primary keys of events, requests, due_deliveries and deliveries. */
 const NOTE: Statement = {
   name: 'set_aside_note',
   text: `
@@ -50,7 +50,7 @@ export class SetAsideStore {
     return this.database.readPrepared(PAGE, [...valuesOf(range), limit]);
   }
 
-  /** Counts requests of the range. `excluded` counts those that were erased. */
+  /** Counts requests of the range. `excluded` is the number of erased requests. */
   async count(range: SetAsideRange, max: number): Promise<{ scanned: number; excluded: number }> {
     const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
       ...valuesOf(range),
@@ -59,7 +59,7 @@ export class SetAsideStore {
     return row ?? { scanned: 0, excluded: 0 };
   }
 
-  /** Marks requests as released by the event made of them, unless that event was quarantined or parked itself. */
+  /** Marks requests as released by the event `madeId`, unless this event was itself quarantined or parked. */
   async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
     const [row] = await this.database.queryPrepared<{ deliveries: number }>(
       NOTE,

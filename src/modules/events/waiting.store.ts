@@ -6,7 +6,7 @@ import { type WaitingDeliveries } from './waiting.contract.js';
 /** Maximum number of deliveries counted per kind. If it is reached, the count is a lower bound. */
 const LOOKED_AT_MAX = 10_000;
 
-/** Indexes: due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Both contain parked retries. */
+/** Reads due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Both contain parked retries. */
 const WAITING: Statement = {
   name: 'waiting_of_target',
   text: `
@@ -29,7 +29,7 @@ const WAITING: Statement = {
 export class WaitingStore {
   constructor(private readonly database: Database) {}
 
-  /** Deliveries that the endpoint routed to the target or, if `endpointId` is null, that were sent to it directly. */
+  /** Counts deliveries that the endpoint routed to the target, or direct deliveries if `endpointId` is null. */
   async count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
     const rows = await this.database.readPrepared<WaitingDeliveries>(WAITING, [
       environmentId,

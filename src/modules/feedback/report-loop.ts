@@ -12,7 +12,7 @@ const SWEEP_MS = 3_600_000;
 /** Maximum number of reports per run. They are processed one after another, because some are as large as 1 MB. */
 const TURN_MAX = 32;
 const TURN_OF_ONE_MAX = 8;
-/** Duration of a report's lease. After it, another process takes over the report. */
+/** Duration of a report's lease. After this time, another process takes over the report. */
 const CLAIM_SECONDS = 120;
 const AGAIN_SECONDS_FIRST = 5;
 const AGAIN_SECONDS_MAX = 3_600;
@@ -43,7 +43,7 @@ export class ReportLoop implements OnModuleInit {
     return claimed.length > 0 ? { restMs: 0 } : undefined;
   }
 
-  /** A failed report is retried later and does not delay others. Throws while storage is unavailable. */
+  /** A failed report is retried later and does not delay other reports. Throws while storage is unavailable. */
   private async look(report: ClaimedReport): Promise<void> {
     try {
       const raw = await this.store.raw(report.id);

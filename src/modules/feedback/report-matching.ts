@@ -16,7 +16,7 @@ interface Email {
 }
 
 interface Found extends Email {
-  /** `envelope`: the author got an envelope, for the recipients at `places` (null: all). `message`: got the message. */
+  /** `envelope`: the author got an envelope for the recipients at `places` (null: all). `message`: only the message. */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
 }
@@ -27,12 +27,12 @@ const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 /**
  * Finds the email that a report is about and records the result.
  *
- * Anyone can send a report. It counts only if it proves that its author has the message: by the signed return path, in
- * its envelope or body, or by Posthorn's signature of that exact message. A Message-ID proves nothing, because replies
- * and archives publish it. Without proof, a stranger could have any recipient suppressed.
+ * Anyone can send a report. It is used only with proof that its author has the message: the signed return path, in the
+ * report's envelope or body, or Posthorn's signature of that exact message. A Message-ID proves nothing, because
+ * replies and archives publish it. Without proof, a stranger could have any recipient suppressed.
  *
- * A report counts only for the recipients of the envelope that its return path belongs to, so a recipient of one
- * envelope cannot report for those of another. Repeating it is safe.
+ * A report applies only to the recipients of the envelope that its return path belongs to. A recipient of one envelope
+ * cannot report for those of another. Processing a report twice is safe.
  */
 @Injectable()
 export class ReportMatching {
@@ -42,7 +42,7 @@ export class ReportMatching {
     private readonly returnAddresses: ReturnPaths,
   ) {}
 
-  /** When it resolves, everything except the report's own row is committed. Throws while storage is unavailable. */
+  /** When the promise resolves, only the report's row is not committed yet. Throws while storage is unavailable. */
   settle(report: ClaimedReport, raw: Buffer): Promise<Settled> {
     return report.source === 'ses' ? this.settleNotification(raw) : this.settleMail(report, raw);
   }
@@ -68,7 +68,7 @@ export class ReportMatching {
     return { ...of, state: 'recorded', reason: null };
   }
 
-  /** A notification with a provider's signature is as reliable as a server's reply. */
+  /** A notification with a provider's signature is as reliable as a mail server's reply. */
   private async settleNotification(raw: Buffer): Promise<Settled> {
     const notification = readSesNotification(raw.toString());
     const nobody = { environmentId: null, emailId: null };
@@ -124,7 +124,7 @@ export class ReportMatching {
   }
 }
 
-/** Recipients whom the author may report for. All recipients get the same signature, so it proves only a sole one. */
+/** Recipients that the author may report for. All share one signature, so it is proof only for a single recipient. */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
   if (proof === 'message') return recipients.length === 1 ? recipients : [];
   return places === null ? recipients : recipients.filter((_, place) => places.includes(place));

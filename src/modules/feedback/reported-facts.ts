@@ -13,7 +13,7 @@ const NOTHING: ReportedFacts = { facts: [], isOfStrangers: false };
 const STRANGERS: ReportedFacts = { facts: [], isOfStrangers: true };
 
 /**
- * Pure. Addresses that are not recipients are ignored: if a recipient forwards to an address that rejects the mail, the
+ * Ignores addresses that are not recipients. If a recipient forwards to an address that rejects the mail, the
  * recipient's own address is still valid. A report without addresses applies to a sole recipient.
  */
 export function reportedFacts(report: MailReport, recipients: readonly string[]): ReportedFacts {
@@ -67,7 +67,7 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
   return { facts, isOfStrangers: false };
 }
 
-/** Returns null for relayed and expanded mail. Another server has it now, and may or may not report on it. */
+/** Returns null for relayed and expanded mail, because another server now handles it and may not send a report. */
 function factOf(address: string, { outcome, status, isPermanent, detail }: ReportedRecipient): EmailFact | null {
   if (outcome === 'failed')
     return {

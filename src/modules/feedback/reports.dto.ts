@@ -23,7 +23,7 @@ export class ReportItem {
   @ApiProperty({ example: 'rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The email that the report is about, or claims to be about. Null if it names none. */
+  /** The email that the report is about, or claims to be about. Null if the report names no email. */
   @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   email_id: string | null;
 
@@ -84,7 +84,7 @@ export class ReportPage {
   @ApiProperty({ type: [ReportItem] })
   data: ReportItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass it as `cursor` for the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

@@ -30,14 +30,14 @@ export class ReportsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** Throws 404 if the report does not exist. */
   async find({ environmentId }: Tenant, text: string): Promise<ReportRow> {
     const row = await this.store.find(environmentId, reportId(text));
     if (row === null) throw notFound('report');
     return row;
   }
 
-  /** Returns the original bytes. Throws 404. */
+  /** Returns the original bytes. Throws 404 if the report does not exist. */
   async raw({ environmentId }: Tenant, text: string): Promise<{ raw: Buffer; type: string }> {
     const found = await this.store.rawOf(environmentId, reportId(text));
     if (found === null) throw notFound('report');

@@ -68,7 +68,7 @@ export interface ReportFilter {
 }
 
 const KEPT_DAYS = 30;
-/** Maximum reports against flooding: from senders who know one email's return path, and from all who know none. */
+/** Limits against flooding: reports about one email, and reports from all senders who know no email's return path. */
 const OF_ONE_EMAIL_MAX = 100;
 const OF_NOBODY_MAX = 10_000;
 const SWEEP_STEP = 200;
@@ -99,7 +99,7 @@ const INSERT_OF_EMAIL = insert(
   room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX),
 );
 const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
-/** Has no limit, because only a provider can sign such reports. */
+/** This insert has no limit, because only a provider can sign such reports. */
 const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
 
 /** Uses mail_reports_digest_idx. */
@@ -109,8 +109,9 @@ const IS_KNOWN: Statement = {
 };
 
 /**
- * Uses mail_reports_due_at_idx. Claims a few of each environment, so that a flood in one does not delay others. A claim
- * is a lease: when it expires, another process takes over. Recording an event twice changes nothing.
+ * Uses mail_reports_due_at_idx. Claims a few reports of each environment, so that a flood in one environment does not
+ * delay others. A claim is a lease: when it expires, another process takes over. Recording an event twice changes
+ * nothing.
  */
 const CLAIM: Statement = {
   name: 'mail_reports_claim',
@@ -131,7 +132,7 @@ const CLAIM: Statement = {
       r.envelope_from as "envelopeFrom", r.failures`,
 };
 
-/** Time until the next report is due, for the DueWorkPoller. Uses mail_reports_due_at_idx. */
+/** Time in ms until the next report can be claimed, for the DueWorkPoller. Uses mail_reports_due_at_idx. */
 export const REPORT_IN_MS = `select extract(epoch from due_at - now()) * 1000 from mail_reports where state = 'waiting' order by due_at limit 1`;
 
 /** Uses mail_reports_pkey. */
@@ -151,7 +152,7 @@ const OVERDUE: Statement = {
   text: `select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds from mail_reports where state = 'waiting' and due_at <= now()`,
 };
 
-/** Uses mail_reports_environment_idx, backwards. The state is filtered during the scan. */
+/** Reads mail_reports_environment_idx in descending order. The state is filtered during the scan. */
 const PAGE: Statement = {
   name: 'mail_reports_page',
   text: `select ${COLUMNS} from mail_reports where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or state = $3) order by id desc limit $4`,
@@ -165,7 +166,7 @@ const RAW_OF: Statement = {
   text: 'select raw, source from mail_reports where environment_id = $1 and id = $2',
 };
 
-/** Over all environments, for the operator. Uses mail_reports_pkey, backwards. */
+/** Reads reports of all environments, for the operator. Reads mail_reports_pkey in descending order. */
 const UNEXPLAINED: Statement = {
   name: 'mail_reports_unexplained',
   text: `select ${COLUMNS} from mail_reports where state in ('unmatched', 'untrusted') order by id desc limit $1`,
@@ -229,7 +230,7 @@ export class ReportsStore {
     return row?.seconds ?? 0;
   }
 
-  /** Newest first. */
+  /** Returns reports, newest first. */
   page(environmentId: number, { beforeId, state }: ReportFilter, limit: number): Promise<ReportRow[]> {
     return this.database.readPrepared(PAGE, [environmentId, beforeId, state, limit]);
   }
@@ -244,7 +245,7 @@ export class ReportsStore {
     return row ?? null;
   }
 
-  /** Returns the newest reports that were not recorded, of all environments and without an environment. */
+  /** Returns the newest reports that were not recorded, of all environments, including those without an environment. */
   unexplained(limit: number): Promise<ReportRow[]> {
     return this.database.readPrepared(UNEXPLAINED, [limit]);
   }

@@ -19,8 +19,8 @@ const AGE_MS_MAX = 7 * 86_400_000;
 const AHEAD_MS_MAX = 3_600_000;
 
 /**
- * The signature only proves that some AWS account sent a notification, so the topic must also be one of the operator's
- * (SES_TOPICS). A notification is stored before the response, because SNS repeats notifications without a response.
+ * The signature only proves that some AWS account sent a notification, so the topic must also be in the operator's
+ * SES_TOPICS. A notification is stored before the response, because SNS repeats notifications without a response.
  */
 @Injectable()
 export class SesNotifications {
@@ -35,7 +35,7 @@ export class SesNotifications {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404 without topics, 401 if not signed for one of them, and 503 while it cannot be verified or stored. */
+  /** Throws 404 if no topic is configured, 401 for a bad signature or topic, and 503 if verifying or storing fails. */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;
     if (sesTopics.length === 0) throw notFound('page');
@@ -55,7 +55,7 @@ export class SesNotifications {
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
   }
 
-  /** SNS retries for an hour. An older one is a replay, recorded twice if its original is gone (30 days). */
+  /** SNS retries for an hour, so an older notification is a replay. After 30 days, a replay would be recorded again. */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
     return ageMs < AGE_MS_MAX && ageMs > -AHEAD_MS_MAX;

@@ -41,7 +41,7 @@ export class StoredReports extends IncomingReports {
       );
   }
 
-  /** Stores a notification whose signature is valid. A repeated one has the same `messageId`. */
+  /** Stores a notification whose signature is valid. A repeated notification has the same `messageId`. */
   async acceptSigned(messageId: string, topicArn: string, notification: string): Promise<void> {
     const digest = createHash('sha256').update(`ses\0${topicArn}\0${messageId}`).digest();
     const outcome = await this.store.insert({

@@ -20,15 +20,15 @@ export class AliasEntity {
   @Column('text')
   kind: 'platform' | 'custom';
 
-  /** Null for a platform alias. */
+  /** Domain of a custom alias. Null for a platform alias. */
   @Column('uuid', { name: 'domain_id', nullable: true })
   domainId: Id | null;
 
-  /** As requested, in lower case: `support`, or `*` for all mail to the domain that no other alias receives. */
+  /** Local part in lower case: `support`, or `*` for all mail to the domain that no other alias receives. */
   @Column('text', { name: 'local_part' })
   localPart: string;
 
-  /** Lower case, domain in A-labels. A platform alias keeps its organization's slug from the creation time. */
+  /** Address in lower case, domain in A-labels. A platform alias keeps the organization's slug of its creation time. */
   @Column('text')
   address: string;
 

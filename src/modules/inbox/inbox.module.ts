@@ -45,7 +45,7 @@ import { ReadMessage } from './reading/read-message.js';
 import { Scanners } from './reading/scanners.js';
 import { WaitingMessagesStore } from './reading/waiting-messages.store.js';
 
-/** Global, because the SMTP listener must depend only on its contract, which also receives captured mail. */
+/** Global module, because the SMTP listener must depend only on its contract. The contract also gets captured mail. */
 @Global()
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],

@@ -19,7 +19,7 @@ export interface FileNote {
   filename: string;
   content_type: string;
   size_bytes: number;
-  /** Content-ID by which the HTML refers to the file (`cid:`), without angle brackets. Null if it has none. */
+  /** Content-ID by which the HTML refers to the file (`cid:`), without angle brackets. Null if there is none. */
   content_id: string | null;
 }
 
@@ -31,5 +31,5 @@ export interface MailContents {
   isTruncated: boolean;
 }
 
-/** Loads the bytes of a message once there is capacity to read it. Resolves with null if they have been deleted. */
+/** Loads the bytes of a message once there is capacity to read them. Resolves with null if the bytes were deleted. */
 export type ReadBytes = () => Promise<Buffer | null>;

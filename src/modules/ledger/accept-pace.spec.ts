@@ -72,7 +72,7 @@ describe('accepting under pressure', () => {
     enter('third');
     await pass(10);
 
-    // There is capacity for five deliveries: one request with ten may enter, and no other until those are ready.
+    // There is capacity for five deliveries. One request with ten may enter. Other requests wait until these are ready.
     expect(accepted).toEqual(['first']);
     press(1, NONE);
     await pass(10);

@@ -10,7 +10,7 @@ export interface Coming {
   environmentId: number;
   deliveries: number;
   bytes: number;
-  /** Null if no client is waiting; then the request is accepted immediately. */
+  /** Caller that waits for the response. If it is null, the request is accepted immediately. */
   caller: Caller | null;
 }
 

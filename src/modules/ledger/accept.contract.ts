@@ -66,7 +66,7 @@ export interface NewMessage {
   /** The exact text of the payload. It is stored once for all events. */
   payload: string;
   payloadBytes: number;
-  /** At most 1,000 events. If empty, no endpoint subscribes: the message is kept as one event with status `ignored`. */
+  /** At most 1,000 events. If empty, no endpoint subscribes: the message is stored as one event, status `ignored`. */
   events: readonly FannedOut[];
   idempotency: KeptAnswer;
   caller?: Caller | null;
@@ -79,14 +79,14 @@ export interface NewRequest {
   /** The path after the endpoint's path, and the query without its question mark. */
   path: string;
   query: string;
-  /** In their original order with repetitions, names in lower case. The provider's secrets are sealed. */
+  /** Headers in their original order with repetitions, names in lower case. The provider's secrets are encrypted. */
   headers: readonly StoredHeader[];
   /** The body as it was received; null if the event's payload has the same bytes. */
   body: Buffer | null;
   sizeBytes: number;
   ip: string;
   verification: 'verified' | 'failed' | 'none';
-  /** Null if the provider sends no id for its delivery. */
+  /** The provider's id of its delivery; null if the provider sends no id. */
   dedupeId: string | null;
   /** A sentence about the processing of the request, such as a transform that failed open. */
   note: string | null;

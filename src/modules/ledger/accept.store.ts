@@ -37,7 +37,7 @@ const counted = (what: string): string =>
   metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/** Inserts the rows of `i`. Without pulled events their part is omitted, because it is costly for a small group. */
+/** Inserts the rows of `i`. Omits the part for pulled events if there are none: it is costly for a small group. */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`
@@ -63,8 +63,8 @@ const accept = (isPulled: boolean): Statement => ({
 });
 
 /**
- * Like `accept`, with idempotency keys (idempotency_keys_pkey). Leaves out the events whose key is taken and not
- * expired, and returns the positions of these events. See idempotency-keys.ts.
+ * Like `accept`, with idempotency keys (idempotency_keys_pkey). Skips events whose key is taken and not expired, and
+ * returns the positions of the skipped events. See idempotency-keys.ts.
  */
 const acceptOnce = (isPulled: boolean): Statement => ({
   name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,
@@ -89,7 +89,7 @@ export class AcceptStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the stored positions: all except those whose idempotency key is taken. */
+  /** Returns the positions of the stored events. Events whose idempotency key is taken are not stored. */
   async insert(
     group: readonly Admitted[],
     claimant: Id | null,
@@ -135,7 +135,7 @@ export class AcceptStore {
     ];
   }
 
-  /** Returns the stored answer of a key; null if the key no longer exists. Index: idempotency_keys_pkey. */
+  /** Returns the stored answer of a key; null if the key no longer exists. Uses the index idempotency_keys_pkey. */
   async answerOf({
     environmentId,
     route,

@@ -10,7 +10,7 @@ import { AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
-/** If a policy of an extension fails, nothing is accepted, because the policy might have refused it. */
+/** If a policy of an extension fails, the submission is not accepted, because the policy might have refused it. */
 @Injectable()
 export class AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');

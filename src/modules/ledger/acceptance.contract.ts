@@ -32,8 +32,8 @@ export type Ruling = { refuse: string } | { headers: Readonly<Record<string, str
  * the first refusal ends the evaluation.
  *
  * Policies do not run again for an accepted submission: neither for its attempts, nor for the replay of an event. The
- * replay of a raw request counts as a new receipt, and a test event as a new send. Posthorn's own system events are not
- * evaluated.
+ * replay of a raw request is treated as a new receipt, and a test event as a new send. Posthorn's own system events are
+ * not evaluated.
  */
 export abstract class AcceptancePolicy {
   /**

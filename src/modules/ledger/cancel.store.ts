@@ -35,25 +35,25 @@ const cancel = (which: string, wait: boolean): string => `
     limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
-/** Finds the event type by events_pkey of one partition. As a join, the planner might hash all events. */
+/** Finds the event type by events_pkey of one partition. With a join, the planner might hash all events. */
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
 const OF_EVENTS = 'd.event_id = any ($4::uuid[]) and ($5::uuid is null or d.target_id = $5)';
 
-/** Rare. Each statement scans an environment's open deliveries once by due_deliveries_pkey, and filters them. */
+/** These rare statements scan an environment's open deliveries once by due_deliveries_pkey, and filter them. */
 const TARGET: Statement = { name: 'cancel_target', text: cancel(OF_TARGET, false) };
 const TARGET_LOCKED: Statement = { name: 'cancel_target_locked', text: cancel(OF_TARGET, true) };
 const EVENTS: Statement = { name: 'cancel_events', text: cancel(OF_EVENTS, false) };
 const EVENTS_LOCKED: Statement = { name: 'cancel_events_locked', text: cancel(OF_EVENTS, true) };
 
-/** Index: due_deliveries_pkey. */
+/** Uses the index due_deliveries_pkey. */
 const REASON: Statement = {
   name: 'cancel_reason',
   text: 'select withdrawn from due_deliveries where environment_id = $1 and event_id = $2 and ordinal = $3',
 };
 
-/** Newest event with an open delivery to the target. Scans due_deliveries_pkey in descending order, filtered. */
+/** Finds the newest event with an open delivery to the target. Scans due_deliveries_pkey in descending order. */
 const NEWEST: Statement = {
   name: 'cancel_newest',
   text: `
@@ -61,7 +61,7 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Used only after missed notifications. Condition and order must match due_deliveries_withdrawn_idx. */
+/** Runs only after missed notifications. Condition and order must match due_deliveries_withdrawn_idx. */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -74,7 +74,7 @@ const HELD: Statement = {
 export class CancelStore {
   constructor(private readonly database: Database) {}
 
-  /** Ends only deliveries that already wait. Returns their number, and the targets of claimed ones that it marked. */
+  /** Ends only deliveries that already wait. Returns their number, and the targets of claimed deliveries it marked. */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
@@ -87,7 +87,7 @@ export class CancelStore {
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
-  /** Cancels events for one target or for all. Returns the same values as `ofTarget`. */
+  /** Cancels deliveries of events, to one target or to all targets. Returns the same values as `ofTarget`. */
   async ofEvents(
     environmentId: number,
     eventIds: readonly Id[],

@@ -23,7 +23,7 @@ export class Cancellations {
     return count;
   }
 
-  /** For one target or for any. Returns how many deliveries were ended or marked. */
+  /** Cancels deliveries of events, to one target or to any. Returns how many deliveries were ended or marked. */
   async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);
@@ -36,7 +36,7 @@ export class Cancellations {
     return this.store.reasonOf(key);
   }
 
-  /** Targets of deliveries that are both marked and claimed, in order, at most 1,000 after the given one. */
+  /** Returns targets of deliveries that are both marked and claimed, in order, at most 1,000 after the given target. */
   heldTargets(after: TargetKey | null): Promise<TargetKey[]> {
     return this.store.held(after);
   }

@@ -21,7 +21,7 @@ export interface ClaimedDelivery extends DeliveryKey {
   /** The address, if the target is an ad-hoc URL. */
   url: string | null;
   eventType: string;
-  /** Headers of the message or the event. Sensitive ones may be sealed. */
+  /** Headers of the message or the event. Sensitive headers may be encrypted. */
   headers: StoredHeaders | null;
   traceparent: string | null;
   /** Null if the event is past its retention or its payload was erased. */

@@ -15,7 +15,7 @@ export class Claims {
     private readonly dueWork: DueWorkPoller,
   ) {}
 
-  /** Calls `isDue` for due deliveries, `isParked` for gated ones. Other processes' deliveries take up to a second. */
+  /** Calls `isDue` for due deliveries and `isParked` for parked ones. Sees other processes' deliveries in a second. */
   attend(isDue: () => void, isParked: () => void): void {
     this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
     this.dueWork.register({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });
@@ -31,12 +31,12 @@ export class Claims {
     return this.store.claimBeside(claimant, environmentIds, limit);
   }
 
-  /** Destinations with unclaimed deliveries in any state, in order: at most 1,000, starting after the given one. */
+  /** Returns destinations with unclaimed deliveries in any state, in order: at most 1,000 after the given one. */
   waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }> {
     return this.store.waitingDestinations(after);
   }
 
-  /** Claims those of the given deliveries that are due and unclaimed. */
+  /** Claims the given deliveries, if they are due and unclaimed. */
   these(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]> {
     return this.store.claimThese(claimant, keys);
   }

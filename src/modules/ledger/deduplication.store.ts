@@ -4,7 +4,7 @@ import { byteaArray, dateArray, intArray, jsonbArray, textArray, uuidArray } fro
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import type { DuplicateRequest } from './deduplication.contract.js';
 
-/** Index: idempotency_keys_pkey. */
+/** Uses the index idempotency_keys_pkey. */
 const ANSWER_OF: Statement = {
   name: 'repeats_answer_of',
   text: `
@@ -13,7 +13,7 @@ const ANSWER_OF: Statement = {
       and body is not null`,
 };
 
-/** Inserts only. */
+/** This statement only inserts rows. */
 const KEEP: Statement = {
   name: 'repeats_keep',
   text: `

@@ -26,12 +26,12 @@ export class Deduplication implements OnApplicationShutdown {
     });
   }
 
-  /** Null if there was no first request with this key, or the key has expired. */
+  /** Returns null if there was no first request with this key, or if the key has expired. */
   findAnswer(request: IdempotentRequest): Promise<StoredAnswer | null> {
     return this.store.findAnswer(request);
   }
 
-  /** Resolves once committed. Throws 503 while storage is unavailable; the provider may send the request again. */
+  /** Resolves once the duplicate is committed. Throws 503 while storage is unavailable; the provider may then retry. */
   record(repeat: DuplicateRequest): Promise<void> {
     return this.group.add(repeat);
   }

@@ -8,7 +8,7 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
-/** Delay before the poller looks for parked deliveries: a new commit may contain the first one behind its gate. */
+/** Delay before the poller looks for parked deliveries, because a new commit may contain a target's first one. */
 const PARKED_MS = 200;
 
 /** The local scheduler, or the queue that wakes other workers. The delivery context registers both. */
@@ -27,7 +27,7 @@ export class DeliveryHandoff {
     this.wakeQueue = wakeQueue;
   }
 
-  /** Id under which this process claims deliveries; null while it must not claim. */
+  /** Returns the id under which this process claims deliveries; null while it must not claim. */
   claimant(): Id | null {
     return this.scheduler?.claimant() ?? null;
   }
@@ -38,7 +38,7 @@ export class DeliveryHandoff {
     return claimant && this.scheduler ? this.scheduler.reserve(arrival) : 'leave';
   }
 
-  /** Deliveries that are ready but wait for CPU. Null if there are none or this process does not deliver. */
+  /** Returns deliveries that are ready but wait for CPU. Null if there are none or this process does not deliver. */
   pressure(environmentId: number): Pressure | null {
     return this.scheduler?.pressure(environmentId) ?? null;
   }
@@ -53,7 +53,7 @@ export class DeliveryHandoff {
     if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.scheduler?.suspectClaim(claimant);
   }
 
-  /** Starts the admitted deliveries and announces the others. */
+  /** Starts the admitted deliveries and announces the other deliveries. */
   dispatch(run: ClaimedDelivery[], left: DeliveryKey[]): void {
     this.scheduler?.enqueue(run);
     if (left.length === 0) return;

@@ -1,4 +1,4 @@
-/** Must never change: it identifies rows of older builds, which had no column `dropped`. */
+/** This text must never change. It identifies rows of older versions, which had no column `dropped`. */
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**

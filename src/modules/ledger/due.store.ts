@@ -11,8 +11,8 @@ import { isOpen } from './open-key.js';
 const KEY = 'environment_id, event_id, ordinal';
 
 /**
- * Claims the rows of `picked` and reads the data for their attempts. Indexes: events_pkey and messages_pkey of one
- * partition. A fan-out's payload comes only with its first row, because a thousand copies could be a gigabyte.
+ * Claims the rows of `picked` and reads the data for their attempts. Uses the indexes events_pkey and messages_pkey of
+ * one partition. A fan-out's payload comes only with its first row, because a thousand copies could be a gigabyte.
  */
 const claim = (picked: string): string => `
   with picked as (${picked}), claimed as (
@@ -34,7 +34,7 @@ const claim = (picked: string): string => `
   left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
   order by c.due_at, c.event_id`;
 
-/** Oldest first, from the start of due_deliveries_due_at_idx. Skips rows that other workers are claiming. */
+/** Claims the oldest rows, from the start of due_deliveries_due_at_idx. Skips rows that other workers are claiming. */
 const CLAIM_DUE: Statement = {
   name: 'due_claim',
   text: claim(`
@@ -42,7 +42,7 @@ const CLAIM_DUE: Statement = {
     order by due_at limit $2 for update skip locked`),
 };
 
-/** Like CLAIM_DUE, but skips the given environments. Scans all their entries in due_deliveries_due_at_idx. */
+/** Like CLAIM_DUE, but skips the given environments. Scans the skipped entries in due_deliveries_due_at_idx too. */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
@@ -52,8 +52,8 @@ const CLAIM_BESIDE: Statement = {
 };
 
 /**
- * Runs after a start or missed notifications. Scans all open deliveries. Deliveries to ad-hoc URLs have no destination.
- * One event per target is enough to identify those (events_pkey).
+ * Runs after a start or missed notifications. Scans all open deliveries. A delivery to an ad-hoc URL has no
+ * destination. For this URL, one event per target is enough to identify the target (events_pkey).
  */
 const WAITING_DESTINATIONS: Statement = {
   name: 'due_waiting_destinations',
@@ -72,7 +72,7 @@ const WAITING_DESTINATIONS: Statement = {
 
 const FIRST: Id = '00000000-0000-0000-0000-000000000000';
 
-/** Index: due_deliveries_pkey. */
+/** Uses the index due_deliveries_pkey. */
 const CLAIM_THESE: Statement = {
   name: 'due_claim_these',
   text: claim(`
@@ -83,14 +83,14 @@ const CLAIM_THESE: Statement = {
 };
 
 export const [DUE, PARKED] = ['due', 'parked'];
-/** Indexes: the first entries of due_deliveries_due_at_idx and due_deliveries_parked_idx. */
+/** Reads the first entries of due_deliveries_due_at_idx and due_deliveries_parked_idx. */
 export const DUE_IN_MS = `
   select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked
     order by due_at limit 1`;
 export const PARKED_IN_MS = `
   select 0 from due_deliveries where claimed_by is null and parked order by environment_id, target_id limit 1`;
 
-/** Longest waiting first. Index: due_deliveries_parked_idx. */
+/** Claims the deliveries that have waited longest. Uses the index due_deliveries_parked_idx. */
 const CLAIM_PARKED: Statement = {
   name: 'due_claim_parked',
   text: claim(`
@@ -100,7 +100,7 @@ const CLAIM_PARKED: Statement = {
 
 const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
-/** Changes rows with a valid claim, and ends deliveries that were cancelled or erased. Index: due_deliveries_pkey. */
+/** Changes rows with a valid claim, and ends deliveries that were cancelled or erased. Uses due_deliveries_pkey. */
 const RELEASE: Statement = {
   name: 'due_release',
   text: `
@@ -130,7 +130,7 @@ const PARKED_TARGETS: Statement = {
     select environment_id, target_id from t limit 1000`,
 };
 
-/** Steps of 5,000 rows keep the locks short. Index: due_deliveries_due_at_idx. */
+/** Steps of 5,000 rows keep the locks short. Uses the index due_deliveries_due_at_idx. */
 const PARK: Statement = {
   name: 'due_park',
   text: `
@@ -145,7 +145,7 @@ const PARK: Statement = {
     select count(*)::int as count from moved`,
 };
 
-/** Rare. Finds the target by scanning the environment's rows in due_deliveries_pkey, in steps of 1,000. */
+/** This rare statement scans the environment's rows in due_deliveries_pkey for the target, in steps of 1,000. */
 const FAIL_WAITING: Statement = {
   name: 'due_fail_waiting',
   text: `
@@ -161,7 +161,7 @@ const FAIL_WAITING: Statement = {
 
 /**
  * Reads the first entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries, because a request
- * must never cause a full count. Deliveries claimed by dead workers count until these are reaped.
+ * must never cause a full count. Deliveries claimed by dead workers count until the workers are reaped.
  */
 const BACKLOG: Statement = {
   name: 'due_backlog',

@@ -9,7 +9,7 @@ import { type FailedRange, type FailedRow } from './redelivery.contract.js';
 const RANGE =
   'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
 
-/** Newest first. Index: deliveries_target_id_idx, in descending order. */
+/** Selects the newest deliveries first. Reads deliveries_target_id_idx in descending order. */
 const ofStatus = (status: 'failed' | 'dlq'): string => `
   (select d.environment_id, d.event_id, d.expires_on, d.target_id, d.endpoint_id, d.reason from deliveries d
    where ${RANGE} and d.status = '${status}' and coalesce($5::text, '${status}') = '${status}' order by d.event_id desc limit $6)`;
@@ -33,7 +33,7 @@ const PAGE: Statement = {
     order by p.event_id desc`,
 };
 
-/** Index: deliveries_target_id_idx. The limit bounds the cost of a large range. */
+/** Uses the index deliveries_target_id_idx. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'failed_count',
   text: `
@@ -48,13 +48,13 @@ export class FailedStore {
     private readonly redelivering: RedeliverStore,
   ) {}
 
-  /** Returns the newest first. Blocks other replays of the environment until the caller's transaction ends. */
+  /** Returns the newest deliveries first. Blocks other replays of the environment until the transaction ends. */
   async page(range: FailedRange, limit: number): Promise<FailedRow[]> {
     await this.redelivering.standInLine(range.environmentId);
     return this.database.query<FailedRow>(PAGE, [...valuesOf(range), limit]);
   }
 
-  /** Counts the failed deliveries of one endpoint, or of all if `endpointId` is null, up to `max`. */
+  /** Counts the failed deliveries of one endpoint, or of all endpoints if `endpointId` is null, up to `max`. */
   async count(range: FailedRange, endpointId: Id | null, max: number): Promise<number> {
     const [row] = await this.database.readPrepared<{ count: number }>(COUNT, [...valuesOf(range), max, endpointId]);
     return row?.count ?? 0;

@@ -92,7 +92,7 @@ const fanOut = (isPlain: boolean): Statement => ({
 const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
- * Like FAN_OUT, with idempotency keys: see `ledger_accept_once`. A hashed subselect excludes the events of a left-out
+ * Like FAN_OUT, with idempotency keys: see `ledger_accept_once`. A hashed subselect excludes the events of a skipped
  * message; `is true` keeps the planner from turning it into a join.
  */
 const FAN_OUT_ONCE: Statement = {
@@ -117,7 +117,7 @@ export class FanOutStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the stored positions: all except those whose idempotency key is taken. */
+  /** Returns the positions of the stored messages. Messages whose idempotency key is taken are not stored. */
   async insert(
     group: readonly AdmittedMessage[],
     claimant: Id | null,
@@ -162,7 +162,7 @@ function messageValues(messages: readonly NewMessage[], vault: Pick<Vault, 'seal
   ];
 }
 
-/** One row per event. `n` is the position of its message, starting at 1. */
+/** Returns one row per event. `n` is the position of the event's message, starting at 1. */
 function eventValues(group: readonly AdmittedMessage[]): Buffer[] {
   const rows = group.flatMap(({ message, admissions }, i) =>
     message.events.map((event, at) => ({ n: i + 1, message, event, admission: admissions[at] ?? 'leave' })),

@@ -24,10 +24,10 @@ export const takeKeys = (ttl: string): string => `
     where known.expires_at <= now() or (known.status is null and known.locked_until = excluded.locked_until)
   returning environment_id, route, key`;
 
-/** SQL condition for the rows of `input` to store: those without a key, and those whose key was just taken (`k`). */
+/** SQL condition for the rows of `input` to store: rows without a key, and rows whose key was just taken (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** Returns the positions of `input` missing in `stored`. Usually there are none, which saves one row per item. */
+/** SQL for the positions of `input` missing in `stored`. Usually there are none, so the query returns fewer rows. */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-/** Index: deliveries_pkey of one partition. */
+/** Uses the index deliveries_pkey of one partition. */
 const FAIL: Statement = {
   name: 'late_failures_fail',
   text: `

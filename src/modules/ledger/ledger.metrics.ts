@@ -49,7 +49,7 @@ export class LedgerMetrics {
     this.accepted.inc(count);
   }
 
-  /** Counts results that were written by the commit of a group of accepts. They also count as recorded. */
+  /** Counts results that were written by the commit of a group of accepts. They also count as recorded results. */
   sharedGroup(count: number): void {
     this.sharedResults.inc(count);
   }

@@ -8,7 +8,7 @@ export type Admission = 'run' | 'park' | 'leave';
 
 /** The worker in this process, as the accepting side sees it. It can take accepted deliveries without a queue. */
 export interface Scheduler {
-  /** Id under which this process claims deliveries; null while it must not claim. */
+  /** Returns the id under which this process claims deliveries; null while it must not claim. */
   claimant(): Id | null;
   /** Decides where the delivery goes. Reserves a slot if the decision is `run`. */
   reserve(arrival: Arrival): Admission;
@@ -18,7 +18,7 @@ export interface Scheduler {
   /** Call if the outcome of a commit under this id is unknown: rows that this worker does not know may exist. */
   suspectClaim(claimant: Id): void;
   onUnclaimed(): void;
-  /** Deliveries that are ready but waiting for CPU in this process, or null if there are none. */
+  /** Returns deliveries that are ready but wait for CPU in this process, or null if there are none. */
   pressure(environmentId: number): Pressure | null;
 }
 

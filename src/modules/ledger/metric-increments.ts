@@ -9,7 +9,7 @@ export const pullItems = (source: string): string => `
     endpoint_id, replayed
   from ${source}`;
 
-/** Bits of a metric entry. An entry with a duration also counts as an attempt. */
+/** Bits of a metric entry. An entry with a duration is also recorded as an attempt. */
 export const RECEIVED = 1;
 export const DELIVERED = 2;
 const FAILED = 4;
@@ -19,8 +19,8 @@ const DLQ = 16;
 export const COUNTED_ELSEWHERE = 32;
 
 /**
- * One row per environment and commit, with an entry for each row of (environment_id, key_id, other_id, at, what, ms).
- * Either id may be null. `at` is null for the current time.
+ * SQL that inserts one row per environment and commit. The row has an entry for each row of (environment_id, key_id,
+ * other_id, at, what, ms). Either id may be null. `at` is null for the current time.
  */
 export const metricIncrements = (rows: string): string => `
   insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
@@ -31,7 +31,7 @@ export const metricIncrements = (rows: string): string => `
 export const receivedIncrement = (keyId: string, otherId: string, what: string): string =>
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
 
-/** SQL: `what` for a result (status, duration_ms). Retrying without an attempt does not count as a retry. */
+/** SQL: `what` for a result (status, duration_ms). Retrying without an attempt is not recorded as a retry. */
 export const SETTLED = `
   (case status when 'delivered' then ${DELIVERED} when 'failed' then ${FAILED} when 'dlq' then ${DLQ}
    when 'retrying' then case when duration_ms is null then 0 else ${RETRIED} end end)::smallint`;

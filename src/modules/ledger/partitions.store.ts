@@ -74,9 +74,9 @@ export interface Dropped {
 }
 
 /**
- * Partitions by expiry day. A new one is created separately and then attached, which blocks neither readers nor
- * writers. Dropping a past one locks its parent briefly. If a long transaction, such as a backup, is in the way, the
- * drop is abandoned immediately and repeated by the next run.
+ * Partitions by expiry day. A new partition is created separately and then attached, which blocks neither readers nor
+ * writers. Dropping a past partition locks its parent briefly. If a long transaction, such as a backup, is in the way,
+ * the drop is abandoned immediately and repeated by the next run.
  */
 @Injectable()
 export class PartitionsStore {
@@ -112,7 +112,7 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /** True if past partitions exist. Days with open deliveries keep theirs, so without any, none are open. */
+  /** Returns true if past partitions exist. A past day with open deliveries always has a partition. */
   async hasPassed(): Promise<boolean> {
     const today = await this.today();
     return (await this.names()).some(({ name }) => isBefore(name, today));
@@ -145,7 +145,7 @@ export class PartitionsStore {
     return { names, isHeldUp: false };
   }
 
-  /** False if the table is locked or another process is dropping partitions. */
+  /** Drops a partition. Returns false if the table is locked or another process is dropping partitions. */
   private async drop(name: string): Promise<boolean> {
     return this.atOnce(async () => {
       const [lock] = await this.database.query<{ free: boolean }>(DROPPING);

@@ -17,22 +17,22 @@ export class Partitions {
     private readonly metrics: LedgerMetrics,
   ) {}
 
-  /** Runs in its own transaction. Call it after an insert failed with 23514: retention has just changed then. */
+  /** Runs in its own transaction. Call it after an insert failed with 23514: this means that retention has changed. */
   async ensure(): Promise<void> {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 
-  /** Returns false if none is missing or a table is locked. `DAYS_AHEAD` leaves days for another try. */
+  /** Creates a missing partition. Returns false if none is missing or a table is locked. `DAYS_AHEAD` leaves time. */
   async makeNext(): Promise<boolean> {
     return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }
 
   /**
    * Ends open deliveries of past days and drops past partitions. Partitions of days that still had open deliveries are
-   * kept until the next run, so that results stay visible. Returns true if some could not be dropped now.
+   * kept until the next run, so that results stay visible. Returns true if some partitions could not be dropped now.
    */
   async dropPassed(): Promise<boolean> {
-    // Checked first, because the next step scans all open deliveries. With this check, that happens once a day.
+    // Checks this first, because the next step scans all open deliveries. The check limits the scan to once a day.
     if (!(await this.store.hasPassed())) return false;
     const openDays = await this.store.openDays();
     await this.expire(openDays);

@@ -41,7 +41,7 @@ const DELIVERIES = `
   select * from unnest($25::int[], $26::uuid[], $27::smallint[], $28::date[], $29::uuid[], $30::uuid[], $31::text[])
     as d(environment_id, event_id, ordinal, expires_on, endpoint_id, target_id, admission)`;
 
-/** Pulled deliveries count as delivered as soon as they are available to pull. */
+/** Pulled deliveries are recorded as delivered as soon as they are available to pull. */
 const SETTLED_AT_ONCE = `
   p as (
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
@@ -114,7 +114,7 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the stored positions: all but used keys. `keyTtlMs` is the default lifetime of keys. */
+  /** Returns the positions of the stored events, without used keys. `keyTtlMs` is the default lifetime of keys. */
   async insert(
     group: readonly Received[],
     claimant: Id | null,

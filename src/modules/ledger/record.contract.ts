@@ -6,9 +6,9 @@ export interface DeliveryResult extends DeliveryKey {
   claimedBy: Id;
   status: 'delivered' | 'failed' | 'dlq' | 'retrying';
   reason: string | null;
-  /** For `retrying`: delay from the commit to the next attempt. PostgreSQL's clock counts, not the worker's. */
+  /** For `retrying`: delay from the commit to the next attempt, measured by PostgreSQL's clock. */
   dueInMs: number | null;
-  /** True if the delivery waits behind its target's gate, and not for a time. */
+  /** True if the delivery waits until its target's gate opens, instead of waiting for a point in time. */
   parked: boolean;
   attemptsUsed: number;
   /** True if the delivery was made available for the target's consumer to pull. */

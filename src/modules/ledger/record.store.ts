@@ -45,8 +45,8 @@ const rows = (columns: string, isRetrying: boolean): string =>
 /**
  * Writes the results of a group whose claims are still valid (due_deliveries_pkey): attempts, and either a settled
  * delivery that replaces the due one, or the time of the next attempt. A superseded, cancelled or erased delivery is
- * not retried. The parts for retries, pulled deliveries and exchanges are omitted if there are none, because they are
- * most of the cost of a healthy group.
+ * not retried. The parts for retries, pulled deliveries and exchanges are omitted if there are none, because these
+ * parts are most of the cost of a healthy group.
  */
 function record({ isRetrying, isPulled, isTold }: Shape): Statement {
   const result = `${RESULT}${isTold ? ', r.exchange' : ''}`;
@@ -113,7 +113,7 @@ export class RecordStore {
     return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
-  /** The statement of `write`, for a caller that runs it with its own statement. Pass the rows to `heldOf`. */
+  /** Returns the statement of `write`, for a caller that runs it with its own statement. Pass its rows to `heldOf`. */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, isTold } = statementFor(results);
     const values = [

@@ -9,11 +9,11 @@ import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
 /**
- * Maximum results per group. Only one group is written at a time. With 256, a fast fan-out outran the groups: the local
- * scheduler was full of sent deliveries, and new ones waited in the table for seconds.
+ * Maximum results per group. Only one group is written at a time. With 256, groups were too slow for a fast fan-out:
+ * the local scheduler was full of sent deliveries, and new deliveries waited in the table for seconds.
  */
 const GROUP_ITEMS_MAX = 1_024;
-/** No client waits for a recorded attempt, so a delay is acceptable. */
+/** Linger before results are written. No client waits for a recorded attempt, so a delay is acceptable. */
 const LINGER_MS = 20;
 /** Maximum number of results that join a commit of accepts. A larger number justifies a commit of its own. */
 const RIDING_MAX = 32;
@@ -23,7 +23,7 @@ const APART_MS = 1_000;
 const RETRYING_LINGER_MS = 250;
 
 export interface ResultsRide extends PiggybackStatement {
-  /** Ends the sharing. Has no effect on results that were already committed. */
+  /** Ends the shared commit. Has no effect on results that were already committed. */
   over(isFailed: boolean): void;
 }
 

@@ -18,9 +18,9 @@ export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Creates a delivery for each picked (environment, event, target), numbered after the event's existing ones. Existing
- * deliveries to that target are superseded: they no longer count for the event's status. Open ones end immediately, or
- * with their attempt in flight.
+ * Creates a delivery for each picked (environment, event, target), numbered after the event's existing deliveries.
+ * Existing deliveries to that target are superseded: they no longer affect the event's status. Open deliveries end
+ * immediately, or with their attempt in flight.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (
@@ -65,12 +65,12 @@ const renew = (picked: string): string => `
 
 export interface Sendable extends Redelivered, Addressee {
   endpointId: Id | null;
-  /** The application's endpoint that shares the target. `endpointId` may also be the one that received the event. */
+  /** The application's endpoint that shares the target. `endpointId` can also be the endpoint that got the event. */
   applicationEndpointId: Id | null;
   ordinal: number;
 }
 
-/** A dead letter. `isDropped` is true if a transform dropped its event: older builds replayed such events. */
+/** A dead letter. `isDropped` is true if a transform dropped its event: older versions replayed dropped events. */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
 /** The dead letter after which a page starts. */
@@ -81,13 +81,13 @@ const SENDABLE = `
   case when e.direction = 'outbound' then d.endpoint_id end as "applicationEndpointId",
   e.direction = 'outbound' and e.url is not null as "isAdHoc"`;
 
-/** Index: events_pkey of one partition. */
+/** Uses the index events_pkey of one partition. */
 const ADMIT: Statement = {
   name: 'redeliver_admit',
   text: `update events set disposition = null where environment_id = $1 and id = $2 and expires_on = $3::date and disposition = 'quarantined'`,
 };
 
-/** Finds all targets of the event. Indexes: events_pkey, due_deliveries_pkey and deliveries_pkey. */
+/** Finds all targets of the event. Uses the indexes events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const OF_EVENT: Statement = {
   name: 'redeliver_of_event',
   text: `
@@ -150,7 +150,7 @@ const LOCK: Statement = {
            set_config('enable_bitmapscan', 'off', true)`,
 };
 
-/** Selects dead letters in steps, oldest first. Indexes: deliveries_status_idx, and events_pkey once per row. */
+/** Selects dead letters in steps, oldest first. Uses deliveries_status_idx, and events_pkey once per row. */
 const DEAD_LETTERS: Statement = {
   name: 'redeliver_dead_letters',
   text: `

@@ -22,7 +22,7 @@ export class Redeliveries {
     private readonly outlet: DeliveryHandoff,
   ) {}
 
-  /** Redelivers to the earlier addressees that `choose` selects, whatever their results. The list may be empty. */
+  /** Redelivers to the earlier addressees that `choose` selects, whatever their results. `choose` may select none. */
   redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
     return this.store.transaction(async () => {
       const rows = await this.store.ofEvent(tenant, eventId);
@@ -30,7 +30,7 @@ export class Redeliveries {
     });
   }
 
-  /** Redelivers all or none in the caller's unit of work. Without one, commits in separate steps. */
+  /** Redelivers all or none in the caller's unit of work. Without a unit of work, commits in separate steps. */
   async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
     const known = once(obstacleOf);
     const total: Resent = { made: 0, left: 0, obstacle: null };
@@ -79,7 +79,7 @@ export class Redeliveries {
     };
   }
 
-  /** Skips addressees that accept no deliveries: a new one would fail at once and supersede the dead letter. */
+  /** Skips addressees that accept no deliveries. A new delivery would fail at once and supersede the dead letter. */
   private async resend(
     { environmentId }: Tenant,
     rows: readonly Sendable[],

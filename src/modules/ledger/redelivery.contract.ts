@@ -27,7 +27,7 @@ export interface Addressee {
 /** Returns a sentence that says why an addressee accepts no deliveries at present, or null if it accepts them. */
 export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 
-/** Selects some of an event's addressees. Throws if the event should not be redelivered to any. */
+/** Selects some of an event's addressees. Throws if the event should not be redelivered to any addressee. */
 export type ChooseAddressees = <T extends Addressee>(addressees: readonly T[]) => readonly T[];
 
 export interface StoredEvent {
@@ -37,16 +37,16 @@ export interface StoredEvent {
 }
 
 export interface Whereabouts {
-  /** Selects only `failed` and `dlq` deliveries; otherwise all. */
+  /** If true, selects only `failed` and `dlq` deliveries; otherwise selects all deliveries. */
   isUndelivered: boolean;
   /** With `isUndelivered`, also selects cancelled deliveries. */
   includesCancelled: boolean;
-  /** Null for any target. */
+  /** Target of the deliveries; null for any target. */
   targetId: Id | null;
 }
 
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
-  /** The application's endpoint that shares the target. `endpointId` may also be the one that received the event. */
+  /** The application's endpoint that shares the target. `endpointId` can also be the endpoint that got the event. */
   applicationEndpointId: Id | null;
   /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
@@ -54,7 +54,7 @@ export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
 
 export interface Resent {
   made: number;
-  /** Number of deliveries skipped, because their addressee accepts none or a transform dropped the event. */
+  /** Number of deliveries skipped, because their addressee accepts no deliveries or a transform dropped the event. */
   left: number;
   /** Reason why the first unusable addressee accepts no deliveries; null if all addressees accept them. */
   obstacle: string | null;

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 
-/** Timeout of a heartbeat. A slower one is useless: the next follows after two seconds, and the lease lasts ten. */
+/** Timeout of a heartbeat. A slower heartbeat is useless: the next follows in 2 seconds, and the lease lasts 10. */
 const BEAT_DEADLINE_MS = 4_000;
 
 const REGISTER: Statement = {

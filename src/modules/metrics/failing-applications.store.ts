@@ -18,7 +18,7 @@ export interface FailingApplication {
 
 /**
  * Selects applications, worst first. Adds up the hours of each endpoint of the environment (rollups_pkey,
- * application_endpoints_pkey). For each failing endpoint shown, reads the minutes up to the first with a failure.
+ * application_endpoints_pkey). For each failing endpoint shown, reads minutes up to the first failing minute.
  */
 const FAILING: Statement = {
   name: 'failing_applications',

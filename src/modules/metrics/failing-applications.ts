@@ -15,7 +15,7 @@ export class FailingApplications {
     private readonly clock: Clock,
   ) {}
 
-  /** Range: from the start of an hour, by default a day ago. Throws 400 in the future or beyond minute retention. */
+  /** The range starts at a full hour, by default a day ago. Throws 400 for a start in the future or past retention. */
   list(
     { environmentId }: Tenant,
     { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number },

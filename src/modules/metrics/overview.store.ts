@@ -17,11 +17,11 @@ export interface FailingTarget extends Counts {
 export interface OpenDeliveries {
   count: number;
   isCapped: boolean;
-  /** When the oldest unclaimed due delivery became due. Null if there is none, and always for an application. */
+  /** When the oldest unclaimed due delivery became due. Null if there is none. Always null for an application. */
   oldestDueAt: Date | null;
 }
 
-/** Maximum number of oldest due deliveries examined in all environments. A long-waiting one is among them. */
+/** Maximum number of oldest due deliveries examined in all environments. A long-waiting delivery is among them. */
 const DUE_MAX = 1_000;
 
 /**
@@ -40,7 +40,7 @@ const OPEN: Statement = {
 
 /**
  * Uses application_endpoints_application_id_idx, and for each endpoint due_deliveries_retries_idx and
- * due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in both, but counted once.
+ * due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in both indexes, but counted once.
  */
 const OPEN_OF_APPLICATION: Statement = {
   name: 'overview_open_of_application',
@@ -89,7 +89,7 @@ const FAILING: Statement = {
 export class OverviewStore {
   constructor(private readonly database: Database) {}
 
-  /** For an application: deliveries that wait for its endpoints. For the environment (null): also those in flight. */
+  /** Counts deliveries that wait for an application's endpoints, or all open deliveries of the environment (null). */
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null

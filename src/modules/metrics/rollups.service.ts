@@ -41,7 +41,7 @@ export class RollupsService {
     return starts.map((startMs) => byStart.get(startMs) ?? { startMs, ...NOTHING });
   }
 
-  /** Id of an inbound or application's endpoint, an application or a destination. Throws 404 for other keys. */
+  /** Returns the id of an inbound or application endpoint, an application or a destination, or throws 404. */
   private async owned({ environmentId }: Tenant, key: string): Promise<Id> {
     if (parseId('app', key) !== null) return this.applications.find(environmentId, key);
     const endpointId = parseId('ep', key);

@@ -17,7 +17,7 @@ export interface Rollup extends Counts {
 
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
-/** See modules/ledger/metric-increments.ts. */
+/** Same value as in modules/ledger/metric-increments.ts. */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
@@ -41,7 +41,7 @@ const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id
 /**
  * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey) and skips increments locked by other
  * folders. A single statement is a single commit: even if a process is killed, an increment is in exactly one of the
- * two places. An increment written by the previous release contains the sums of one key. Rollups are written in key
+ * two tables. An increment written by the previous release contains the sums of one key. Rollups are written in key
  * order, so that concurrent folders wait for each other instead of deadlocking.
  *
  * Events of a key also count for its application (application_endpoints_pkey) and for the whole environment. If an
@@ -124,10 +124,10 @@ const FOLD: Statement = {
     select count(*)::int as increments from parts`,
 };
 
-/** Query for the due-work poller, by rollup_parts_pkey. */
+/** Query for the due-work poller. Uses rollup_parts_pkey. */
 export const PARTS_IN_MS = 'select 0 from rollup_parts order by id limit 1';
 
-/** Deletes the oldest first, by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
+/** Deletes the oldest rollups first, by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
 const DELETE_BEFORE: Statement = {
   name: 'rollups_delete_before',
   text: `
@@ -151,7 +151,7 @@ const FIND: Statement = {
       and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
 };
 
-/** Uses rollups_pkey; always returns one row. */
+/** Uses rollups_pkey. Always returns one row. */
 const SUM: Statement = {
   name: 'rollups_sum',
   text: `
@@ -179,7 +179,7 @@ export class RollupsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Folds once the oldest increment is `ageMs` old. Returns the number. Uses a connection that no accept needs. */
+  /** Folds increments once the oldest is `ageMs` old. Returns their number. Uses a connection that no accept needs. */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.increments ?? 0;

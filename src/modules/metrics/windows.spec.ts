@@ -170,7 +170,7 @@ describe('spanOf', () => {
       ['1m', '2026-11-21T09:00', '2026-11-21T09:09', '2026-11-21T09:10'],
     ],
     ['2026-11-20T00:00:00Z', undefined, ['1h', '2026-11-20T00:00', '2026-11-21T09:00', '2026-11-21T10:00']],
-    // Minutes are kept for 7 days, hours for 90.
+    // Rollups of minutes are stored for 7 days, and rollups of hours for 90 days.
     [
       '2026-11-10T08:20:00Z',
       '2026-11-10T08:30:00Z',

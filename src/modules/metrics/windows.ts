@@ -27,7 +27,7 @@ export const OVERVIEWS: Readonly<Record<OverviewRange, { window: MetricsWindow; 
   '30d': { window: '1d', windows: 30 },
 };
 
-/** Start of the first window of the range. The last window is the current one. */
+/** Returns the start of the first window of the range. The last window is the current window. */
 export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
   const { window, windows } = OVERVIEWS[range];
   return floored(nowMs, LENGTHS_MS[window]) - (windows - 1) * LENGTHS_MS[window];
@@ -87,7 +87,7 @@ export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   throw badRequest('since is before the 400 days for which metrics are kept.');
 }
 
-/** Parses an RFC 3339 time. Returns undefined for an absent parameter, and throws 400 for an invalid one. */
+/** Parses an RFC 3339 time. Returns undefined for an absent parameter. Throws 400 for an invalid time. */
 export function timeMs(parameter: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;

@@ -49,7 +49,7 @@ export class PortalLinks {
     return this.begin(caller, application, 'customer', asked);
   }
 
-  /** Opens a read-only preview for a member of the organization. No page may frame it. Throws 404. */
+  /** Opens a read-only preview for a member of the organization, which no page may frame. Throws 404. */
   preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
     return this.begin(caller, application, 'preview', {
       permissions: ['view'],
@@ -81,7 +81,7 @@ export class PortalLinks {
     return row;
   }
 
-  /** Ends one session or all, on every node within five seconds. Throws 404 for a session that is not active. */
+  /** Ends one session or all sessions, on every node within five seconds. Throws 404 for an inactive session. */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);
     if (session !== null && id === null) throw notFound('portal session');

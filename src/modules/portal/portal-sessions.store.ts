@@ -67,8 +67,8 @@ const OPENER_IN_FORCE = `
 
 const BY_HASH: Statement = {
   name: 'portal_sessions.by_hash',
-  // Indexes portal_sessions_hash_key, environments_pkey, organizations_pkey, applications_pkey, api_keys_pkey,
-  // members_pkey.
+  // Uses the indexes portal_sessions_hash_key, environments_pkey, organizations_pkey, applications_pkey, api_keys_pkey
+  // and members_pkey.
   text: `
     select p.id, p.environment_id, e.mode, e.organization_id, o.name as organization_name, e.portal_origins,
       p.application_id, a.name as application_name,
@@ -82,7 +82,7 @@ const BY_HASH: Statement = {
 
 const ORIGINS: Statement = {
   name: 'portal_sessions.origins',
-  // Indexes portal_sessions_id_key, environments_pkey.
+  // Uses the indexes portal_sessions_id_key and environments_pkey.
   text: `
     select e.portal_origins from portal_sessions p join environments e on e.id = p.environment_id
     where p.id = $1::uuid and p.kind = 'customer'`,
@@ -93,7 +93,7 @@ const IN_FORCE = `p.revoked_at is null and p.expires_at > now() and ${OPENER_IN_
 
 const PAGE: Statement = {
   name: 'portal_sessions.page',
-  // Index portal_sessions_pkey, backwards.
+  // Reads the index portal_sessions_pkey in descending order.
   text: `
     select ${SHOWN} from portal_sessions p join environments e on e.id = p.environment_id
     where p.environment_id = $1::int and p.application_id = $2::uuid and ($3::uuid is null or p.id < $3) and ${IN_FORCE}
@@ -102,7 +102,7 @@ const PAGE: Statement = {
 
 const FIND: Statement = {
   name: 'portal_sessions.find',
-  // Index portal_sessions_pkey.
+  // Uses the index portal_sessions_pkey.
   text: `
     select ${SHOWN} from portal_sessions p join environments e on e.id = p.environment_id
     where p.environment_id = $1::int and p.application_id = $2::uuid and p.id = $3::uuid and ${IN_FORCE}`,
@@ -110,7 +110,7 @@ const FIND: Statement = {
 
 const REVOKE: Statement = {
   name: 'portal_sessions.revoke',
-  // Index portal_sessions_pkey.
+  // Uses the index portal_sessions_pkey.
   text: `
     update portal_sessions set revoked_at = now()
     where environment_id = $1::int and application_id = $2::uuid and ($3::uuid is null or id = $3)
@@ -120,7 +120,7 @@ const REVOKE: Statement = {
 
 const PURGE: Statement = {
   name: 'portal_sessions.purge',
-  // Index portal_sessions_expires_at_idx. Ended sessions are kept for one month, for readers of the audit log.
+  // Uses the index portal_sessions_expires_at_idx. Ended sessions remain for one month, for readers of the audit log.
   text: `delete from portal_sessions where expires_at < now() - interval '30 days'`,
 };
 

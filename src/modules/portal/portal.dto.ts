@@ -242,7 +242,7 @@ export class OwnPortalItem {
   @ApiProperty({ ...PERMISSIONS })
   permissions: PortalPermission[];
 
-  /** Id of the application that the portal shows. */
+  /** The application that the portal shows. */
   @ApiProperty({ type: PortalApplicationItem })
   application: PortalApplicationItem;
 

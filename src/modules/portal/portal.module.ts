@@ -9,7 +9,7 @@ import { CachedPortalFrames, PortalSessions } from './portal-sessions.js';
 import { PortalSessionsStore } from './portal-sessions.store.js';
 import { PortalSweep } from './portal-sweep.js';
 
-/** Global, because the HTTP layer uses its authenticator. */
+/** Global module, because the HTTP layer uses its authenticator. */
 @Global()
 @Module({
   imports: [ApplicationsModule],

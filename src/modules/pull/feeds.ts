@@ -8,10 +8,10 @@ import { Targets } from '#modules/destinations/targets.js';
 import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import type { PullPosition } from './place.js';
 
-/** The items that a consumer reads: all items of a pull destination, or only those that one endpoint received. */
+/** The items that a consumer reads: all items of a pull destination, or only the items that one endpoint received. */
 export interface Feed {
   environmentId: number;
-  /** The destination or endpoint that the caller named. Each one has its own committed position. */
+  /** The destination or endpoint that the caller named. Each of them has its own committed position. */
   keyId: Id;
   targetId: Id;
   /** Only items that this endpoint received; null for all. */

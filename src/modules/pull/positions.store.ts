@@ -29,9 +29,9 @@ export interface PositionRow extends ListPlace {
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Indexes: destinations_listed_idx, pull_positions_pkey for a destination's own positions, and
- * pull_positions_target_id_idx for its endpoints. Each is read for one row more than a page. Waiting items are read by
- * pull_items_pkey in order, up to the maximum count.
+ * Uses the indexes destinations_listed_idx, pull_positions_pkey for a destination's own positions, and
+ * pull_positions_target_id_idx for its endpoints. From each index, one row more than a page is read. Waiting items are
+ * read by pull_items_pkey in order, up to the maximum count.
  */
 const LIST: Statement = {
   name: 'pull_positions_list',

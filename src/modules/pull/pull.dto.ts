@@ -174,7 +174,7 @@ function timingsOf({ eventId, replayed, settledAt }: ItemRow, consumedAtMs: numb
   };
 }
 
-/** Returns the payload as JSON text. Sent payloads are JSON; received ones may be anything. */
+/** Returns the payload as JSON text. Sent payloads are JSON. Received payloads can have any format. */
 function shownPayload({ direction, payload, body, erasedAt }: ItemRow): {
   encoding: 'json' | 'text' | 'base64';
   json: string;

@@ -18,19 +18,19 @@ export interface ReadOn {
   limit?: number;
   /** Maximum time to wait for items, in seconds. */
   wait?: number;
-  /** True if the cursor commits. A key without write permission only reads. */
+  /** True if passing the cursor commits it. False for a key without write permission, which only reads. */
   commits: boolean;
 }
 
 export interface Batch {
   items: ItemRow[];
-  /** Null only if no item has ever been available. */
+  /** Cursor of the next page. Null only if no item has ever been available. */
   nextCursor: string | null;
   consumedAtMs: number;
 }
 
 const LIMIT_DEFAULT = 50;
-/** Maximum number of reads with which one request searches an endpoint's first item. The next request continues. */
+/** Maximum number of reads in which one request searches for an endpoint's first item. The next request continues. */
 const LOOKS_MAX = 20;
 
 /** Delivers in order and at least once: a batch is returned again until the consumer sends its cursor. */
@@ -49,7 +49,7 @@ export class PullService {
     this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, including repeated reads.');
   }
 
-  /** Commits up to the cursor and returns the items after it. Without one, continues at the committed position. */
+  /** Commits up to the cursor and returns the items after it. Without a cursor, continues at the committed position. */
   async read(
     tenant: Tenant,
     feedId: string,
@@ -77,7 +77,7 @@ export class PullService {
     return { items: items.map((row) => shownTo(feed, row)), nextCursor, consumedAtMs: this.clock.nowMs() };
   }
 
-  /** Commits up to the cursor. Returns the last committed event, which may be later than the cursor's. */
+  /** Commits up to the cursor. Returns the last committed event, which may be later than the cursor's event. */
   async acknowledge(tenant: Tenant, feedId: string, cursor: string): Promise<Id> {
     const feed = await this.feeds.find(tenant, feedId);
     return eventAt(await this.commit(feed, this.feeds.placeOf(tenant, feed, cursor)));
@@ -97,7 +97,7 @@ export class PullService {
     return through;
   }
 
-  /** Throws 400 for a cursor from before a failover or restore: the consumer cannot know which items it has seen. */
+  /** Throws 400 for a cursor from before a failover or restore: the consumer cannot know which items it received. */
   private async require(standing: Standing): Promise<void> {
     if (standing === 'current') return;
     if (standing === 'ahead') await this.epochs.begin();

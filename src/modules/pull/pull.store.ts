@@ -19,7 +19,7 @@ export interface ItemRow {
   eventType: string;
   headers: Record<string, string> | null;
   payload: string | null;
-  /** Used instead of `payload` if the payload is not text. */
+  /** Payload as bytes, used instead of `payload` if the payload is not text. */
   body: Buffer | null;
   /** The message of the fan-out that the event belongs to. */
   messageId: Id | null;
@@ -33,7 +33,7 @@ export interface PullLook {
   /** Position that the read reached. Between the start of the read and this position, the feed has only `items`. */
   through: Position;
   epoch: number;
-  /** True if there is nothing after `through`. */
+  /** True if the feed has no items after `through`. */
   isEnd: boolean;
 }
 
@@ -86,7 +86,7 @@ const LOOK: Statement = {
     order by page.n`,
 };
 
-/** Like LOOK for many positions at once; returns only whether there are items. */
+/** Like LOOK, but for many positions at once. Returns only whether there are items. */
 const PEEK: Statement = {
   name: 'pull_peek',
   text: `
@@ -101,7 +101,7 @@ const PEEK: Statement = {
     ) found`,
 };
 
-/** Index: pull_positions_pkey. */
+/** Uses the index pull_positions_pkey. */
 const COMMITTED: Statement = {
   name: 'pull_committed',
   text: `
@@ -110,8 +110,8 @@ const COMMITTED: Statement = {
 };
 
 /**
- * A position that this database cannot have issued yet was issued before a restore to an earlier state. Using such a
- * position would skip the events accepted until the database reaches it again.
+ * A position that this database cannot have issued yet was issued before a restore to an earlier state. Using it would
+ * skip the events accepted until the database reaches it again.
  */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}
@@ -121,7 +121,7 @@ const GIVEN = `
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
-/** Moves a position forward, never back. Writes nothing for a reached position or one of another database. */
+/** Only moves a position forward. Ignores a position that was already reached, or that is from another database. */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
@@ -151,7 +151,7 @@ export class PullStore {
   ) {}
 
   /**
-   * Returns the items after `from`: at most `limit` items and about 4 MB of payload, but at least one if there is one.
+   * Returns the items after `from`: at most `limit` items and about 4 MB of payload, but at least one existing item.
    */
   async look(feed: Feed, from: Position, limit: number): Promise<PullLook> {
     const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
@@ -216,7 +216,7 @@ export class PullStore {
     return row?.standing ?? 'before';
   }
 
-  /** Commits a position of this database and returns it. For another position, returns its standing. */
+  /** Commits a position of this database and returns it. Otherwise returns the standing of the position. */
   async commit(
     { environmentId, keyId, targetId }: Feed,
     { position, epoch }: PullPosition,

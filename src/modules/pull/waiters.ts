@@ -42,8 +42,8 @@ export class Waiters implements OnModuleDestroy {
   }
 
   /**
-   * True once there are items after the position. False after `waitMs`, when the client disconnects, when this process
-   * drains, and immediately if too many requests wait. Keeps waiting while storage is unavailable.
+   * Resolves to true once there are items after the position. Resolves to false after `waitMs`, when the client
+   * disconnects, when this process drains, and immediately if too many requests wait. Keeps waiting without storage.
    */
   wait(feed: Feed, position: Position, waitMs: number, gone: AbortSignal): Promise<boolean> {
     if (waitMs <= 0 || this.isClosed || gone.aborted || this.isFull(feed)) return Promise.resolve(false);

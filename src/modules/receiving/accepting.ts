@@ -35,7 +35,7 @@ export interface VerifiedRequest {
   idempotency: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
-    /** Defaults to the lifetime of idempotency keys. */
+    /** Lifetime of this key. Defaults to the general lifetime of idempotency keys. */
     ttlMs?: number;
   } | null;
 }
@@ -48,7 +48,7 @@ export interface Decision {
   transformed: TransformedEvent | null;
 }
 
-/** Used if the filters exceeded their time limit: the event is parked until a user replays it. */
+/** Result if the filters exceeded their time limit: the event is parked until a user replays it. */
 export const UNROUTED = {
   disposition: 'parked',
   note: 'Its filters took too long, so its destinations are unknown.',
@@ -75,7 +75,7 @@ export class AcceptReceived {
   ) {}
 
   /**
-   * Resolves after the commit to `answer`. A note is added if the filters exceeded their time limit: the event is then
+   * Resolves to `answer` after the commit. A note is added if the filters exceeded their time limit: the event is then
    * parked regardless of the decision. Throws 503 if the database is unavailable.
    */
   async accept<A extends SynchronousAnswer | 'refused'>(

@@ -47,8 +47,8 @@ export class Answering {
     if (checked !== null || endpoint.response === null) return checked;
     const handshake = challenge(endpoint.response, request, { verification, hasSecret: secrets.length > 0, secrets });
     if (handshake === null) return null;
-    // Stored before the response is sent, because the provider signs with the secret from then on. Only the first
-    // request can set it.
+    // The new secret is stored before the response is sent, because the provider signs with it from then on. Only the
+    // first request can set it.
     if (
       handshake.newSecret !== undefined &&
       !(await this.configurations.setFirstSecret(endpoint.environmentId, endpoint.id, handshake.newSecret))

@@ -21,7 +21,7 @@ interface Kept {
 }
 
 const FRESH_MS = 3_600_000;
-/** Maximum age. Covers an outage, but an attacker who blocks downloads cannot hide a revoked key for long. */
+/** Maximum age of a text. It covers an outage, but a blocked download cannot hide a revoked key for long. */
 const STALE_MS = 6 * 3_600_000;
 /** Delay before a failed download is tried again. The second value applies while an older text can be used. */
 const FAILED_MS = 10_000;
@@ -30,18 +30,18 @@ const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Requester to which downloads for the operator's own notifications are counted. */
+/** Requester whose budget is used by downloads for the operator's own notifications. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
- * Certificates and key sets that providers publish. Fetched again after an hour, or earlier if the caller needs a newer
- * text. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they never leave the
- * process.
+ * Certificates and key sets that providers publish. A text is fetched again after an hour, or earlier if the caller
+ * needs a newer one. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they
+ * never leave the process.
  */
 @Injectable()
 export class Certificates {
   private readonly budget = new DownloadBudget();
-  /** Ordered by last use, most recent last. */
+  /** Cached texts by URL, ordered by last use, most recent last. */
   private readonly kept = new Map<string, Kept>();
   /** Times before which failed downloads are not tried again, by URL. */
   private readonly failed = new Map<string, number>();
@@ -115,7 +115,7 @@ export class Certificates {
     if (this.kept.size > KEPT_MAX) this.makeRoom();
   }
 
-  /** Evicts a text of the organization with the most texts, so that it cannot displace those of others. */
+  /** Evicts a text of the organization with the most texts, so that it cannot displace texts of other organizations. */
   private makeRoom(): void {
     const held = new Map<Id, number>();
     for (const { organizationId } of this.kept.values()) held.set(organizationId, (held.get(organizationId) ?? 0) + 1);

@@ -17,7 +17,7 @@ export interface EndpointSummary {
 }
 
 export interface Released {
-  /** False if the request was set aside again: its signature is still invalid, or its transform failed again. */
+  /** False if the request was quarantined or parked again: its signature is invalid, or its transform failed again. */
   isReleased: boolean;
   deliveries: number;
 }

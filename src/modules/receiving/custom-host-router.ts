@@ -13,8 +13,8 @@ export interface CustomHost {
 }
 
 /**
- * Routes all requests to custom hosts to the ingest route, whatever their path. Posthorn serves nothing else on such a
- * host. Without custom hosts, requests are not examined.
+ * Routes all requests to custom hosts to the ingest route, whatever their path. Posthorn serves nothing else on a
+ * custom host. Without custom hosts, requests are not examined.
  */
 export class CustomHostRouter {
   /** Custom host of each request. By the time of the lookup, the URL of the request has been rewritten. */
@@ -47,7 +47,7 @@ export class CustomHostRouter {
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }
 
-  /** If there are several forwarded hosts, uses the last, because only that one was written by the trusted proxy. */
+  /** If there are several forwarded hosts, uses the last host, because the trusted proxy wrote only that host. */
   private hostOf({ headers, socket }: HostedRequest): string | null {
     const forwarded = headers['x-forwarded-host'];
     const address = this.proxies === null || forwarded === undefined ? null : ipAddress(socket.remoteAddress ?? '');

@@ -7,7 +7,7 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 import { showId } from '#kernel/ids.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** The id by which the endpoint detects duplicates, otherwise the provider's own id according to the preset. */
+/** Returns the id by which the endpoint detects duplicates, or else the provider's own id according to the preset. */
 export function shownIdOf(
   { deduplication, preset }: LiveEndpoint,
   request: ReceivedRequest,
@@ -18,7 +18,7 @@ export function shownIdOf(
     : deduplication.idOf(new RequestView(request, verification));
 }
 
-/** Unique per endpoint and deduplication source. A digest, because senders can choose ids of any length. */
+/** Returns a digest that is unique per endpoint and deduplication source. Senders can choose ids of any length. */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');
   return { environmentId, route: `repeats ${showId('ep', id)}`, key: uuid(fingerprint), fingerprint };

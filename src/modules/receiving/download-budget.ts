@@ -16,7 +16,7 @@ const HARDLY_ANY = 2;
 
 /**
  * Limits the downloads that requests trigger, because senders choose the URLs. Protects the provider's hosts from
- * floods, and other tenants from the effects of one sender's invented URLs.
+ * floods, and other tenants from one sender's invented URLs.
  */
 export class DownloadBudget {
   private minuteEndsMs = -Infinity;

@@ -48,8 +48,8 @@ export class Ingest implements OnModuleInit {
     // A separate plugin, so that the parser below applies only to these routes.
     void fastify.register((scope, _options, done) => {
       scope.removeAllContentTypeParsers();
-      // Fastify rejects content types that it cannot parse, whatever parsers are registered. Providers send such types,
-      // so the header is replaced. rawHeaders keep the original.
+      // Fastify rejects content types that it cannot parse, whatever parsers are registered. Providers send these
+      // content types, so the header is replaced. rawHeaders keep the original.
       scope.addHook('onRequest', (request, _reply, next) => {
         const { headers } = request.raw;
         if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
@@ -140,7 +140,7 @@ export class Ingest implements OnModuleInit {
     };
   }
 
-  /** Without BASE_URL, only a trusted proxy knows the origin that the provider called. Some providers sign it. */
+  /** Without BASE_URL, only a trusted proxy knows the origin that the provider called. Some providers sign this URL. */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
@@ -183,7 +183,7 @@ function everyMethod(scope: FastifyInstance): string[] {
     try {
       scope.addHttpMethod(method, { hasBody: true });
     } catch {
-      // This Node.js version does not know the method, and its parser rejects such requests.
+      // This Node.js version does not know the method, and its parser rejects requests with an unknown method.
     }
   }
   return scope.supportedMethods;
@@ -195,8 +195,8 @@ function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: s
 }
 
 /**
- * Custom bodies are bytes: for a string, Node.js would write the headers in UTF-8 and Fastify add its charset. The
- * default response has neither problem, and a string is sent in one write with the headers.
+ * Custom bodies are bytes: for a string, Node.js would write the headers in UTF-8, and Fastify would add its charset.
+ * The default response has neither problem, and a string is sent in one write with the headers.
  */
 function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
   if (headers === RECEIVED_HEADERS) return body;

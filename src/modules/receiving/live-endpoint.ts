@@ -35,7 +35,7 @@ export interface LiveEndpoint extends EndpointSummary {
   deduplication: Deduplication | null;
 }
 
-/** Throws if a configuration of another version does not compile: receiving with only a part would be wrong. */
+/** Throws if another version's configuration does not compile: receiving with only a part of it would be wrong. */
 export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint {
   const preset = configuration.preset === null ? null : presetOf(configuration.preset);
   return {

@@ -22,7 +22,7 @@ const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 export class LiveEndpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
   private readonly byPath: Cache<EndpointAddress | null>;
-  /** Keyed by the domain's id and the path. */
+  /** Endpoint addresses by domain id and path. */
   private readonly byDomainPath: Cache<EndpointAddress | null>;
 
   constructor(
@@ -40,7 +40,7 @@ export class LiveEndpoints {
     notifications.on('endpoint', (key) => {
       if (key === '*') this.byId.clear();
       else this.byId.drop(key);
-      // After a change, a path may belong to another endpoint, or to one with a longer path.
+      // After a change, a path may belong to another endpoint, or to an endpoint with a longer path.
       this.byPath.clear();
       this.byDomainPath.clear();
     });

@@ -35,8 +35,8 @@ export interface RequestSource {
 }
 
 /**
- * Verify, handshake, detect duplicates, transform, route, store, respond. The response is sent only after the commit.
- * After a crash before the commit, nothing is stored and the provider resends.
+ * Processes a request: verify, handshake, detect duplicates, transform, route, store, respond. The response is sent
+ * only after the commit. After a crash before the commit, nothing is stored and the provider resends.
  */
 @Injectable()
 export class Pipeline {
@@ -53,7 +53,7 @@ export class Pipeline {
     private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
-  /** Throws 409 for a forwarding loop, 422 if an extension's policy rejects it, 503 without the database. */
+  /** Throws 409 for a forwarding loop, 422 if an extension's policy rejects the request, 503 without the database. */
   async run(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -89,7 +89,7 @@ export class Pipeline {
     return result;
   }
 
-  /** An unverified request must not claim an id: the provider's own request would then count as a duplicate. */
+  /** An unverified request must not claim an id: the provider's own request would then look like a duplicate. */
   private async decide(endpoint: LiveEndpoint, verified: VerifiedRequest, mayRepeat: boolean): Promise<PipelineResult> {
     const { dedupeId, verification } = verified;
     const isTold = mayRepeat && endpoint.deduplication !== null && verification !== 'failed';

@@ -27,7 +27,7 @@ export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   limit?: number;
 }
 
-/** Processes requests that were set aside without routing, with the current settings of their endpoint. */
+/** Processes quarantined and parked requests again, with the current settings of their endpoint. */
 @Injectable()
 export class RawRequests {
   constructor(
@@ -60,7 +60,7 @@ export class RawRequests {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Shows values of authentication headers only to callers with scope `write`. Throws 404. */
+  /** Shows values of authentication headers only to callers with scope `write`. Throws 404 for an unknown request. */
   async find(caller: Pick<Caller, 'tenant' | 'scope'>, endpointId: Id, id: Id): Promise<RequestDetail> {
     const { scheme } = await this.endpoint(caller.tenant, endpointId);
     const request = await this.stored(caller.tenant, endpointId, id);

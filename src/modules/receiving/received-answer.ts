@@ -31,7 +31,7 @@ interface FirstAnswer {
 const DEFAULT = '{}';
 const REFUSED = '{"status":401}';
 
-/** `parked` is the reason why the event was set aside. */
+/** `parked` is the reason why the event was parked. */
 export function received200(id: Id, parked?: string): SynchronousAnswer {
   const more = parked === undefined ? '' : `,"parked":${JSON.stringify(parked)}`;
   return { status: 200, headers: RECEIVED_HEADERS, body: `{"received":true,"id":"${showId('evt', id)}"${more}}` };
@@ -43,7 +43,7 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
     : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
 }
 
-/** Replaces a response other than 2xx by the default: the event is stored, so the provider need not resend. */
+/** Replaces a response other than 2xx by the default: the event is stored, so the provider does not need to resend. */
 export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);

@@ -25,7 +25,7 @@ export class Reception {
     private readonly verification: VerificationWatch,
   ) {}
 
-  /** `path` is undecoded. It starts after the prefix or, on a domain, after the slash. */
+  /** `path` is not decoded. It starts after the ingest prefix or, on a custom domain, after the slash. */
   find(path: string, domainId: Id | null): Promise<Addressee | null> {
     return this.endpoints.at(path, domainId);
   }

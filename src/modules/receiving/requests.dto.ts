@@ -93,15 +93,13 @@ export class RequestItem {
   @ApiProperty({ type: String, nullable: true, example: null })
   note: string | null;
 
-  /**
-   * Id of the request that this one replays. If a replay was replayed, this is the original request from the provider.
-   */
+  /** Id of the request that this request replays. For a replay of a replay, this is the provider's original request. */
   @ApiProperty({ type: String, nullable: true, example: null })
   replay_of: string | null;
 
   /**
-   * Time at which the request was released: it had been set aside, and a replay of it was then routed. `null` before
-   * that.
+   * Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
+   * `null` before that.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   released_at: string | null;
@@ -184,8 +182,8 @@ export class RequestDetailItem extends RequestItem {
   ip: string;
 
   /**
-   * The response that the provider got. `null` for a replay, which nobody waits for, and for requests stored by
-   * versions that did not record it.
+   * The response that the provider got. `null` for a replay, because no provider waits for it. `null` also for requests
+   * stored by versions that did not record the response.
    */
   @ApiProperty({ type: RequestAnswer, nullable: true })
   answer: RequestAnswer | null;
@@ -243,7 +241,7 @@ export function requestId(text: string): Id {
   return id;
 }
 
-/** Parses an `ep_` id of an endpoint. Throws 404 if the text cannot be one. */
+/** Parses an `ep_` id of an endpoint. Throws 404 if the text is not a valid id. */
 export function endpointIdOf(text: string): Id {
   const id = parseId('ep', text);
   if (id === null) throw notFound('endpoint');

@@ -76,7 +76,7 @@ export class Routing {
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
-  /** `null` if unknown. Filters that exceed their budget in this thread are evaluated on a worker thread. */
+  /** A result is `null` if unknown. Filters that exceed their budget in this thread run on a worker thread. */
   async verdicts(
     owner: { organization: string; endpoint: string },
     filters: readonly (Condition | null)[],

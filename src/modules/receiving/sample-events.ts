@@ -32,9 +32,9 @@ export class SampleEvents {
   ) {}
 
   /**
-   * Throws 404, 409 if the endpoint does not accept the sample's method, and 422 if only the provider can sign the
-   * sample or the endpoint has no secret. `keeps` returns the response to store for the idempotency key, in the commit
-   * of the event.
+   * Throws 404 for an unknown endpoint, 409 if the endpoint does not accept the sample's method, and 422 if only the
+   * provider can sign the sample or the endpoint has no secret. `keeps` returns the response to store for the
+   * idempotency key, in the commit of the event.
    */
   async send(
     tenant: Tenant,

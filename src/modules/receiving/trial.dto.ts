@@ -50,7 +50,7 @@ export class TrialBody {
   @ApiProperty({ maxLength: 64, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   request: string;
 
-  /** Transform that changes the event before it is routed. `null` for none. A transform with a URL is called. */
+  /** Transform that changes the event before it is routed. `null` for none. If the transform has a URL, it is used. */
   @ApiProperty({ required: false, type: TransformConfig, nullable: true })
   transform?: TransformConfig | null;
 

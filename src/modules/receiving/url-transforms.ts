@@ -58,7 +58,7 @@ export class UrlTransforms {
     private readonly clock: Clock,
   ) {}
 
-  /** A signed POST (Standard Webhooks, environment's secret). The JSON in the response replaces the body. */
+  /** Sends a signed POST (Standard Webhooks, environment's secret). The JSON in the response replaces the body. */
   async ask({ environmentId, id, transform }: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
     const verdict = this.gate.check(transform?.url ?? '');
     if (!verdict.ok) return { kind: 'failed', why: verdict.reason };

@@ -4,7 +4,7 @@ import { type Id, showId } from '#kernel/ids.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
-/** Consecutive failures before a report. Stray requests rarely reach it, unlike a wrong secret or an attack. */
+/** Consecutive failures before a report. A wrong secret or an attack reaches this number. Stray requests rarely do. */
 const FAILURES_MIN = 10;
 const AGAIN_MS = 3_600_000;
 const ENDPOINTS_MAX = 10_000;

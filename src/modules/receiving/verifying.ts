@@ -60,7 +60,7 @@ export class Verifying {
     const isUsable = scheme.kind === 'jwt' ? isKeySet : isCertificate;
     const found = await this.certificates.get(url, asker, isUsable);
     const token = scheme.kind === 'jwt' ? jwtOf(scheme, request) : null;
-    // Keys are rotated: a key that is missing in an hour-old set may be in the current one. If the download fails, the
+    // Keys are rotated: a key that is missing in an hour-old set may be in the current set. If the download fails, the
     // key's validity is unknown.
     const isOld = found !== undefined && token !== null && !hasKeyOf(token, found.text);
     const latest = isOld ? await this.certificates.get(url, asker, isUsable, ROTATED_MS) : found;

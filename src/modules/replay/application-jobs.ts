@@ -85,7 +85,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Throws 404. */
+  /** Throws 404 if the application does not exist. */
   async eraseDryRun({ environmentId }: Tenant, application: string): Promise<EraseDryRun> {
     const applicationId = await this.erasable(environmentId, application);
     const endpointIds = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);

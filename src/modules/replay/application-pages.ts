@@ -17,7 +17,7 @@ interface Sent {
   isCancelled: boolean;
 }
 
-/** Events that were sent to an application, all or only the failed ones, with the current targets of its endpoints. */
+/** All or only the failed events that were sent to an application, with the current targets of its endpoints. */
 @Injectable()
 export class ApplicationPages implements PageSource {
   constructor(

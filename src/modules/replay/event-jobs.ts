@@ -41,7 +41,7 @@ export class EventJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 409 if the filter names a disabled target or the subject has a live job, and 422. */
+  /** Throws 409 if the filter names a disabled target or the subject has a live job, and 422 for an invalid filter. */
   async start(
     tenant: Tenant,
     { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,
@@ -75,7 +75,7 @@ export class EventJobs {
     });
   }
 
-  /** Throws 422. */
+  /** Counts the selected events without starting a job. Throws 422 for an invalid filter. */
   dryRun(tenant: Tenant, { action, filter, limit = EVENTS_MAX }: EventJobQuery): Promise<SelectionEstimate> {
     windowOf(filter, this.clock.nowMs(), 'filter.');
     return this.estimate(tenant, action, filter, limit);

@@ -14,7 +14,7 @@ export interface NamedTarget {
   applicationId: Id | null;
   /** Target of the deliveries: the endpoint itself if it has its own URL. */
   targetId: Id;
-  /** If the endpoint shares the target with others, limits the deliveries to its own. `null` for all deliveries. */
+  /** Limits the deliveries to those of this endpoint if it shares the target with others. `null` for all deliveries. */
   endpointId: Id | null;
   /** Reason why the target takes no deliveries, as a sentence. `null` if it takes them. */
   obstacle: string | null;
@@ -28,7 +28,7 @@ export class NamedTargets {
     private readonly conditions: EndpointConditions,
   ) {}
 
-  /** Throws 404. */
+  /** Throws 404 if the destination does not exist. */
   async destination({ environmentId }: Tenant, text: string): Promise<NamedTarget> {
     const id = parseId('dst', text);
     const target = id && (await this.targets.ofListed(environmentId, id));
@@ -43,7 +43,7 @@ export class NamedTargets {
     };
   }
 
-  /** Ids in the order of `texts`. An entry is null if it is not in this environment or is an endpoint's own. */
+  /** Returns ids in the order of `texts`. An entry is null if it is not in this environment or is an endpoint's own. */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
     return Promise.all(
       texts.map(async (text) => {
@@ -53,7 +53,7 @@ export class NamedTargets {
     );
   }
 
-  /** `application` and `endpoint` are ids or uids. Throws 404. */
+  /** `application` and `endpoint` are ids or uids. Throws 404 if one of them does not exist. */
   async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
     const found = await this.applications.endpoint(environmentId, application, endpoint);
     const { id, applicationId, destinationId: targetId } = found;
@@ -85,7 +85,7 @@ export class NamedTargets {
     }
   }
 
-  /** Like `reasonAgainst`, by endpoint id. `null` for an inbound endpoint and for a deleted one. */
+  /** Like `reasonAgainst`, by endpoint id. Returns `null` for an inbound endpoint and for a deleted endpoint. */
   async reasonAgainstEndpoint(environmentId: number, endpointId: Id): Promise<string | null> {
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);

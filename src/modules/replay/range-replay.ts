@@ -55,7 +55,7 @@ export class RangeReplay {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404, 400 if there is a cursor, 409 for an endpoint that is inactive or has a live replay, and 422. */
+  /** Throws 404, 400 if there is a cursor, 409 for an inactive endpoint or a live replay, and 422 for a bad query. */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined)
       throw badRequest('A real replay takes no cursor: it is one job over the whole time range.');
@@ -79,7 +79,7 @@ export class RangeReplay {
     });
   }
 
-  /** Counts without enqueueing anything. Throws 404, 400 for an invalid cursor, and 422. */
+  /** Counts without enqueueing anything. Throws 404, 400 for an invalid cursor, and 422 for an invalid query. */
   async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
     const { cursor, ...filters } = query;
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);

@@ -39,7 +39,7 @@ function pageOf(
 ): ReplayPage {
   const whole = own.filter(({ isGone }) => !isGone);
   const sent = whole.filter(({ reason }) => includesCancelled || reason !== 'cancelled');
-  // Two deliveries of an event to the same target, made by two former routes, are sent as one.
+  // Two deliveries of an event to the same target, made by two former routes, are sent as one delivery.
   const once = [...new Map(sent.map((row) => [row.eventId, row])).values()];
   return {
     deliveries: once

@@ -12,13 +12,13 @@ export const PAGE_EVENTS = 1_000;
 /** Limit for counts during a request. The job itself determines the exact number. */
 export const ESTIMATE_MAX = 100_000;
 
-/** Time without progress after which a job is considered abandoned. A page takes less: a pause and a commit. */
+/** Time without progress after which a job is considered abandoned. A page (a pause and a commit) takes less time. */
 export const FORGOTTEN_MS = 15_000;
 
 /**
- * Kinds of jobs: `range` sends events that an endpoint received in a time range, `recover` failed deliveries to a
- * target or an application, and `application` all events of an application. `requests` releases set-aside requests,
- * `erase` erases an application, and `events` sends or cancels the events of a list.
+ * Kinds of jobs: `range` sends events that an endpoint received in a time range, `recover` sends failed deliveries to a
+ * target or an application again, and `application` sends all events of an application. `requests` releases quarantined
+ * or parked requests, `erase` erases an application, and `events` sends or cancels the events of a list.
  */
 export const JOB_KINDS = ['range', 'recover', 'application', 'requests', 'erase', 'events'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -42,8 +42,8 @@ export interface JobSelection {
 }
 
 /**
- * Subject id that allows one live job over a list of events per action group (sending or cancelling) and filter
- * subject, or environment if the filter has no subject. A version 8 UUID, so it differs from all other ids.
+ * Returns the subject of a job over a list of events. It allows one live job per action group (send or cancel) and
+ * filter subject, or per environment without a filter subject. As a version 8 UUID, it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,
@@ -75,7 +75,7 @@ export interface ReplayJob {
   replayId: Id;
   /** Id of an inbound endpoint, application, application's endpoint or destination. Each can have one live job. */
   endpointId: Id;
-  /** Also set for the recovery of an application's endpoint. `null` for a destination or an inbound endpoint. */
+  /** Set for a job over an application or its endpoint. `null` for a destination or an inbound endpoint. */
   applicationId: Id | null;
   /** For a recovery: the target of the failed deliveries. */
   targetId: Id | null;
@@ -99,7 +99,7 @@ export interface ReplayJob {
   enqueued: number;
   skipped: number;
   excluded: number;
-  /** Set for a job over a list of events. */
+  /** Set only for a job over a list of events. */
   selection: JobSelection | null;
   /** For a cancellation: number of deliveries that it has ended so far, or marked to end. */
   cancelled: number;

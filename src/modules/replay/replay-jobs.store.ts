@@ -41,7 +41,7 @@ const FIND: Statement = {
 /** Waits for a concurrent page or stop. With SKIP LOCKED, a running job would look as if it no longer existed. */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
-/** Selects jobs newest first. Uses the index `replay_jobs_pkey`, backwards. */
+/** Selects jobs, newest first. Reads the index `replay_jobs_pkey` in descending order. */
 const PAGE: Statement = {
   name: 'replay_jobs_page',
   text: `

@@ -39,14 +39,14 @@ export class ReplayJobs {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404 if there is none. */
+  /** Throws 404 if the job does not exist. */
   async find(tenant: Tenant, id: Id): Promise<ReplayJob> {
     const job = await this.store.find(tenant.environmentId, id);
     if (job === null) throw notFound('replay job');
     return job;
   }
 
-  /** Stops a running job after its current page, and a job that has not started immediately. Throws 404. */
+  /** Stops a running job after its current page, or at once if it has not started. Throws 404 for an unknown job. */
   stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
     return this.database.transaction(async () => {
       const before = await this.store.lock(tenant.environmentId, id);

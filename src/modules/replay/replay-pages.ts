@@ -27,10 +27,10 @@ export interface ReplayPage {
   isFull: boolean;
 }
 
-/** The next page of a job. `obstacle` is a sentence that says why there is none. */
+/** The next page of a job. `obstacle` is a sentence that says why there is no page. */
 export type NextPage = { page: ReplayPage; destinations: readonly Id[] } | { obstacle: string };
 
-/** Provides the pages of one job kind. Called inside the transaction of the page. */
+/** Provides the pages of one job kind, inside the transaction of the page. */
 export interface PageSource {
   next(job: ReplayJob): Promise<NextPage>;
 }

@@ -7,7 +7,7 @@ import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
-/** Maximum jobs in addition to those of the queue. A job may also look abandoned while it waits in the queue. */
+/** Maximum number of jobs besides those of the queue. A job may also look abandoned while it waits in the queue. */
 const RUNS_MAX = 2;
 
 /** Resumes abandoned jobs: their process crashed, or the queue lost them. */

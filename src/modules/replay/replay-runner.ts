@@ -12,7 +12,7 @@ import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayKinds } from './replay-kinds.js';
 import type { ReplayPage, WorkSource } from './replay-pages.js';
 
-/** Maximum number of unclaimed deliveries before the next page. Keeps live events from queueing behind a replay. */
+/** Maximum number of unclaimed deliveries before the next page. It keeps live events from waiting for a replay. */
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
@@ -30,7 +30,7 @@ type Step =
 
 /**
  * Runs jobs, one page per transaction. A page's deliveries and the job's progress are committed together, so a crash
- * neither repeats nor skips anything. If two processes have the same job, the second process leaves it to the first.
+ * neither repeats nor skips anything. If two processes get the same job, only the first process runs it.
  */
 @Injectable()
 export class ReplayRunner {
@@ -49,7 +49,7 @@ export class ReplayRunner {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves when the job has ended, another process has it, or this process stops. A failed page is tried again. */
+  /** Resolves when the job has ended, another process runs it, or this process stops. A failed page is tried again. */
   async run(environmentId: number, id: Id): Promise<void> {
     for (let failures = 0; !this.stopping;) {
       try {
@@ -81,7 +81,7 @@ export class ReplayRunner {
     return work ? this.worked(environmentId, id, work) : this.database.transaction(() => this.step(environmentId, id));
   }
 
-  /** Locks the job, works, and records the progress. Holds no lock during the work, because that may be slow. */
+  /** Locks the job, works, and records the progress. Holds no lock during the work, because the work may be slow. */
   private async worked(environmentId: number, id: Id, source: WorkSource): Promise<Step> {
     const taken = await this.database.transaction(async () => {
       const job = await this.taken(environmentId, id);
@@ -180,7 +180,7 @@ export class ReplayRunner {
       .catch((error: unknown) => this.logger.warn(`A replay could not be ended: ${(error as Error).message}`));
   }
 
-  /** Pauses for a limited time, so that the job does not count as abandoned. Ends early when this process stops. */
+  /** Pauses for a limited time, so that the job is not considered abandoned. Ends early when this process stops. */
   private async rest(ms: number): Promise<void> {
     const untilMs = Math.min(ms, WAIT_MAX_MS);
     for (let restedMs = 0; restedMs < untilMs && !this.stopping; restedMs += REST_STEP_MS)

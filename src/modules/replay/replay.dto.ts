@@ -8,8 +8,8 @@ import { Examples } from '#http/openapi-examples.js';
 })
 export class EventReplayBody {
   /**
-   * Sends the event only to these of its original destinations. 422 for any other destination. To send to destinations
-   * that were added later, use a range replay.
+   * Sends the event only to these of its original destinations. Any other destination is rejected with 422. To send to
+   * destinations that were added later, use a range replay.
    */
   @ApiProperty({
     required: false,
@@ -56,7 +56,7 @@ export class Redriven {
   @ApiProperty({ type: 'integer', example: 3 })
   redriven: number;
 
-  /** Number of dead letters that stay, because their target is disabled or was deleted. */
+  /** Number of dead letters that are not sent again, because their target is disabled or was deleted. */
   @ApiProperty({ type: 'integer', example: 0 })
   skipped: number;
 }

@@ -26,13 +26,13 @@ export class ReplayProcessor extends WorkerHost implements BeforeApplicationShut
     await this.runner.run(data.environmentId, data.id);
   }
 
-  /** Stops after the page in progress. The reconciler of another process resumes the job there. */
+  /** Stops after the page in progress. The reconciler of another process resumes the job from there. */
   async beforeApplicationShutdown(): Promise<void> {
     this.runner.stop();
     await this.worker.close(true);
   }
 
-  /** Logs queue errors. Without a listener, such an error would end the process. */
+  /** Logs queue errors. Without a listener, an error event would end the process. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();

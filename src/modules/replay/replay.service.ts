@@ -26,9 +26,9 @@ export class ReplayService {
   ) {}
 
   /**
-   * Takes an `evt_` id or the `msg_` id of a send. `destinations` limits the replay to some of the original ones.
-   * Throws 404, 409 (payload erased, no targets, or no target takes deliveries now) and 422 for a destination to which
-   * the event was not sent.
+   * Takes an `evt_` id or the `msg_` id of a send. `destinations` limits the replay to some of the original
+   * destinations. Throws 404, 409 (payload erased, no targets, or no target takes deliveries now) and 422 for a
+   * destination to which the event was not sent.
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);

@@ -27,7 +27,7 @@ export class RangeReplayBody {
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
-  /** Sends only to these destinations of the endpoint's routes. Defaults to all of them. */
+  /** Sends only to these destinations of the endpoint's routes. Defaults to all destinations of the routes. */
   @ApiProperty({
     required: false,
     type: [String],
@@ -46,7 +46,7 @@ export class RangeReplayBody {
   cursor?: string;
 }
 
-/** Filter for the set-aside requests of an endpoint to release. */
+/** Filter for the quarantined or parked requests of an endpoint to release. */
 export class ReleaseBody {
   /**
    * `quarantined`: requests with an invalid signature. `parked`: requests that came while the endpoint was paused, or
@@ -87,7 +87,7 @@ export class ReleaseDryRunResult {
 
   /**
    * Number of these requests that would be processed by the endpoint. The outcome is known only then: a request may be
-   * set aside again.
+   * quarantined or parked again.
    */
   @ApiProperty({ type: 'integer', example: 41 })
   replayed: number;
@@ -168,8 +168,8 @@ export class ReplayJobItem {
 
   /**
    * `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
-   * destination or an application, `application` for everything that was sent to an application, `requests` for the
-   * requests that an endpoint set aside, `erase` for the erasure of an application, `events` for the events of a list.
+   * destination or an application, `application` for all events sent to an application, `requests` for an endpoint's
+   * quarantined or parked requests, `erase` for the erasure of an application, `events` for the events of a list.
    */
   @ApiProperty({ enum: JOB_KINDS, example: 'range' })
   kind: string;
@@ -250,9 +250,9 @@ export class ReplayJobItem {
 
   /**
    * Number of events that were skipped because they match no route. Also counted are, for a recovery: cancelled
-   * deliveries; for an application: events for endpoints that take no deliveries; for a release: requests that were set
-   * aside again; for a job over a list of events: events without targets, cancelled events, and events for targets that
-   * take no deliveries.
+   * deliveries; for an application: events for endpoints that take no deliveries; for a release: requests that were
+   * quarantined or parked again; for a job over a list of events: events without targets, cancelled events, and events
+   * for targets that take no deliveries.
    */
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;

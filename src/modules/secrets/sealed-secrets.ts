@@ -8,7 +8,7 @@ import { type SealedSecret, SecretsStore } from './secrets.store.js';
 /** Maximum cached values. They take at most 16 MB of memory, because a value has at most 16 KB. */
 const ENTRIES_MAX = 1_000;
 
-/** Secret values by environment and name. A change evicts them on every node. No other code decrypts secrets. */
+/** Secret values, cached by environment and name. A change evicts them on every node. Only this class decrypts them. */
 @Injectable()
 export class SealedSecrets {
   private readonly cache: Cache<string | null>;

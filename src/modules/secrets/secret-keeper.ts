@@ -35,7 +35,7 @@ export class SecretKeeper {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422, or 409 if the name is taken or there are too many event types. */
+  /** Throws 422 for an invalid value, or 409 if the name is taken or there are too many secrets. */
   async create(tenant: Tenant, { name, value, description }: NewSecret): Promise<SecretEntity> {
     refuse(valueFaults(value));
     return this.database.transaction(async () => {
@@ -56,7 +56,7 @@ export class SecretKeeper {
     });
   }
 
-  /** A given value always creates a new version, even if it equals the current value. Throws 404 and 422. */
+  /** A given value always creates a new version, even if it is unchanged. Throws 404, or 422 for an invalid value. */
   async change(tenant: Tenant, id: Id, { value, description }: SecretChanges): Promise<SecretView> {
     if (value !== undefined) refuse(valueFaults(value));
     return this.database.transaction(async () => {
@@ -73,7 +73,7 @@ export class SecretKeeper {
     });
   }
 
-  /** Throws 404, also if the secret was already removed, and 409 while the secret is in use. */
+  /** Throws 404 if the secret does not exist or was already removed, and 409 while the secret is in use. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     const { environmentId } = tenant;
     await this.database.transaction(async () => {

@@ -5,8 +5,8 @@ import { type SecretUser } from '#modules/secrets/contract.js';
 
 const LOCK_NAMED: Statement = {
   name: 'secret_uses.lock_named',
-  // Index secrets_environment_id_name_key. Locks rows in a fixed order, which prevents deadlocks between users of the
-  // same secrets.
+  // Uses the index secrets_environment_id_name_key. Locks rows in a fixed order, which prevents deadlocks between users
+  // of the same secrets.
   text: `
     select id, name from secrets where environment_id = $1::int and name = any($2::text[])
     order by id for key share`,
@@ -14,7 +14,7 @@ const LOCK_NAMED: Statement = {
 
 const RELEASE_OTHERS: Statement = {
   name: 'secret_uses.release_others',
-  // Index secret_uses_user_idx.
+  // Uses the index secret_uses_user_idx.
   text: `
     delete from secret_uses
     where environment_id = $1::int and user_kind = $2 and user_id = $3::uuid and not secret_id = any($4::uuid[])`,
@@ -30,7 +30,7 @@ const RECORD: Statement = {
 
 const USERS: Statement = {
   name: 'secret_uses.users',
-  // Index secret_uses_pkey.
+  // Uses the index secret_uses_pkey.
   text: `
     select user_kind as kind, user_id as id from secret_uses
     where environment_id = $1::int and secret_id = $2::uuid
@@ -43,9 +43,10 @@ export class SecretUsesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Records that `user` uses exactly these secrets from now on. An empty list removes all uses: required when a user is
-   * deleted. Runs in the caller's transaction, which must be open. Until it ends, the secrets can be neither deleted
-   * nor changed. Returns the names that do not exist. If there are any, nothing is recorded, and the caller throws 422.
+   * Records that `user` uses exactly these secrets from now on. An empty list removes all uses, which is required when
+   * a user is deleted. Runs in the caller's open transaction. Until it ends, the secrets can be neither deleted nor
+   * changed. Returns the names that do not exist. If any name is missing, nothing is recorded, and the caller throws
+   * 422.
    */
   async replace(environmentId: number, { kind, id }: SecretUser, names: readonly string[]): Promise<readonly string[]> {
     const found =

@@ -30,7 +30,7 @@ import { SecretsService } from './secrets.service.js';
 
 const ID = { name: 'id', description: 'The secret.', example: 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Write-only named values. */
+/** Manages secrets: named values that the API can write but not read. */
 @Section(
   'Secrets',
   'Named values for headers and code, used as `{{secrets.NAME}}`. They are stored encrypted and never returned.',

@@ -20,7 +20,7 @@ const LOCK: Statement = {
 
 const OCCUPANCY: Statement = {
   name: 'secrets.occupancy',
-  // Index secrets_environment_id_name_key.
+  // Uses the index secrets_environment_id_name_key.
   text: `
     select count(*)::int as count, coalesce(bool_or(name = $2), false) as "isTaken"
     from secrets where environment_id = $1::int`,
@@ -28,7 +28,7 @@ const OCCUPANCY: Statement = {
 
 const VALUES: Statement = {
   name: 'secrets.values',
-  // Index secrets_environment_id_name_key.
+  // Uses the index secrets_environment_id_name_key.
   text: `
     select environment_id as "environmentId", id, name, value
     from secrets where environment_id = $1::int and name = any($2::text[])`,
@@ -36,11 +36,11 @@ const VALUES: Statement = {
 
 const REMOVE: Statement = {
   name: 'secrets.remove',
-  // Index secrets_pkey. secret_uses_secret_fkey rejects the delete while the secret is in use.
+  // Uses the index secrets_pkey. secret_uses_secret_fkey rejects the delete while the secret is in use.
   text: 'delete from secrets where environment_id = $1::int and id = $2::uuid returning name',
 };
 
-/** Stores named secrets. Each change is announced in its own transaction, which evicts cached values on every node. */
+/** Stores named secrets. The transaction of a change also announces it, which evicts cached values on every node. */
 @Injectable()
 export class SecretsStore {
   constructor(
@@ -59,7 +59,7 @@ export class SecretsStore {
     return row ?? { count: 0, isTaken: false };
   }
 
-  /** Index secrets_pkey. */
+  /** Uses the index secrets_pkey. */
   find(environmentId: number, id: Id): Promise<SecretEntity | null> {
     return this.rows().findOneBy({ environmentId, id });
   }
@@ -69,7 +69,7 @@ export class SecretsStore {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Newest first. Index secrets_pkey, backwards. */
+  /** Returns secrets, newest first. Reads the index secrets_pkey in descending order. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<SecretEntity[]> {
     const where: FindOptionsWhere<SecretEntity> = { environmentId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);

@@ -23,7 +23,7 @@ export interface EndpointTest {
   eventType?: string;
 }
 
-/** `idempotency` is the call's key, `answer` the response stored for it in the commit of the event. */
+/** `idempotency` is the key of the call. `answer` is the response that the event's commit stores for this key. */
 export interface EndpointTestCall extends EndpointTest {
   idempotency: IdempotentRequest | null;
   answer: (messageId: Id) => StoredAnswer;
@@ -37,7 +37,7 @@ export class TestedEndpoints {
     private readonly targets: Targets,
   ) {}
 
-  /** Throws 404, and 409 if the endpoint accepts no deliveries at present. */
+  /** Throws 404 for an unknown endpoint, and 409 if the endpoint accepts no deliveries at present. */
   async find(
     environmentId: number,
     { application, endpoint }: EndpointTest,
@@ -73,7 +73,7 @@ export class EndpointTestService {
     private readonly database: Database,
   ) {}
 
-  /** Throws 404, and 409 if the endpoint accepts no deliveries at present. */
+  /** Throws 404 for an unknown endpoint, and 409 if the endpoint accepts no deliveries at present. */
   async run(tenant: Tenant, test: EndpointTestCall): Promise<{ messageId: Id; attempt: AttemptRow | null }> {
     const { environmentId } = tenant;
     const { eventType = TEST_TYPE, idempotency, answer } = test;

@@ -43,7 +43,7 @@ export class EventAccepted {
   message_id: string;
 
   /**
-   * Number of endpoints that receive the event. If no endpoint subscribes to it, this is 0 and the message is kept as
+   * Number of endpoints that receive the event. If no endpoint subscribes to it, this is 0 and the message is stored as
    * one event with status `ignored`.
    */
   @ApiProperty({ type: 'integer', example: 3 })

@@ -23,7 +23,7 @@ export interface FanOutRequest {
   eventType: string;
   channels: readonly string[];
   headers: Record<string, string> | undefined;
-  /** The parsed payload of `bodyText`. If a schema is enforced, it is checked against that schema. */
+  /** The parsed payload of `bodyText`. It is checked against the schema of the event type if the schema is enforced. */
   payload: Record<string, unknown>;
   bodyText: string;
   idempotency: IdempotentRequest | null;

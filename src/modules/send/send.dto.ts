@@ -99,7 +99,7 @@ export class TestSent {
   attempt: TestAttempt | null;
 }
 
-/** Returns the answer that is stored for the test's idempotency key at commit, before the first attempt. */
+/** Returns the response to a test before its first attempt. It is stored for the idempotency key at commit. */
 export function unattempted(id: Id): StoredAnswer {
   return { status: TESTED_STATUS, body: JSON.stringify(presentTest(id, null)) };
 }

@@ -13,7 +13,7 @@ import { AcceptancePolicies } from '#modules/ledger/acceptance-policies.js';
 import { Ledger } from '#modules/ledger/ledger.js';
 import { type MessageContent, messageContent } from './message.js';
 
-/** A validated send request, with the request's text to extract the payload verbatim. */
+/** A validated send request. `bodyText` is the request's text, from which the payload is extracted verbatim. */
 export interface SendRequest {
   destination: string;
   eventType: string;
@@ -31,7 +31,7 @@ export interface SendRequest {
 
 const ACCEPTED_STATUS = 202;
 
-/** Accepts messages: one payload for one target, committed before the response. */
+/** Accepts messages. Each message has one payload and one target, and is committed before the response. */
 @Injectable()
 export class SendService {
   constructor(
@@ -124,7 +124,7 @@ function sendable(target: Target | null): Target {
 
 const accepted = (id: Id): StoredAnswer => ({ status: ACCEPTED_STATUS, body: acceptedBody(id) });
 
-/** Returns text instead of an object, because an idempotency key must repeat the response byte for byte. */
+/** Returns text instead of an object, because a retry with the idempotency key must get the same bytes. */
 export function acceptedBody(id: Id): string {
   return `{"message_id":"${showId('msg', id)}"}`;
 }

@@ -26,8 +26,8 @@ export class TestEventService {
   ) {}
 
   /**
-   * Throws 404, and 422 for a disabled destination. `answer` is stored for the idempotency key in the commit of the
-   * event. If the process dies, a repeated request returns `answer` and sends no second event.
+   * Throws 404 for an unknown destination and 422 for a disabled one. `answer` is committed with the event for the
+   * idempotency key. If the process dies, a repeated request returns `answer` and sends no second event.
    */
   async run(
     tenant: Tenant,

@@ -9,7 +9,7 @@ export interface PendingCode {
 /** Maximum number of codes for one address within one hour. */
 export interface CodeLimits {
   perNetwork: number;
-  /** Limit for all networks in which the address never signed in. Limits the mail that strangers can trigger. */
+  /** Limit across all networks in which the address never signed in. Limits the mail that strangers can trigger. */
   fromStrangers: number;
 }
 
@@ -27,8 +27,8 @@ const LOCK: Statement = {
 
 const INSERT: Statement = {
   name: 'sign_in_codes.insert',
-  // Indexes sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx. Sessions are kept for a month after
-  // their end.
+  // Uses sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx. An ended session stays in the table for
+  // a month.
   text: `
     with recent as (select network from sign_in_codes where email = $2 and created_at > now() - interval '1 hour'),
     own as (
@@ -44,8 +44,8 @@ const INSERT: Statement = {
 
 const TRY: Statement = {
   name: 'sign_in_codes.try',
-  // Index sign_in_codes_pkey. The attempt is counted before the comparison, so that concurrent requests get no extra
-  // attempts.
+  // Uses the index sign_in_codes_pkey. The attempt is counted before the comparison, so that concurrent requests get no
+  // extra attempts.
   text: `
     update sign_in_codes set tries = tries + 1
     where ticket_hash = $1::bytea and tries < $2::int and used_at is null and expires_at > now()
@@ -54,13 +54,13 @@ const TRY: Statement = {
 
 const USE: Statement = {
   name: 'sign_in_codes.use',
-  // Index sign_in_codes_pkey. Only one of two concurrent requests with the right code succeeds.
+  // Uses sign_in_codes_pkey. If two concurrent requests send the right code, only one succeeds.
   text: 'update sign_in_codes set used_at = now() where ticket_hash = $1::bytea and used_at is null returning email',
 };
 
 const PURGE: Statement = {
   name: 'sign_in_codes.purge',
-  // Index sign_in_codes_expires_at_idx.
+  // Uses the index sign_in_codes_expires_at_idx.
   text: `delete from sign_in_codes where expires_at < now() - interval '1 day'`,
 };
 
@@ -70,7 +70,7 @@ export class CodesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns false if a limit is reached. Serialized per address, so that concurrent requests cannot exceed the limits.
+   * Returns false if a limit is reached. Runs one call per address at a time, so that no call can exceed the limits.
    */
   insert(
     { ticketHash, email, codeHash, network }: NewCode,

@@ -5,8 +5,8 @@ import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
 /**
- * Limited per network, so that a stranger cannot use up another person's codes. Codes that strangers request for one
- * address are also limited over all networks. A network where the member has signed in is not a stranger's.
+ * The limit is per network, so that a stranger cannot use up another person's codes. Codes that strangers request for
+ * one address also have a limit across all networks. A network where the member has signed in is not a stranger's.
  */
 const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;
@@ -18,9 +18,9 @@ export interface MadeCode {
 }
 
 /**
- * Sign-in codes of six digits, valid for ten minutes. A code works only in the browser that requested it, which holds a
- * required ticket of 256 random bits. A ticket allows five attempts. A stranger can therefore neither guess another
- * person's code nor use up that person's attempts.
+ * Sign-in codes of six digits, valid for ten minutes. A code works only together with its ticket of 256 random bits,
+ * which only the browser that requested the code has. A ticket allows five attempts. A stranger can therefore neither
+ * guess another person's code nor use up that person's attempts.
  */
 @Injectable()
 export class Codes {
@@ -37,7 +37,7 @@ export class Codes {
     return { ticket, code: isMade ? code : null };
   }
 
-  /** `email` is null if no attempt is left. A correct code passes further checks until it is used. */
+  /** `email` is null if no attempt is left. A correct code can be checked again until `use` is called. */
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };
@@ -62,7 +62,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Includes the ticket, which is not stored: a hash of only six digits could be reversed within moments. */
+/** The hash includes the ticket, which is not stored. A hash of only six digits could be reversed within moments. */
 function codeHash(ticket: string, code: string): Buffer {
   return sha256(`${ticket}:${code}`);
 }

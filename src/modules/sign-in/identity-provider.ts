@@ -94,7 +94,7 @@ export class IdentityProvider {
     return `${this.config.baseUrl}/signin/oidc/callback`;
   }
 
-  /** Client configuration without keys. Signatures are verified even on tokens received from the provider itself. */
+  /** Returns a configuration without keys. Signatures are verified even on tokens from the provider itself. */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
       await client();
@@ -107,7 +107,7 @@ export class IdentityProvider {
     );
     Object.assign(configuration, { [customFetch]: this.door.fetch });
     enableNonRepudiationChecks(configuration);
-    // Possible only if the operator has configured http, and EGRESS_ALLOW_HTTP permits it.
+    // An http issuer is possible only if the operator configured it and EGRESS_ALLOW_HTTP permits http.
     if (issuer.startsWith('http:')) allowInsecureRequests(configuration);
     return configuration;
   }
@@ -145,14 +145,14 @@ function client(): Promise<typeof import('openid-client')> {
 }
 
 /**
- * Limits the signing algorithms for tokens and user info to those registered for the client. Without these, allows the
- * provider's algorithms with a public key. Throws for a provider whose signatures cannot be verified.
+ * Limits the signing algorithms for tokens and user info to those registered for the client. If none are registered,
+ * allows the provider's algorithms that use a public key. Throws for a provider whose signatures cannot be verified.
  */
 export function pinned(
   server: ServerMetadata,
   { signingAlgorithms }: Pick<OidcProvider, 'signingAlgorithms'>,
 ): ServerMetadata {
-  // OpenID Connect Discovery, section 3, requires the list, including RS256.
+  // OpenID Connect Discovery, section 3, requires providers to publish this list, and to include RS256.
   const {
     id_token_signing_alg_values_supported: listed = ['RS256'],
     userinfo_signing_alg_values_supported: ofUserInfo = listed,
@@ -194,7 +194,7 @@ export function personOf(
   const isSaid = isVerified !== undefined && isVerified !== null;
   if (isSaid ? isVerified !== true && isVerified !== 'true' : !trustsEmail)
     throw new NotProvided("Your company's sign-in has not verified your address.");
-  // Lower-cases only ASCII letters, because Unicode maps U+212A (Kelvin sign) to k, which is a different address.
+  // Lower-cases only ASCII letters, because Unicode would turn U+212A (Kelvin sign) into k, a different address.
   const email = given.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (domains.length > 0 && !domains.includes(domain))
@@ -220,7 +220,7 @@ function awayIn(error: unknown): ProviderAway | null {
   return null;
 }
 
-/** Contains the provider's own error, or a sentence that hides how a forged response was detected. */
+/** Returns an error with the provider's own message, or with a text that hides how a forged response was detected. */
 function refusalOf(error: unknown): NotProvided {
   const said =
     error instanceof Error && 'error' in error && typeof error.error === 'string' && /^[a-z_]{1,60}$/.test(error.error)

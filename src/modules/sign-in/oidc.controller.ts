@@ -148,7 +148,7 @@ export class OidcController {
   }
 }
 
-/** Returns the message of the innermost error. The OpenID Connect client wraps the error that it found. */
+/** Returns the innermost error's message. The OpenID Connect client wraps the original error in another error. */
 function firstCause(error: Error): string {
   return error.cause instanceof Error ? firstCause(error.cause) : error.message;
 }

@@ -61,7 +61,7 @@ export class PendingCookie {
     }
   }
 
-  /** Created on first use, because with PORT=0 the address is known only once the service listens. */
+  /** The cookie is created on first use, because with PORT=0 the address is known only once the service listens. */
   private get cookie(): HostCookie {
     return (this.ownCookie ??= hostCookie('posthorn_oidc', {
       baseUrl: this.config.baseUrl,

@@ -16,7 +16,7 @@ export interface SignInEntry {
   /** Method and subject of the sign-in. Must never contain an entered key or code. */
   what: Readonly<Record<string, unknown>>;
   environmentId?: number;
-  /** `ses_…` id. */
+  /** Id of the session, such as `ses_…`. */
   session?: string;
 }
 

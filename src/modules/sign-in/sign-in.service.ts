@@ -78,8 +78,8 @@ export class SignInService {
   }
 
   /**
-   * Whether or not the address belongs to a member, returns a ticket, takes the same time, and throws 429 if the
-   * address has reached its limit. Returns null for an invalid address, or if mail cannot be sent.
+   * Returns a ticket whether or not the address belongs to a member, and takes the same time in both cases. Throws 429
+   * if the address has reached its limit. Returns null for an invalid address, or if mail cannot be sent.
    */
   async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
     const email = addressOf(given);
@@ -93,7 +93,7 @@ export class SignInService {
         NO_MORE_CODES_SECONDS,
       );
     const [membership] = await this.memberships.findByEmail(email);
-    // Not awaited: the response time of a relay would reveal whether the address belongs to a member.
+    // The call is not awaited, because its duration would reveal whether the address belongs to a member.
     if (membership !== undefined) void this.mail.send(email, code);
     return ticket;
   }
@@ -119,8 +119,8 @@ export class SignInService {
   }
 
   /**
-   * Signs in a member, whose role follows their groups, or a new person whose group has a role. A member of several
-   * organizations that use the provider must choose one. Throws 503 if OIDC_DOMAINS is missing.
+   * Signs in a member and updates their role from their groups. Also signs in a new person whose group has a role. A
+   * member of several organizations that use the provider must choose one. Throws 503 if OIDC_DOMAINS is missing.
    */
   async byProvider(
     person: ProvidedPerson,
@@ -129,7 +129,7 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // The start and the creation of an organization also check this, but possibly with other environment variables.
+      // Startup and the creation of an organization check this too, but maybe with other environment variables.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;

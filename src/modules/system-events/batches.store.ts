@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { SystemEventType } from './contract.js';
 
-/** Window in which signals of one type in one environment become a single event, however many there are. */
+/** Length of a time window. All signals of one type in one environment within a window become a single event. */
 export const WINDOW_MS = 60_000;
 /** After this time without progress, the process that took the batch is considered dead. */
 const LEASE_MS = 60_000;
@@ -16,7 +16,7 @@ export interface Batch {
   id: Id;
   /** Destination of system events; null if none is set. */
   destinationId: Id | null;
-  /** Day on which retention ends, in days since the epoch. Fixed for the batch, as part of the event's key. */
+  /** Day on which retention ends, in days since the epoch. It never changes, because it is part of the event's key. */
   expiresOnDay: number;
   failures: number;
 }
@@ -49,8 +49,8 @@ const READY: Statement = {
 };
 
 /**
- * Opens a window (system_tellings_pkey) and marks waiting signals (system_signals_waiting_idx). A single statement, so
- * that only one of two processes gets the signals. Signals that are being folded wait for the next window.
+ * Opens a window and marks the waiting signals. A single statement ensures that only one of two processes gets the
+ * signals. Locked signals wait for the next window. Uses system_tellings_pkey and system_signals_waiting_idx.
  */
 const BEGIN: Statement = {
   name: 'system_batches_begin',
@@ -74,7 +74,7 @@ const BEGIN: Statement = {
     select 1 as opened from opened`,
 };
 
-/** Batches that another process did not finish, and batches whose retry is due. Uses system_tellings_batch_idx. */
+/** Claims unfinished batches of other processes, and batches to retry now. Uses system_tellings_batch_idx. */
 const CLAIM: Statement = {
   name: 'system_batches_claim',
   text: `
@@ -88,7 +88,7 @@ const CLAIM: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** Query for the due-work poller (system_signals_pkey, system_tellings_batch_idx). */
+/** Query for the poller: 0 if there is work, otherwise null. Uses system_signals_pkey and system_tellings_batch_idx. */
 export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings
     where batch is not null order by claimed_until limit 1))`;
@@ -107,14 +107,14 @@ const READ: Statement = {
 
 const DUE_AGAIN: Statement = {
   name: 'system_batches_due_again',
-  // Index system_tellings_pkey.
+  // Uses the index system_tellings_pkey.
   text: `
     update system_tellings set failures = failures + 1,
       claimed_until = clock_timestamp() + $4 * interval '1 millisecond'
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** system_tellings_pkey, system_signals_batch_idx. After a window without signals, the next is ready at once. */
+/** Uses system_tellings_pkey and system_signals_batch_idx. After an empty window, the next signal is ready at once. */
 const END: Statement = {
   name: 'system_batches_end',
   text: `

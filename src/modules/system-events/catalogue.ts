@@ -24,7 +24,7 @@ const WHOSE: Schema = {
   ],
 };
 
-/** Subject of a replay: an inbound or application's endpoint, a destination, an application, or a list of events. */
+/** Subject of a replay: a destination, an application, an endpoint (inbound or application), or a list of events. */
 const REPLAYED: Schema = {
   oneOf: [
     {

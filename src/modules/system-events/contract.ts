@@ -51,15 +51,15 @@ export interface SystemEventData {
 
 export type SystemEventListener = (event: SystemEvent) => Promise<void>;
 
-/** System events: contexts report signals here, and extensions subscribe to them. */
+/** System events. Modules report signals here, and extensions subscribe to the events. */
 export abstract class SystemEvents {
-  /** Records a signal in the caller's transaction. The signal is reported if and only if that commits. */
+  /** Records a signal in the caller's transaction. The signal is reported if and only if the transaction commits. */
   abstract note(signal: Signal): Promise<void>;
 
   /**
    * Calls `listener` after the commit, at least once, in one of the processes that deliver (not in ROLE=api). A
    * listener that rejects, or takes longer than ten seconds, is called again with growing pauses of up to one minute.
-   * After ten calls the event is logged and skipped.
+   * After ten failed calls the event is logged and skipped.
    */
   abstract on(type: SystemEventType | '*', listener: SystemEventListener): void;
 }

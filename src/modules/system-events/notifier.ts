@@ -16,8 +16,8 @@ class ListenerFailed extends Error {}
 
 /**
  * Marks signals as a batch with the id of its event, accepts the event, calls the listeners, and deletes the signals.
- * After a crash, the remaining steps are repeated. The event is accepted only once, because the repetition finds its
- * id. Listeners may be called twice.
+ * After a crash, the remaining steps are repeated. The event is accepted only once, because its id is already stored.
+ * Listeners may be called twice.
  */
 @Injectable()
 export class Notifier {
@@ -57,7 +57,7 @@ export class Notifier {
   private async deliver(batch: Batch): Promise<void> {
     const { environmentId, type, destinationId } = batch;
     if (destinationId === null) return;
-    // Leaves out the system destination: an event about its failure would be sent to it, fail, and cause another.
+    // Omits the system destination's own signals. An event about its failure would fail too and cause another event.
     const event = await this.composing.compose(batch, destinationId);
     if (event) await this.destination.accept(event, destinationId, batch.expiresOnDay);
     else

@@ -20,7 +20,7 @@ const UNKNOWN: Statement = {
     group by environment_id`,
 };
 
-/** Adds details. No effect if another process added the same ones first. Uses system_signals_unknown_idx. */
+/** Adds details. Has no effect if another process has already added them. Uses system_signals_unknown_idx. */
 const DESCRIBE: Statement = {
   name: 'system_signals_describe',
   text: `
@@ -29,15 +29,15 @@ const DESCRIBE: Statement = {
     where s.environment_id = $1 and s.subject = k.subject and s.details is null`,
 };
 
-/** system_signals_unknown_idx. */
+/** Uses the index system_signals_unknown_idx. */
 const DROP: Statement = {
   name: 'system_signals_drop',
   text: 'delete from system_signals where environment_id = $1 and subject = any ($2::uuid[]) and details is null',
 };
 
 /**
- * Merges waiting signals of one subject, by system_signals_waiting_idx. The table therefore has few rows per subject
- * however long sending takes. A single statement, so that no count is lost or doubled if a process is killed.
+ * Merges waiting signals of one subject, so that the table has few rows per subject however long sending takes. It is a
+ * single statement, so that no count is lost or doubled if a process is killed. Uses system_signals_waiting_idx.
  */
 const FOLD: Statement = {
   name: 'system_signals_fold',
@@ -59,7 +59,7 @@ const FOLD: Statement = {
     select count(*)::int as folded from gone`,
 };
 
-/** system_signals_waiting_idx and system_signals_unknown_idx. */
+/** Uses system_signals_waiting_idx and system_signals_unknown_idx. */
 const WAITING: Statement = {
   name: 'system_signals_waiting',
   text: `

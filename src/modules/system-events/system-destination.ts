@@ -23,7 +23,7 @@ export class SystemDestination {
     destinations.attach((environmentId, id) => this.exists(environmentId, id));
   }
 
-  /** Chooses the destination of an event. A destination that has been deleted since is treated as not set. */
+  /** Chooses the destination of an event. A deleted destination is treated as not set. */
   async aim(environmentId: number, eventId: Id): Promise<Pick<Batch, 'destinationId' | 'expiresOnDay'>> {
     const { systemDestinationId: id } = await this.environments.get(environmentId);
     const destinationId = id !== null && (await this.exists(environmentId, id)) ? id : null;
@@ -36,7 +36,7 @@ export class SystemDestination {
     targetId: Id,
     expiresOnDay: number,
   ): Promise<void> {
-    // If the destination cannot be loaded now, the event is accepted anyway, and the attempt reports the problem.
+    // If the destination cannot be loaded now, the event is accepted anyway. The delivery attempt reports the problem.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
     const payload = JSON.stringify({ type, timestamp, data });
     const event = {

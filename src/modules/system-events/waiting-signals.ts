@@ -16,8 +16,8 @@ export class WaitingSignals {
   }
 
   /**
-   * Adds details to dead letters, which the job that folds metrics records with only an id. Drops those of inbound
-   * endpoints, because the targets of their routes are already reported.
+   * Adds details to signals of dead letters, which the job that merges metrics records with only an id. Drops signals
+   * of inbound endpoints, because the targets of their routes are already reported.
    */
   private async describe(): Promise<void> {
     for (const { environmentId, subjects } of await this.store.unknown()) {

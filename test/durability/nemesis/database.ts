@@ -8,13 +8,13 @@ import { PrimaryAndStandby } from './standby.js';
 
 /** The PostgreSQL server of a fleet, reached directly instead of through a proxy. */
 export interface FleetDatabase {
-  /** Its current address. */
+  /** The server's current address. */
   url(): string;
   /** Process id of the postmaster. */
   pid(): number;
   readonly disk?: SmallDisk;
   readonly pair?: PrimaryAndStandby;
-  /** Registers the current server with the reaper, where nothing else does. */
+  /** Registers the current server with the reaper, unless other code does so. */
   note?(): void;
   stop(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export class OwnDatabase implements FleetDatabase {
   }
 }
 
-/** Stops a process such that it also stops its embedded PostgreSQL. */
+/** Stops a process in such a way that the process also stops its embedded PostgreSQL. */
 export async function stopWithDatabase(member: KeptProcess): Promise<void> {
   const late = setTimeout(() => void member.stop(), 30_000);
   await member.terminate();

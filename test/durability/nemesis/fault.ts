@@ -3,7 +3,7 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
-/** A fault with a duration takes effect within this time, even beside other faults that stop deliveries. */
+/** A fault with a duration takes effect within this time, even during other faults that stop deliveries. */
 export const EFFECT_MS_MAX = 60_000;
 
 /** Kind of a disruption in which workers could not record results for as long as their lease. */
@@ -15,19 +15,19 @@ export interface Inflicted {
   fromMs: number;
   /** From this time on the broken part works again and the service starts to recover. */
   toMs: number;
-  /** Attempts that were cut. Only these may be repeated. */
+  /** Attempts that the fault cut. Only these attempts may be repeated. */
   disruptions: readonly Disruption[];
   /** Whether storage was down, so that no node could accept. */
   isOutage: boolean;
   /** Extra time of each round trip to storage, if that was the fault. */
   roundTripMs?: number;
-  /** Number of processes that were stopped and left at the end of their drain time with work left. */
+  /** Number of stopped processes that exited at the end of their drain time with unfinished work. */
   undrained?: number;
   /** Addresses of API nodes that were down. */
   away: readonly string[];
   /**
-   * Processes that were restarted one after the other, and when. Another fault may have hit the only other node
-   * meanwhile.
+   * Processes that were restarted one after the other, and the time of each restart. During a restart, another fault
+   * may have affected the only other node.
    */
   turns?: readonly { url: string; fromMs: number; toMs: number }[];
   /** Evidence that the fault had an effect. A fault without an effect fails the test. */

@@ -48,10 +48,10 @@ const BURST = 300;
 const BURST_LANES = 24;
 const BURST_MS_MAX = 5_000;
 const SHARED = { LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '5s' };
-/** More than any drain needs on a quiet machine. A process that leaves with work left is a failure. */
+/** Longer than any drain takes on a quiet machine. A process that exits with unfinished work is a failure. */
 const DRAIN_SECONDS = 30;
 
-/** Returns whether this machine can run such a fleet. Logs the reason if not. */
+/** Returns whether this machine can run a fleet of this kind. Logs the reason if not. */
 export function isPossible(kind: FleetKind): boolean {
   if (kind === 'redis') return isRedisInstalled();
   if (kind !== 'small disk' || SmallDisk.isPossible()) return true;
@@ -72,7 +72,7 @@ export class Fleet {
    * Messages to misbehaving receivers. They arrive when the circuits close, and only the end of the run waits for them.
    */
   readonly debts: Load[] = [];
-  /** Extra messages to normal receivers, on top of the load of this round. They count like the load. */
+  /** Extra messages to normal receivers, on top of the load of this round. The checks treat them like the load. */
   bursts: Load[] = [];
   private broken: Promise<string[]> | null = null;
   private silences = 0;
@@ -85,7 +85,7 @@ export class Fleet {
     readonly clocks: ReadonlyMap<string, ProcessClock>,
     readonly names: NameServer,
     readonly redis: { server: ForgetfulRedis; wire: Wire } | null,
-    /** Null if the fleet has no mail. */
+    /** Mail traffic of the fleet; null if the fleet has no mail. */
     readonly mail: MailTraffic | null,
   ) {
     const members = [...clocks.keys()].map((name) => scene.member(name));
@@ -191,12 +191,12 @@ export class Fleet {
   }
 
   /**
-   * Waits until the circuit is closed that opened at this destination's last misbehaviour. While it is open, the
-   * destination gets no deliveries.
+   * Waits until the circuit that opened at this destination's last misbehaviour is closed. While the circuit is open,
+   * the destination gets no deliveries.
    */
   async forgiven(id: string): Promise<void> {
     const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
-    // PostgreSQL itself may be down because of another fault.
+    // The query may fail, because another fault may have stopped PostgreSQL itself.
     const isClosed = async (): Promise<boolean> => {
       await this.hurry();
       const [row] = await query<{ count: number }>(this.database.url(), open, [uuidOf(id)]);

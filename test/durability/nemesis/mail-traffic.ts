@@ -217,7 +217,7 @@ export class MailTraffic {
     }
   }
 
-  /** Started mail is retried until the fleet is gone. */
+  /** Returns whether the fleet has ended. Started mail is retried until then. */
   private isAbandoned(): boolean {
     return this.scene === null;
   }

@@ -11,7 +11,7 @@ export interface Emailed {
   to: string;
   text: string;
   isAccepted: boolean;
-  /** An answer that no email should get. */
+  /** An unexpected answer to the email, or null. */
   refusal: string | null;
 }
 

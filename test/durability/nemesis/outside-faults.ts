@@ -8,7 +8,7 @@ const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
 /** About a hundred messages per second to the misbehaving receiver. */
 const LANES = 4;
 const PAUSE_MS = 30;
-/** Below half a minute, so that the first probe of a circuit finds a working receiver. */
+/** Durations below half a minute, so that the first probe of a circuit finds a working receiver. */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
 
 /** Faults of Redis, name servers and receivers. */
@@ -61,7 +61,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   const before = wire.withheldBytes;
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // A paused process sends nothing.
+    // Waits for withheld bytes, because a process that another fault has paused sends nothing.
     await eventually(() => wire.withheldBytes > before, EFFECT_MS_MAX, 250);
   };
   return during(
@@ -76,7 +76,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   );
 }
 
-/** Sends to many names whose servers never answer, and to one that resolves, where the message must arrive. */
+/** Sends to many names whose servers never answer, and to one name that resolves. The latter message must arrive. */
 async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const [silent, named] = [fleet.silentlyNamed(), fleet.named()];
   const before = fleet.names.swallowed;
@@ -88,7 +88,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // While storage is also broken, no worker delivers and no name is resolved.
+    // Waits for a query, because no worker resolves names while storage is also broken.
     await eventually(() => fleet.names.swallowed > before, EFFECT_MS_MAX, 250);
   };
   return during('silent name servers', begin, lasts, async () => {
@@ -100,7 +100,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   });
 }
 
-/** Makes a receiver misbehave and sends to it all the while. */
+/** Makes a receiver misbehave and sends to it during the whole time. */
 async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promise<Inflicted> {
   const { number, id } = await fleet.misbehaving(how);
   await fleet.forgiven(id);

@@ -33,7 +33,7 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.apis), holdMs),
   },
   {
-    // Longer than the lease of ten seconds, so that other workers take over its deliveries.
+    // The pause is longer than the lease of ten seconds, so that other workers take over the worker's deliveries.
     name: 'pause-worker',
     group: 'processes',
     fleets: MEMBERS,
@@ -55,8 +55,7 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
 ];
 
 /**
- * Kills a process. If another process has the same role, the service stays available. An `all` process takes its role
- * with it.
+ * Kills a process. If another process has the same role, the service stays available. An `all` process has every role.
  */
 async function kill(fleet: Fleet, victim: KeptProcess): Promise<Inflicted> {
   await victim.up();
@@ -89,7 +88,7 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // A process that another fault killed meanwhile was paused until then.
+    // If another fault killed the process during the pause, the process was paused until then.
     state = victim.pid === pid ? stateOf(pid) : 'T';
   };
   const inflicted = await during(`pause of ${victim.name}`, begin, lasts, () => {
@@ -102,8 +101,8 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
 }
 
 /**
- * Restarts each process, the next one when the previous is back. A process that cannot finish exits at the end of its
- * drain time.
+ * Restarts the processes one after the other. Each restart begins when the previous process is back. A process that
+ * cannot finish exits at the end of its drain time.
  */
 async function roll(fleet: Fleet): Promise<Inflicted> {
   const ends: (number | string)[] = [];
@@ -118,7 +117,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
         const fromMs = Date.now();
         const wasUp = member.isUp;
         const end = await member.terminate();
-        // A start that another fault made necessary is aborted before the process handles signals.
+        // A process that is still starting after another fault exits at once, because it does not handle signals yet.
         ends.push(end === 'SIGTERM' && !wasUp ? 0 : end);
         if (end === 1) words.push(`${member.name}: ${member.log().slice(-LAST_WORDS_CHARACTERS)}`);
         if (end === 'SIGKILL') cuts.push(...cutNow(fleet, member));
@@ -136,7 +135,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
   return { ...inflicted, disruptions: cuts, turns, undrained: ends.filter((end) => end === 'SIGKILL').length };
 }
 
-/** Gives one process a wrong clock, from its start or suddenly. Both cases end with a step back. */
+/** Gives one process a wrong clock, either from its start or suddenly. In both cases the clock is finally set back. */
 function clock(name: string, shiftMs: number): FaultKind {
   return {
     name,
@@ -147,7 +146,7 @@ function clock(name: string, shiftMs: number): FaultKind {
       const victim = dice.pick(fleet.members);
       const own = fleet.clocks.get(victim.name);
       if (!own) throw new Error(`${victim.name} has no clock.`);
-      // Cleanup jobs run at the start and then every hour.
+      // A large shift begins at a start of the process, because cleanup jobs run at the start and then every hour.
       const isFromStart = Math.abs(shiftMs) >= DAY_MS || dice.next() < 0.5;
       const cuts: Disruption[] = [];
       await victim.up();

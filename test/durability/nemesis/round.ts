@@ -123,8 +123,8 @@ export class Round {
 }
 
 /**
- * Waits until messages to misbehaving receivers arrive after the receivers work again. Returns the ids of those that
- * did not.
+ * Waits until messages to misbehaving receivers arrive after the receivers work again. Returns the ids of messages that
+ * did not arrive.
  */
 export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<string[]> {
   const unpaid = (): string[] => {

@@ -12,10 +12,10 @@ export interface RunOptions {
   dice: Seeded;
   seed: number;
   minutes: number;
-  /** Minimum and maximum number of faults in a round. A fleet with fewer kinds has fewer. */
+  /** Minimum and maximum number of faults in a round. If a fleet has fewer kinds, its rounds have fewer faults. */
   atOnceMin: number;
   atOnceMax: number;
-  /** Whether each fault is as short as in CI, which allows more of them. */
+  /** Whether each fault is as short as in CI, which allows more faults. */
   isShort: boolean;
 }
 

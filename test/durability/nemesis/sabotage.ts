@@ -9,12 +9,12 @@ export interface Sabotaged {
   claim: RegExp;
 }
 
-/** Long enough after all faults that none can be the cause, also on a busy machine. */
+/** A time after all faults that is long enough to rule out every fault as the cause, even on a busy machine. */
 const laterMs = ({ pace }: RoundEvidence): number => 2_000 * backSecondsMax(pace);
 
 /**
- * Returns the evidence of a real round, each time with one error that no fault excuses. A checker that accepts any of
- * them cannot detect that error under this fault.
+ * Returns copies of the evidence of a real round, each with one error that no fault excuses. A checker that accepts a
+ * copy cannot detect the copy's error under this fault.
  */
 export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
   const victim = evidence.arrivals.filter(isGood).at(-1);
@@ -115,7 +115,7 @@ export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
 
 const isGood = ({ status, isSigned }: Received): boolean => status === 200 && isSigned;
 
-/** Returns the arrivals with those after the last fault much delayed. */
+/** Returns the arrivals, with a long delay for those after the last fault. */
 function delayed(evidence: RoundEvidence): Received[] {
   const endMs = Math.max(...evidence.faults.map(({ toMs }) => toMs));
   const byMs = laterMs(evidence);

@@ -10,7 +10,7 @@ const PIECE_BYTES = 1024 * 1024;
 export class SmallDisk {
   private constructor(readonly directory: string) {}
 
-  /** Returns whether this machine allows the mount. It is tried once. */
+  /** Tries the mount once, and returns whether this machine allows it. */
   static isPossible(): boolean {
     const disk = SmallDisk.mount();
     disk?.remove();

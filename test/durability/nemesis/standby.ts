@@ -50,7 +50,7 @@ export class PrimaryAndStandby {
     return this.hasFailedOver ? this.standby.url : this.primary.url;
   }
 
-  /** Stops the primary for good and promotes the standby. Can be called once. */
+  /** Stops the primary permanently and promotes the standby. Can be called once. */
   async failOver(): Promise<void> {
     await this.primary.stop();
     this.hasFailedOver = true;

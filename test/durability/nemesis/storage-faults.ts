@@ -94,7 +94,7 @@ async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
                      where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`;
   let ended = 0;
   const untilMs = performance.now() + holdMs;
-  // Beside other faults there may be no client for a while.
+  // During other faults, there may be no client to terminate for a while.
   const giveUpMs = untilMs + EFFECT_MS_MAX;
   const lasts = async (): Promise<void> => {
     do {
@@ -128,7 +128,7 @@ async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicte
     () => wires.forEach((wire) => wire.silence(isServerGone)),
     async () => {
       await sleep(holdMs);
-      // A paused process sends nothing.
+      // Waits for withheld bytes, because a process that another fault has paused sends nothing.
       await eventually(() => withheld + sum(wires) > 0, EFFECT_MS_MAX, 250);
     },
     () => {
@@ -165,7 +165,7 @@ async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   let free = Infinity;
   const lasts = async (): Promise<void> => {
     const untilMs = performance.now() + holdMs;
-    // Takes the space again that PostgreSQL frees meanwhile.
+    // Fills the space again that PostgreSQL frees during the fault.
     while (performance.now() < untilMs) {
       disk.fill();
       free = Math.min(free, disk.freeBytes());

@@ -12,12 +12,12 @@ const OPEN_MS_MAX = 120_000 * BUSY_TIMES;
 const ROUND_MS_MAX = 180_000 * BUSY_TIMES;
 const PATIENCE = { acceptMs: 45_000, settleMs: 60_000 };
 /**
- * A circuit that opened is probed after half a minute, then after one minute and two more. The second probe must be
- * seen.
+ * An open circuit is probed after half a minute, then after one more minute, and then after two more minutes. The test
+ * must wait for the second probe.
  */
 const DEBTS_MS_MAX = 240_000;
 
-/** Runs the CI rounds on one fleet. Each has one kind of fault, or several joined with `+`. */
+/** Runs the CI rounds on one fleet. Each round has one kind of fault, or several kinds joined with `+`. */
 export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): void {
   const describeIfPossible = isPossible(fleetKind) ? describe : describe.skip;
   describeIfPossible(`the nemesis, fleet: ${fleetKind}`, () => {
@@ -65,7 +65,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
     (owes ? it : it.skip)(
       'what was sent to receivers that misbehaved arrives when they are well again',
       async () => {
-        // If a fleet was replaced, its outstanding messages are gone, but then its round has failed.
+        // If a fleet was replaced, its outstanding messages were lost, but its round has already failed.
         if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
       },
       DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,

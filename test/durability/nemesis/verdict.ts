@@ -13,7 +13,7 @@ export interface RoundEvidence {
   refusals: readonly string[];
   /** Requests that the normal destinations got during the round. */
   arrivals: readonly Received[];
-  /** Ids of earlier rounds, all of which were delivered. */
+  /** Message ids of earlier rounds, all of which were delivered. */
   earlier: ReadonlySet<string>;
   /** Number of normal destinations. */
   destinations: number;
@@ -36,17 +36,17 @@ export interface Verdict {
   accepted: number;
   lost: number;
   doubled: number;
-  /** Number of those that at-least-once allows: their first delivery was in flight when something was cut. */
+  /** Number of doubled messages that at-least-once delivery allows: a fault cut their first delivery. */
   doubledAllowed: number;
   corrupted: number;
   wronglySigned: number;
-  /** Deliveries with a timestamp five minutes off, which the receiver therefore rejected and which must be retried. */
+  /** Deliveries whose timestamp was wrong by five minutes. The receiver rejected them, and they must be retried. */
   misdated: number;
-  /** Messages that no node accepted although one was up. */
+  /** Messages that no node accepted although a node was up. */
   refused: number;
   crashed: number;
   /**
-   * Time from the end of the last fault until every destination was reached and everything older had arrived. Null if
+   * Time from the end of the last fault until every destination was reached and all older messages had arrived. Null if
    * that never happened.
    */
   backSeconds: number | null;
@@ -62,8 +62,8 @@ export interface Verdict {
 }
 
 /**
- * When the lease of a dead or silent process ends, by PostgreSQL's clock, other processes take over its deliveries. A
- * busy machine does not change it.
+ * When the lease of a dead or silent process ends, by PostgreSQL's clock, other processes take over its deliveries. The
+ * lease is the same on a busy machine.
  */
 const LEASE_SECONDS = 10;
 /** Time to connect, claim, accept and deliver again on a quiet machine. */
@@ -129,8 +129,8 @@ export function judge(evidence: RoundEvidence): Verdict {
 }
 
 /**
- * Counts messages that were refused. After a failed attempt a caller tries the next node. If that fails too although
- * neither the node nor storage was broken, the message was refused.
+ * Counts messages that were refused. After a failed attempt a caller tries the next node. If the next attempt fails too
+ * although neither the node nor storage was broken, the message was refused.
  */
 function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** A server's keepalive detects a dead client eventually. Here it takes half a minute. */
+/** The keepalive of a server detects a dead client after some time. This proxy imitates that after half a minute. */
 const DEAD_MS = 30_000;
 
 /** Two connected sockets, which are cut off from each other while the wire is silent. */
@@ -50,8 +50,8 @@ export class Wire {
 
   /**
    * Stops forwarding without closing anything. Existing connections never get data from their other end again, and new
-   * ones get none either. If the server lost its power, its ends close. As behind an expired NAT entry, they otherwise
-   * stay open with all locks that they hold.
+   * connections get no data either. With `isServerGone`, the server's ends close, as when it loses power. Otherwise
+   * they stay open with all locks that they hold, as behind an expired NAT entry.
    */
   silence(isServerGone: boolean): void {
     this.isSilent = true;

@@ -64,8 +64,8 @@ function collect(entries) {
 function codeOf(file, format) {
   const text = readFileSync(file, 'utf8').replace(/^#!.*/, '');
   if (format === 'json') return text;
-  // Replaces the `import()` expression, but not a method of that name. Code from V8's cache has no `import()` of its
-  // own.
+  // Replaces the `import()` expression, but not a method of that name. Code from V8's cache cannot use `import()`
+  // itself.
   const named = text.replace(/(?<![.\w$])import\s*\((?![^()]*\)\s*\{)/g, '__import(');
   if (format === 'commonjs') return shortened(named, file);
   return transformSync(named.replace(/\bimport\.meta\b/g, '__meta'), {
@@ -74,7 +74,7 @@ function codeOf(file, format) {
     isModule: true,
     sourceMaps: false,
     jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
-    // The launcher makes the namespaces, because it knows the module of a specifier.
+    // The launcher creates the module namespaces, because it knows which module a specifier means.
     module: { type: 'commonjs', importInterop: 'none', strict: false },
     ...SHORT,
   }).code;
@@ -96,7 +96,7 @@ function shortened(code, file) {
 
 function specifiersIn(code, format) {
   if (format === 'json') return [];
-  // Imports in CommonJS resolve by other rules. Node.js does these.
+  // Imports in CommonJS modules follow other rules. Node.js resolves these imports.
   const calls = code.matchAll(
     format === 'module'
       ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g

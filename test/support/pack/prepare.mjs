@@ -8,7 +8,7 @@ import pg from 'pg';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
 const dist = path.join(root, 'dist');
-/** The service first, then the operator commands that load much of it. */
+/** Programs in the pack: the service first, then the operator commands that load much of it. */
 const PROGRAMS = [
   'main',
   'backup',

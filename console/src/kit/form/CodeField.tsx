@@ -43,7 +43,7 @@ export function CodeField({
       isLeaving.current = true;
     } else if (event.key === 'Tab' && !event.shiftKey && !isLeaving.current && !isReadOnly) {
       event.preventDefault();
-      // Inserts as if typed, so that it can be undone.
+      // Inserts the text as if the user typed it, so that it can be undone.
       document.execCommand('insertText', false, '  ');
     } else if (event.key !== 'Shift' && event.key !== 'Tab') isLeaving.current = false;
   };

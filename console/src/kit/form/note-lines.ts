@@ -6,8 +6,8 @@ export function toNoteLines(notes: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Parses such lines. Returns the notes, or the number of the first invalid line. A value may contain a colon, a name
- * may not.
+ * Parses lines of the form `name: value`. Returns the notes, or the number of the first invalid line. A value may
+ * contain a colon, but a name must not contain one.
  */
 export function fromNoteLines(text: string): Record<string, string> | number {
   const found: [string, string][] = [];

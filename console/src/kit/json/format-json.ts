@@ -46,7 +46,7 @@ function* formatting(text: string): Generator<undefined, string | null> {
       parts.push(token, line());
     } else if (token === '}' || token === ']') {
       depth -= 1;
-      // Empty brackets stay together.
+      // Keep a pair of empty brackets on one line.
       if (/^\n *$/.test(parts.at(-1) ?? '') && ['{', '['].includes(parts.at(-2) ?? '')) parts.pop();
       else parts.push(line());
       parts.push(token);

@@ -2,7 +2,7 @@ import { preferences } from '../preferences';
 import { de } from './de';
 import { en } from './en';
 
-/** Key of a text. If a language lacks a key, it does not compile. */
+/** Key of a text. If a language lacks a key, the code does not compile. */
 export type MessageKey = keyof typeof en;
 
 /**

@@ -18,7 +18,7 @@ export interface PlotCanvasProps extends Plotted {
 const HEIGHT = 160;
 const DASHES = { solid: [], dashed: [8, 4], dotted: [2, 3] } as const;
 const DAY_MS = 86_400_000;
-/** Counts and milliseconds are integers. */
+/** Steps of the value axis. All steps are integers, because counts and milliseconds are integers. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /**
@@ -58,7 +58,7 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
 }
 
 function figuresOf({ startsMs, series }: Pick<Plotted, 'startsMs' | 'series'>): uPlot.AlignedData {
-  // A bar with the value zero would be drawn as a line on the axis.
+  // Zero becomes null, because a bar with the value zero would be drawn as a line on the axis.
   return [
     startsMs.map((ms) => ms / 1000),
     ...series.map(({ kind, values }) => (kind === 'bars' ? values.map((value) => value || null) : [...values])),

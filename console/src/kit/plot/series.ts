@@ -10,7 +10,7 @@ export interface Series {
   kind: 'bars' | 'line';
   /** Line style. Series must be distinguishable without colour. */
   dash?: 'solid' | 'dashed' | 'dotted';
-  /** Text of the legend while no window is pointed at. */
+  /** Text of the legend while the pointer is not over a time window. */
   summary?: string;
 }
 

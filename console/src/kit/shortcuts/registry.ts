@@ -38,7 +38,7 @@ export interface Pressed {
   key: string;
   isMod: boolean;
   isAlt: boolean;
-  /** Whether a text field has the focus. Letters then belong to the field. */
+  /** Whether a text field has the focus. Letters are then typed into the field and trigger no shortcuts. */
   isTyping: boolean;
 }
 

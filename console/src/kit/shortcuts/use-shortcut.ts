@@ -10,7 +10,7 @@ let before: string | null = null;
  */
 export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): void {
   const latest = useRef(handler);
-  // A layout effect, because the user may press the key as soon as the screen is visible.
+  // This must be a layout effect, because the user may press the key as soon as the screen is visible.
   useLayoutEffect(() => void (latest.current = handler));
   useLayoutEffect(() => {
     if (!isOn) return;
@@ -24,7 +24,7 @@ export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): v
   }, [id, isOn]);
 }
 
-/** Listens to the keyboard. Returns a function that stops it. */
+/** Listens to the keyboard. Returns a function that stops listening. */
 export function listenToKeys(): () => void {
   const listen = (event: KeyboardEvent): void => {
     const target = event.target instanceof HTMLElement ? event.target : null;

@@ -6,7 +6,7 @@ export interface TextRows {
   count: number;
   /** Start and end of a row, without its line break. */
   bounds: (row: number) => [from: number, to: number];
-  /** Number of the line that starts with this row, from 1. Null for a row within a line. */
+  /** Number of the line that starts with this row, counted from 1. Null if the row starts within a line. */
   lineOf: (row: number) => number | null;
   /** Index of the row that contains an offset of the text. */
   rowAt: (place: number) => number;
@@ -57,7 +57,7 @@ function lastAt(numbers: readonly number[], value: number): number {
 /** Maximum number of matches that are searched for. */
 export const MATCHES_MAX = 1_000;
 
-/** Returns the positions of a text in another, ignoring case. */
+/** Returns the positions of `wanted` in `text`, ignoring case. */
 export function findAll(text: string, wanted: string): number[] {
   if (wanted === '') return [];
   const found: number[] = [];
@@ -68,10 +68,10 @@ export function findAll(text: string, wanted: string): number[] {
   return found;
 }
 
-/** A part of a row, with its match if it has one. */
+/** A part of a row: a match of the search, or text between matches. */
 export interface Piece {
   text: string;
-  /** Index of its match. Null for text between matches. */
+  /** Index of the match. Null for text between matches. */
   match: number | null;
 }
 

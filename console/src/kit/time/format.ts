@@ -1,9 +1,9 @@
 /** A time formatted in the user's time zone and in UTC. */
 export interface ToldTime {
   local: string;
-  /** Without the day, for narrow screens. */
+  /** Local time without the day, for narrow screens. */
   short: string;
-  /** With the day, but without seconds and year, for recent times. */
+  /** Local time with the day, but without seconds and year, for recent times. */
   near: string;
   utc: string;
 }
@@ -29,7 +29,7 @@ interface Formats {
 
 const formats = new Map<string, Formats>();
 
-/** Cached, because creating a format takes longer than formatting all times of a screen. */
+/** Caches formats, because creating a format takes longer than formatting all times of a screen. */
 function formatsOf(language: string, timeZone?: string): Formats {
   const key = `${language} ${timeZone ?? ''}`;
   const made = formats.get(key);

@@ -3,7 +3,7 @@ import { bodyHmac, jsonSample, type Preset } from '../preset.js';
 /** An account has up to a hundred keys, and each key signs in a separate header. */
 const DOCUSIGN_KEYS_MAX = 100;
 
-/** Shops, forms, calendars and documents. */
+/** Presets for shops, forms, calendars and documents. */
 export const BUSINESS: readonly Preset[] = [
   {
     id: 'shopify',
@@ -14,7 +14,7 @@ export const BUSINESS: readonly Preset[] = [
     }),
     secret: "The client secret of the app, or the signing secret of the shop's notifications.",
     eventType: [[{ header: 'x-shopify-topic' }], [{ header: 'shopify-topic' }]],
-    // One event id covers several topics. The webhook id identifies one delivery.
+    // One event id covers several topics, but the webhook id identifies a single delivery.
     dedupeId: [[{ header: 'x-shopify-webhook-id' }], [{ header: 'shopify-webhook-id' }]],
     response: null,
     retry: {

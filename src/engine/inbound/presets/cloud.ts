@@ -1,6 +1,6 @@
 import { jsonSample, type Preset } from '../preset.js';
 
-/** Platforms and identity providers. */
+/** Presets for platforms and identity providers. */
 export const CLOUD: readonly Preset[] = [
   {
     id: 'ms-graph',

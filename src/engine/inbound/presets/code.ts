@@ -21,7 +21,7 @@ const GITLAB_SAMPLE = jsonSample(
   { 'x-gitlab-event': 'Push Hook', 'idempotency-key': '{{id}}' },
 );
 
-/** Source code hosts and project trackers. */
+/** Presets for source code hosts and project trackers. */
 export const CODE: readonly Preset[] = [
   {
     id: 'github',

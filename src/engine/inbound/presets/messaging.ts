@@ -1,6 +1,6 @@
 import { bodyHmac, jsonSample, type Preset } from '../preset.js';
 
-/** Mail, telephone and chat. */
+/** Presets for mail, telephone and chat. */
 export const MESSAGING: readonly Preset[] = [
   {
     id: 'slack',

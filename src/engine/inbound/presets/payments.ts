@@ -52,7 +52,7 @@ export const PAYMENTS: readonly Preset[] = [
     }),
     secret: 'The secret key of the notification destination (pdl_ntfset_…).',
     eventType: [[{ member: 'event_type' }]],
-    // A replay from Paddle's dashboard keeps the event id and must be delivered, so that id is not used.
+    // A replay from Paddle's dashboard keeps the event id and must be delivered. The event id is therefore not used.
     dedupeId: [[{ member: 'notification_id' }]],
     response: null,
     retry: { attempts: 60, note: 'Paddle tries 60 times over three days in live mode, three times in the sandbox.' },

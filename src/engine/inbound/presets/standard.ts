@@ -14,7 +14,7 @@ const SVIX_RETRY: Preset['retry'] = {
 const SVIX_ID: Preset['dedupeId'] = [[{ header: 'svix-id' }], [{ header: 'webhook-id' }]];
 const TYPE: Preset['eventType'] = [[{ member: 'type' }], [{ member: 'eventType' }]];
 
-/** Standard Webhooks, and providers that send through Svix. */
+/** Presets for Standard Webhooks, and for providers that send through Svix. */
 export const STANDARD: readonly Preset[] = [
   {
     id: 'standard-webhooks',

@@ -6,7 +6,7 @@ import { Environments } from './environments.js';
 
 const DAY_MS = 86_400_000;
 
-/** Counts from the id's time. A long period ends on a rounded day, so that several days share a partition. */
+/** Counts from the time in the id. The end of a long period is rounded, so that several days share a partition. */
 @Injectable()
 export class Retention {
   constructor(private readonly environments: Environments) {}

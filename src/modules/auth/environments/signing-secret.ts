@@ -16,7 +16,7 @@ export function newSigningSecret(vault: Vault, environmentId: number): SigningCo
 
 /** Returns the columns after a rotation: a new key, and the previous one until `previousUntil`. */
 export function rotatedSigningSecret(vault: Vault, row: EnvironmentEntity, previousUntil: Date): SigningColumns {
-  // Encrypted again, because a value can be decrypted only in the column that it was encrypted for.
+  // The key is encrypted again, because a value can be decrypted only in the column that it was encrypted for.
   const previousSecret = vault.seal(currentKey(vault, row), place(row.id, 'previous_secret'));
   return { ...newSigningSecret(vault, row.id), previousSecret, previousSecretUntil: previousUntil };
 }

@@ -11,7 +11,7 @@ export class AttachedSystemDestinations {
     this.knows = knows;
   }
 
-  /** Returns the id if the environment may use it, otherwise `null`. */
+  /** Returns the destination's id if the environment may use that destination, otherwise `null`. */
   async known(environmentId: number, id: Id | null): Promise<Id | null> {
     return id !== null && (await this.knows(environmentId, id)) ? id : null;
   }

@@ -37,8 +37,8 @@ export class GrantedKeys {
 
   /**
    * Creates a key, in the caller's transaction if there is one. Returns `null` if the approver was removed or no longer
-   * has the scope. The key is revoked with its approver, and expires no later than the approver's sign-in key. Its text
-   * cannot be read again.
+   * has the scope. The key is revoked with its approver, and expires no later than the approver's sign-in key. The text
+   * of the key cannot be read again.
    */
   issue({
     environmentId,
@@ -74,7 +74,7 @@ export class GrantedKeys {
   /** Revokes a key issued here and its rotations. Returns false if all of these keys were already revoked. */
   async revoke(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
-      // Locks the key. A concurrent rotation then completes first, and its new key is revoked as well, or it fails.
+      // Locks the key. A concurrent rotation either completes first, and its new key is revoked too, or it fails.
       await this.keys.findForUpdate(environmentId, id);
       const hashes = await this.granters.revokeOfGrant(environmentId, id);
       await this.notifications.announceAll('key', hashes);

@@ -22,7 +22,7 @@ const MEMBER: Statement = {
 
 const KEY: Statement = {
   name: 'granters.key',
-  // Uses the index `api_keys_pkey`. Locks the rows, as for members.
+  // Uses the index `api_keys_pkey`. Locks the rows, for the same reason as the statement for members.
   text: `
     select k.scope, k.expires_at as "expiresAt"
     from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id
@@ -31,7 +31,7 @@ const KEY: Statement = {
     for share of k, o`,
 };
 
-/** Keys granted directly or through other granted keys, without rotations. Index `api_keys_granter_key_idx`. */
+/** Keys granted directly or through other granted keys, without rotations. Uses `api_keys_granter_key_idx`. */
 const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
@@ -93,7 +93,7 @@ const REVOKE_OF_MEMBER: Statement = {
 export class GrantersStore {
   constructor(private readonly database: Database) {}
 
-  /** Locks the approver until the transaction ends. Returns `null` if it was removed or revoked. */
+  /** Locks the approver until the transaction ends. Returns `null` if the approver was removed or revoked. */
   async inForce(environmentId: number, { memberId, keyId }: KeyGranter): Promise<GranterFacts | null> {
     const [found] = await this.database.query<GranterFacts>(memberId === null ? KEY : MEMBER, [
       environmentId,
@@ -106,7 +106,7 @@ export class GrantersStore {
     return this.hashes(REVOKE_OF_KEY, [environmentId, keyId]);
   }
 
-  /** Revokes the first key of a grant, its rotations, and the keys that those granted in turn. */
+  /** Revokes the first key of a grant, its rotations, and all keys that were granted with these keys. */
   revokeOfGrant(environmentId: number, firstKeyId: Id): Promise<string[]> {
     return this.hashes(REVOKE_OF_GRANT, [environmentId, firstKeyId]);
   }
@@ -116,7 +116,7 @@ export class GrantersStore {
     return this.hashes(EXPIRE_OF_KEY, [environmentId, keyId, at]);
   }
 
-  /** Revokes a member's granted keys with the given scopes, and the keys that those granted in turn. */
+  /** Revokes a member's granted keys with the given scopes, and all keys that were granted with these keys. */
   revokeOfMember(organizationId: Id, memberId: Id, scopes: readonly Scope[]): Promise<string[]> {
     return this.hashes(REVOKE_OF_MEMBER, [organizationId, memberId, scopes]);
   }

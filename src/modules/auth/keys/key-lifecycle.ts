@@ -37,7 +37,7 @@ export class KeyLifecycle {
         'A key of the test environment cannot create a live key. Use a live admin key.',
       );
     }
-    // Also false for 23:59:60, which is a valid time but not representable in JavaScript.
+    // The comparison is also false for 23:59:60, a valid time that JavaScript cannot represent.
     if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
       throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
     }

@@ -93,7 +93,7 @@ const EXPIRE: Statement = {
 
 const NOTE_USES: Statement = {
   name: 'keys.note_uses',
-  // Uses the index `api_keys_pkey`. If several processes record the same minute, only the first one writes.
+  // Uses the index `api_keys_pkey`. If several processes record a use in the same minute, only the first one writes.
   text: `
     update api_keys k set last_used_at = u.at
     from unnest($1::int[], $2::uuid[], $3::timestamptz[]) as u (environment_id, id, at)
@@ -114,9 +114,7 @@ export class KeysStore {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /**
-   * Returns a page, newest first, starting after `before` if it is given. Uses the index `api_keys_pkey`, backwards.
-   */
+  /** Returns a page of keys older than `before` (if given), newest first. Reads the index `api_keys_pkey` backwards. */
   page(environmentId: number, before: Id | null, rowsMax: number): Promise<ApiKeyEntity[]> {
     return this.rows().find({
       where: before === null ? { environmentId } : { environmentId, id: LessThan(before) },
@@ -170,7 +168,7 @@ export class KeysStore {
     ]);
   }
 
-  /** Index `environments_organization_id_mode_key`. */
+  /** Uses the index `environments_organization_id_mode_key`. */
   async environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
     const { id } = await this.database
       .manager()

@@ -89,7 +89,7 @@ export class MembersService {
     });
   }
 
-  /** Returns memberships by organization name; none for an unknown address. `email` must be in lower case. */
+  /** Returns memberships sorted by organization name; empty for an unknown address. `email` must be in lower case. */
   findByEmail(email: string): Promise<Membership[]> {
     return this.openedBy(null, email);
   }
@@ -98,7 +98,7 @@ export class MembersService {
     return this.organizations.hasSeveral();
   }
 
-  /** Memberships that a provider may sign in to: its organization's, or all for the installation's (null). */
+  /** Returns memberships that the organization's identity provider may sign in to. A null slug allows all of them. */
   async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
     return (await this.store.ofEmail(email, organizationSlug)).map(
       ({ organization_id, organization_name, id, role }) => ({
@@ -111,7 +111,7 @@ export class MembersService {
   }
 
   /**
-   * Recipients of notices for the whole organization: the admins, and `email` if it is a member. At most `countMax`.
+   * Returns at most `countMax` recipients of notices for the organization: the admins, and `email` if it is a member.
    */
   toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]> {
     return this.store.toBeTold(organizationId, email, countMax);
@@ -123,7 +123,7 @@ export class MembersService {
 
   /**
    * Creates the member, or gives the existing one the role that the identity provider reports. The last admin keeps
-   * their role. An `organizationSlug` of null means the oldest organization. Returns `null` if there is none.
+   * their role. A null `organizationSlug` means the oldest organization. Returns `null` without an organization.
    */
   async provision(organizationSlug: string | null, person: NewMember): Promise<Provisioned | null> {
     return this.database.transaction(async () => {
@@ -154,7 +154,7 @@ export class MembersService {
     return (await this.store.update(known.organization_id, known.id, { role })) ?? known;
   }
 
-  /** Revokes the granted keys whose scope the member no longer has. Without a role, revokes all of them. */
+  /** Revokes the granted keys whose scope the member no longer has. If `role` is null, revokes all granted keys. */
   private async revokeGranted(organizationId: Id, id: Id, role: Scope | null): Promise<void> {
     const tooMuch = SCOPES.filter((scope) => role === null || !grants(role, scope));
     if (tooMuch.length > 0)

@@ -118,7 +118,7 @@ export class MembersStore {
     return (await this.database.query<MemberRow>(FIND_BY_EMAIL, [organizationId, email]))[0] ?? null;
   }
 
-  /** Returns a page, newest first, starting after `before` if it is given. */
+  /** Returns a page of members older than `before` (if given), newest first. */
   page(organizationId: Id, before: Id | null, rowsMax: number): Promise<MemberRow[]> {
     return this.database.query(PAGE, [organizationId, before, rowsMax]);
   }

@@ -24,9 +24,9 @@ export class FirstStart {
   ) {}
 
   /**
-   * Creates the first organization with its two environments unless there is one, and the key in BOOTSTRAP_API_KEY.
-   * Returns the generated admin keys, which must be shown once, or `null` if BOOTSTRAP_API_KEY is set and on any later
-   * start. Safe to run in several processes at the same time.
+   * Creates the first organization with its two environments, and the key in BOOTSTRAP_API_KEY, unless they exist.
+   * Returns the generated admin keys, which must be shown once. Returns `null` if BOOTSTRAP_API_KEY is set, and on any
+   * later start. Safe to run in several processes at the same time.
    */
   async run(): Promise<Modes | null> {
     const { bootstrapApiKey } = this.config;

@@ -71,7 +71,7 @@ const ERASED: Statement = {
   text: `update organizations set erased_at = now(), name = 'Removed' where id = $1::uuid and erased_at is null`,
 };
 
-/** Tables with an environment's rows, except partitioned ones: their events are dropped when retention ends. */
+/** Tables with an environment's rows, except partitioned tables, whose rows are dropped when retention ends. */
 const TABLES: Statement = {
   name: 'orgs.tables',
   text: `

@@ -53,8 +53,8 @@ export class OrgChangesBody {
   system_destination?: string | null;
 
   /**
-   * Origins that may show the environment's customers' portal in a frame: https, or in the test environment http on the
-   * local computer. If the list is empty, the portal opens only as a page of its own.
+   * Origins that may show the environment's customer portal in a frame: https origins, and in the test environment also
+   * http origins on the local computer. If the list is empty, the portal cannot be shown in a frame.
    */
   @ApiProperty({
     required: false,

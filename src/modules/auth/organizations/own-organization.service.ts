@@ -111,7 +111,7 @@ export class OrganizationService {
     }
   }
 
-  /** Reserves the current slug. Its URLs may be published, and no other organization may get their requests. */
+  /** Reserves the current slug. Its URLs may be public, and no other organization may receive their requests. */
   private async reserve(id: Id, slug: string | undefined): Promise<void> {
     if (slug === undefined) return;
     if (await this.store.isReservedFor(id, slug)) return;

@@ -15,7 +15,7 @@ const NEXT_ENVIRONMENT: Statement = {
   text: `select nextval(pg_get_serial_sequence('environments', 'id'))::int as id`,
 };
 
-/** Distinct retention periods of all environments: only a few. The default if there are no environments. */
+/** Selects the few distinct retention periods of all environments, or the default if there are no environments. */
 const RETENTIONS: Statement = {
   name: 'organizations.retentions',
   text: 'select distinct retention_days as days from environments union select 30 where not exists (select from environments)',
@@ -27,7 +27,7 @@ const SEVERAL: Statement = {
   text: 'select 1 from organizations where removed_at is null limit 2',
 };
 
-/** Index `reserved_slugs_pkey`. Reserves the current slug, because the transaction then replaces it. */
+/** Uses `reserved_slugs_pkey`. Reserves the current slug, because the transaction then replaces it. */
 const RESERVE: Statement = {
   name: 'organizations.reserve_slug',
   text: `
@@ -92,7 +92,7 @@ export class OrganizationsStore {
     await this.organizations().update({ id }, changes);
   }
 
-  /** Reserves the current slug in the caller's transaction. False if `slug` belongs to another organization. */
+  /** Reserves the current slug in the transaction. Returns false if `slug` belongs to another organization. */
   async isReservedFor(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
   }

@@ -5,7 +5,7 @@ export interface SessionCookie extends HostCookie {
   read: (header: string | undefined) => string | null;
 }
 
-/** 32 bytes in base64url. */
+/** Matches 32 bytes in base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 export function sessionCookie(owner: CookieOwner): SessionCookie {

@@ -83,7 +83,7 @@ const BY_HASH: Statement = {
 
 const TOUCH: Statement = {
   name: 'sessions.touch',
-  // Uses the index `sessions_pkey`. If several processes record the same minute, only the first one writes.
+  // Uses the index `sessions_pkey`. If several processes record a use in the same minute, only the first one writes.
   text: `
     update sessions set last_seen_at = now()
     where organization_id = $1::uuid and id = $2::uuid and last_seen_at < now() - interval '30 seconds'`,

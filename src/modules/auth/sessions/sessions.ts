@@ -23,7 +23,7 @@ const USER_AGENT_LENGTH_MAX = 200;
 interface Known {
   facts: SessionFacts;
   lastSeenMs: number;
-  /** Time at which the session ends, or the key that opened it if that is earlier. */
+  /** Time at which the session or the key that opened it expires, whichever is earlier. */
   endsMs: number;
 }
 
@@ -75,7 +75,7 @@ export class Sessions {
     return found && signedIn(found);
   }
 
-  /** Opens a session, ends the one in the `Cookie` header, and returns the value of `Set-Cookie`. */
+  /** Opens a session, ends the old session in the `Cookie` header, and returns the value of `Set-Cookie`. */
   async begin(
     owner: SessionOwner,
     { ip, userAgent = '' }: SessionClient,
@@ -153,7 +153,7 @@ export class Sessions {
   }
 }
 
-/** Derived from the session token, so it need not be stored. Only the cookie or a page made for it reveals it. */
+/** The token is derived from the session token and not stored. Only the cookie or the session's pages reveal it. */
 function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf:${token}`, 'base64url');
 }

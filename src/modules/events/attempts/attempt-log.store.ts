@@ -4,14 +4,14 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { AttemptRow, LoggedAttempt } from '../attempts.contract.js';
 
-/** Position in the list: directly after this attempt of this delivery of this event. */
+/** Position in the list of attempts, directly after the attempt that these fields identify. */
 export interface AttemptPosition {
   eventId: Id;
   ordinal: number;
   number: number;
 }
 
-/** Range from an event id to a position. Both limits bound the query's work. */
+/** Range of attempts from an event id to a position. Both ends of the range limit the query's work. */
 export interface AttemptRange {
   environmentId: number;
   targetId: Id;
@@ -21,7 +21,7 @@ export interface AttemptRange {
   eventType: string | null;
 }
 
-/** Index: events_target_id_idx only. */
+/** Reads only the index events_target_id_idx. */
 const FLOOR: Statement = {
   name: 'attempts_floor',
   text: `
@@ -30,8 +30,8 @@ const FLOOR: Statement = {
 };
 
 /**
- * Indexes: events_target_id_idx for the events, attempts_pkey for the attempts of each event, and due_deliveries_pkey
- * or deliveries_pkey for its delivery.
+ * Uses the indexes events_target_id_idx for the events, attempts_pkey for the attempts of each event, and
+ * due_deliveries_pkey or deliveries_pkey for its delivery.
  */
 const PAGE: Statement = {
   name: 'attempts_of_target',
@@ -63,7 +63,7 @@ const PAGE: Statement = {
     order by p."eventId" desc, p.ordinal desc, p.number desc`,
 };
 
-/** Index: attempts_pkey. */
+/** Uses the index attempts_pkey. */
 const FIRST: Statement = {
   name: 'attempt_log_first',
   text: `
@@ -76,7 +76,7 @@ const FIRST: Statement = {
 export class AttemptLogStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the last one of the first `events` events in the range, or null if there are fewer. */
+  /** Returns the id of event number `events` in the range, newest first. Returns null if the range has fewer events. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,

@@ -9,7 +9,7 @@ import { EventsStore } from '../events.store.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
 
 const LIMIT_DEFAULT = 50;
-/** Maximum number of events scanned for one page, regardless of its filters. The next page continues after them. */
+/** Maximum number of events scanned for one page, with or without filters. The next page starts after these events. */
 const EVENTS_MAX = 500;
 const POLL_MS = 40;
 
@@ -42,7 +42,7 @@ export class AttemptLog {
     return { attempts, nextCursor: last ? this.cursors.issue(tenant, list, textOf(last)) : null };
   }
 
-  /** Returns attempts oldest first. `expiresOn` is the day of the event's partition. */
+  /** Returns the event's attempts, oldest first. `expiresOn` is the day that identifies the event's partition. */
   ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]> {
     return this.events.attempts(tenant, event);
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-/** Index: deliveries_target_id_idx of each partition in descending order, for each target. */
+/** Reads the index deliveries_target_id_idx of each partition in descending order, once for each target. */
 const LATEST: Statement = {
   name: 'dead_letters_latest',
   text: `

@@ -48,7 +48,7 @@ export class AnswerItem {
   status: number;
 
   /**
-   * Response headers with names in lower case, repeated ones joined, up to 4 KB. Cookies and tokens appear as
+   * Response headers with names in lower case, up to 4 KB. Repeated headers are joined. Cookies and tokens appear as
    * `(hidden)`.
    */
   @ApiProperty({ ...HEADERS, example: { 'content-type': 'text/html', 'retry-after': '120', 'set-cookie': '(hidden)' } })

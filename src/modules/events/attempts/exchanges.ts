@@ -5,7 +5,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { EventLookup } from '../event-lookup.js';
 import { EventsStore, type ExchangeRow, type FoundEvent } from '../events.store.js';
 
-/** Recorded exchanges with their event, whose headers are part of the requests. */
+/** Recorded requests and responses, with their event. The headers of the event are part of the requests. */
 export interface EventExchanges {
   event: FoundEvent;
   rows: ExchangeRow[];
@@ -20,7 +20,7 @@ export class Exchanges {
     private readonly store: EventsStore,
   ) {}
 
-  /** Returns exchanges of failed attempts only. Throws 404. */
+  /** Returns exchanges of failed attempts only. Throws 404 if the event does not exist. */
   async findByEvent(tenant: Tenant, eventId: Id): Promise<EventExchanges> {
     const event = await this.lookup.find(tenant, eventId);
     if (event === null) throw notFound('event');

@@ -11,7 +11,7 @@ export class SignBody {
   delivery?: string;
 }
 
-/** A stored delivery as an attempt would send it now. Together with the payload it is the complete request. */
+/** The request that a new attempt of the delivery would send now, without the payload. */
 export class SignedRequestItem {
   /** The delivery's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })

@@ -30,7 +30,7 @@ export class Signing {
 
   /**
    * Signs the given delivery, or the latest one if none is given. Values that contain a named secret stay hidden.
-   * Throws 404, also for an erased payload, and 409 if the type has no signature.
+   * Throws 404 for an unknown delivery or an erased payload. Throws 409 if the destination's type has no signature.
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
     const event = await this.lookup.find(tenant, eventId);

@@ -7,13 +7,13 @@ import type { ErasureRange } from '../erasure.contract.js';
 
 export interface Placed {
   id: Id;
-  /** Day of the partition, as `YYYY-MM-DD`. */
+  /** Expiry day of the event's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Index: messages_application_id_idx, in descending order. */
+/** Reads the index messages_application_id_idx in descending order. */
 const PAGE: Statement = {
   name: 'application_erasure_page',
   text: `
@@ -21,7 +21,7 @@ const PAGE: Statement = {
     where environment_id = $1 and application_id = $2 and id < $3 and id >= $4 order by id desc limit $5`,
 };
 
-/** Index: messages_application_id_idx. The limit bounds the cost of a large range. */
+/** Uses the index messages_application_id_idx. The limit bounds the cost of a large range. */
 const COUNT: Statement = {
   name: 'application_erasure_count',
   text: `
@@ -30,7 +30,7 @@ const COUNT: Statement = {
     ) counted`,
 };
 
-/** Index: events_pkey of one partition. The ids of a message's events follow the message's own id. */
+/** Uses the index events_pkey of one partition. The ids of a message's events follow the message's own id. */
 const EVENTS: Statement = {
   name: 'application_erasure_events',
   text: `
@@ -42,7 +42,7 @@ const EVENTS: Statement = {
     ) e`,
 };
 
-/** Index: messages_pkey of one partition. Header names are kept, as for an event. */
+/** Uses the index messages_pkey of one partition. The names of the headers are not erased. */
 const ERASE: Statement = {
   name: 'application_erasure_messages',
   text: `
@@ -56,7 +56,7 @@ const ERASE: Statement = {
     select count(*)::int as count from erased`,
 };
 
-/** Index: attempts_pkey of one partition. */
+/** Uses the index attempts_pkey of one partition. */
 const ERASE_EXCERPTS: Statement = {
   name: 'application_erasure_excerpts',
   text: `
@@ -69,7 +69,7 @@ const ERASE_EXCERPTS: Statement = {
     select count(*)::int as count from erased`,
 };
 
-/** Index: attempts_pkey of one partition. */
+/** Uses the index attempts_pkey of one partition. */
 const COUNT_EXCERPTS: Statement = {
   name: 'application_erasure_count_excerpts',
   text: `
@@ -80,15 +80,15 @@ const COUNT_EXCERPTS: Statement = {
     ) a`,
 };
 
-/** Index: due_deliveries_pkey. */
+/** Uses the index due_deliveries_pkey. */
 const IS_OPEN: Statement = {
   name: 'application_erasure_is_open',
   text: 'select 1 from due_deliveries where environment_id = $1 and event_id = any ($2::uuid[]) limit 1',
 };
 
 /**
- * Index: due_deliveries_pkey, for all open deliveries of the environment, which are then filtered. The cost is
- * acceptable, because the statement is rare. An endpoint with its own URL is itself the target.
+ * Reads all open deliveries of the environment from the index due_deliveries_pkey and filters them. The cost is
+ * acceptable, because the statement rarely runs. For an endpoint with its own URL, `target_id` is the endpoint's id.
  */
 const WAITING: Statement = {
   name: 'application_erasure_waiting',

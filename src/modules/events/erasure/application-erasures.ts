@@ -5,7 +5,7 @@ import { type ErasedStretch, type ErasurePreview, type ErasureRange } from '../e
 import { ApplicationErasureStore } from './application-erasure.store.js';
 
 const MESSAGES_MAX = 500;
-/** Maximum number of events per step. A message with a larger fan-out is a step of its own. */
+/** Maximum number of events per step. A message with more events is erased in its own step. */
 const EVENTS_MAX = 2_000;
 /** Maximum number of messages and events that one preview scans, which takes about a second. */
 const PREVIEW_MAX = 20_000;
@@ -50,8 +50,8 @@ export class ApplicationErasures {
   }
 
   /**
-   * Erases payloads first. From then on, any worker that claims a delivery ends it, even if this process dies in
-   * between. Erases excerpts once no delivery is open, because an attempt in flight would still write an excerpt.
+   * Erases the payloads first. After that, a worker that claims a delivery ends it, even if this process stops early.
+   * Erases excerpts only if no delivery is open, because an attempt in flight would still write an excerpt.
    */
   async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

@@ -9,7 +9,7 @@ export interface MessageMember {
   messageId: Id | null;
 }
 
-/** Index: events_pkey in each partition. Only a message's events have ids that follow the message's own id. */
+/** Uses the index events_pkey in each partition. Only a message's events have ids that follow the message's own id. */
 const MEMBERS: Statement = {
   name: 'erase_members',
   text: `
@@ -17,11 +17,11 @@ const MEMBERS: Statement = {
     where environment_id = $1 and id >= $2 and id <= $3 and (id = $2 or message_id = $2)`,
 };
 
-/** SQL expression: the headers with their names kept and their values emptied. */
+/** SQL expression for the headers with their names unchanged and their values empty. */
 const NAMES = `
   case when headers is not null then coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end`;
 
-/** The transform's note is removed too, because it may quote the body. */
+/** Also erases the note of the transform, because the note may quote the body. */
 const ERASED_REQUESTS = `
   update requests
   set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status'
@@ -29,7 +29,7 @@ const ERASED_REQUESTS = `
         select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n)
           from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')`;
 
-/** Does not overwrite the time of the first erasure. Indexes: events_pkey and requests_pkey in each partition. */
+/** Does not overwrite the time of the first erasure. Uses events_pkey and requests_pkey in each partition. */
 const ERASE_EVENT: Statement = {
   name: 'erase_event',
   text: `
@@ -40,13 +40,13 @@ const ERASE_EVENT: Statement = {
     ${ERASED_REQUESTS} where environment_id = $1 and id = $2`,
 };
 
-/** Index: requests_duplicate_of_idx in each partition. A request without a body counts as erased. */
+/** Uses the index requests_duplicate_of_idx in each partition. A request whose body is missing is treated as erased. */
 const ERASE_REPEATS: Statement = {
   name: 'erase_repeats',
   text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2`,
 };
 
-/** Index: messages_pkey in each partition. */
+/** Uses the index messages_pkey in each partition. */
 const ERASE_MESSAGE: Statement = {
   name: 'erase_message',
   text: `
@@ -54,7 +54,7 @@ const ERASE_MESSAGE: Statement = {
     where environment_id = $1 and id = $2 and erased_at is null`,
 };
 
-/** Indexes: events_pkey and messages_pkey. */
+/** Uses the indexes events_pkey and messages_pkey. */
 const ERASED_AT: Statement = {
   name: 'erase_erased_at',
   text: `
@@ -67,14 +67,14 @@ const ERASED_AT: Statement = {
 export class EraseStore {
   constructor(private readonly database: Database) {}
 
-  /** The event with this id, or the events of the message with this id. */
+  /** Returns the event with this id, or the events of the message with this id. */
   members(environmentId: number, id: Id): Promise<MessageMember[]> {
     return this.database.queryPrepared(MEMBERS, [environmentId, id, idAfter(id, FAN_OUT_MAX)]);
   }
 
   async event(environmentId: number, id: Id): Promise<void> {
-    // Erases duplicates first. If the process dies in between, the event does not count as erased yet, and the erasure
-    // can be requested again.
+    // Erases duplicates first. If the process stops before the next statement, the event is not marked as erased. The
+    // erasure can then be requested again.
     await this.database.queryPrepared(ERASE_REPEATS, [environmentId, id]);
     await this.database.queryPrepared(ERASE_EVENT, [environmentId, id]);
   }

@@ -14,7 +14,7 @@ export class Erase {
     private readonly database: Database,
   ) {}
 
-  /** Cancels deliveries of all events of the message. Null if this environment has no such event. */
+  /** Cancels all deliveries of an event or a message. Returns null if the environment has no such event or message. */
   async cancel(environmentId: number, id: Id): Promise<number | null> {
     const members = await this.store.members(environmentId, id);
     return members.length === 0
@@ -27,9 +27,9 @@ export class Erase {
   }
 
   /**
-   * Erases the payload for all events of its message, and ends waiting deliveries. False if there is no such event.
-   * Safe to repeat. The payload is erased first, so that any worker that claims a delivery later ends it, even if this
-   * process dies in between.
+   * Erases the payload of the event and of all other events of its message, and cancels their waiting deliveries.
+   * Returns false if there is no such event. Safe to repeat. The payload is erased first. After that, a worker that
+   * claims a delivery ends it, even if this process stops early.
    */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     const named = await this.store.members(environmentId, id);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type EraseContent } from '../erasure.contract.js';
 
-/** Modules that store content of events outside of the ledger register here, so that it is erased with the payload. */
+/** A module that stores content of events itself registers here, so that its copy is erased with the payload. */
 @Injectable()
 export class AttachedContents {
   private readonly erasers: EraseContent[] = [];

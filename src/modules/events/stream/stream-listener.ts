@@ -11,7 +11,7 @@ export type StreamFilter = Pick<
   'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'
 > & { direction?: string };
 
-/** Credential of the client (a key, or a session's `Cookie` header), kept to check periodically that it is valid. */
+/** Credential of the client (a key, or a session's `Cookie` header). The stream regularly checks that it is valid. */
 export interface Proof {
   kind: 'key' | 'session';
   value: string;
@@ -23,7 +23,7 @@ export interface Listening {
   filter: StreamFilter | null;
   /** Position after which the stream resumes; null to start with the next change. */
   resumesAt: StreamPosition | null;
-  /** False if the stream ends after sending all changes that existed on connecting. */
+  /** False if the stream ends after sending all changes that existed when the client connected. */
   follows: boolean;
 }
 
@@ -38,13 +38,13 @@ export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdow
 
 /** Writes changes as fast as the client reads them, and buffers nothing beyond the socket's write buffer. */
 export class StreamListener {
-  /** Position of a client that is not at the shared one: all changes before it were sent. Null before the first. */
+  /** Position of a client that differs from the shared position. All earlier changes were sent. Null for a new one. */
   at: StreamPosition | null;
-  /** End for a client that does not follow: after all changes that existed on connecting. Null until determined. */
+  /** End position if `follows` is false: after all changes that existed when the client connected. Null until known. */
   endsAt: StreamPosition | null = null;
-  /** Number of rows read for this client alone since it was last at the shared position. */
+  /** Number of rows read only for this client, since it last had the position that the other clients share. */
   rowsBehind = 0;
-  /** True if the client has ever been at the shared position. */
+  /** True if the client has ever reached the position that the other clients share. */
   hasKeptUp = false;
   private writtenAtMs: number;
 
@@ -73,7 +73,7 @@ export class StreamListener {
     return this.caller.tenant.environmentId;
   }
 
-  /** Uncorks first, because Node.js buffers writes until the end of the tick. Only unaccepted data counts as unread. */
+  /** Uncorks the socket first, because writes that Node.js buffers until the end of the tick are not unread data. */
   get hasRoom(): boolean {
     if (this.answer.writableLength >= UNREAD_BYTES_MAX) this.answer.socket?.uncork();
     return this.answer.writableLength < UNREAD_BYTES_MAX;
@@ -87,13 +87,13 @@ export class StreamListener {
     if (this.matches(row)) this.write(KIND_NAMES[row.kind] ?? '', place, presentChange(row));
   }
 
-  /** Sends a gap: changes are missing, and the stream continues at position `to`. */
+  /** Reports that changes are missing, and that the stream continues at position `to`. */
   gap(reason: GapReason, from: StreamPosition | null, to: StreamPosition): void {
     const gap: StreamGap = { reason, since: from && timeOf(from), until: timeOf(to) };
     this.write('gap', to, gap);
   }
 
-  /** Sends a heartbeat, with the position if the client is at the shared one. Returns false after a disconnect. */
+  /** Sends a heartbeat with position `at` after a silence, unless `at` is null. Returns false after a disconnect. */
   pulse(at: StreamPosition | null): boolean {
     if (this.answer.destroyed) return false;
     const silentMs = this.monotonicMs() - this.writtenAtMs;

@@ -4,7 +4,7 @@ import { decodeUlid, encodeUlid } from '#kernel/ulid.js';
 /** The kinds of changes, numbered in the order in which the changes of one transaction are sent. */
 export const CHANGE_KINDS = { accepted: 1, attempt: 2, status: 3 } as const;
 
-/** Sort key of a row within the changes of a transaction. Kind 0 comes before all of them. */
+/** Sort key of a row within the changes of a transaction. Kind 0 comes before all changes of the transaction. */
 export interface ChangeKey {
   kind: number;
   eventId: Id;

@@ -5,7 +5,7 @@ import { EventFilterQuery, EventItem, presentEvent } from '../events.dto.js';
 import type { ChangeRow } from './stream.store.js';
 import { CHANGE_KINDS } from './stream-position.js';
 
-/** Filters of the event stream. Those taken from the event list have the same meaning here. */
+/** Filters of the event stream. A filter that the event list also has works in the same way as in the event list. */
 export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
   /** Only changes that leave the event in this state. */
   @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
@@ -18,8 +18,8 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
   endpoint?: string;
 
   /**
-   * Only events that were sent to this destination (id or ad-hoc URL). Of received events, only their attempts and
-   * deliveries to it.
+   * Only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts and
+   * deliveries to this destination.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
@@ -30,7 +30,7 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
 
   /**
    * The environment to stream, for callers with a session, because `EventSource` cannot send a header. An API key
-   * belongs to one environment; if the parameter is given, it must name that one.
+   * belongs to one environment; if the parameter is given, it must name the key's environment.
    */
   @ApiProperty({ required: false, enum: ['live', 'test'], example: 'live' })
   environment?: 'live' | 'test';
@@ -49,7 +49,7 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
  */
 export type GapReason = 'slow' | 'too_old' | 'too_many' | 'storage';
 
-/** A gap in the stream: all changes between two times (RFC 3339) are missing. The event list has them. */
+/** A gap in the stream: all changes between two times (RFC 3339) are missing. The event list has these events. */
 export interface StreamGap {
   reason: GapReason;
   since: string | null;

@@ -15,10 +15,10 @@ export interface ChangeRow extends EventRow, ChangeKey {
   /** Time of the erasure. An erasure shortly after acceptance causes the event to be sent as `accepted` again. */
   erasedAt: Date | null;
   deliveryTargetId: Id | null;
-  /** Set for a settled delivery. */
+  /** Set only if the change is a settled delivery. */
   deliveryStatus: DeliveryStatus | null;
   reason: string | null;
-  /** Set for an attempt. */
+  /** Set only if the change is an attempt. */
   httpStatus: number | null;
   error: string | null;
   durationMs: number | null;
@@ -28,20 +28,20 @@ export interface ChangeRow extends EventRow, ChangeKey {
 
 export interface Changes {
   rows: ChangeRow[];
-  /** Start of the read. Rows' positions keep its `atMs`: a client that resumes after a row must look back as far. */
+  /** Start of the read. Positions of rows keep its `atMs`, so that a client that resumes there looks back as far. */
   from: StreamPosition;
   /** All changes before this position were read. */
   through: StreamPosition;
-  /** False if there may be more changes after it. */
+  /** False if there may be more changes after `through`. */
   isEnd: boolean;
   /** True if the requested position belongs to another database, or to a state that a restored database has lost. */
   isOther: boolean;
 }
 
-/** Longer than any request or group commit takes from an id to its commit. Within it, transactions give the order. */
+/** Longer than the time from any id's creation to its commit. Within this time, transactions determine the order. */
 const LOOK_BACK_MS = 90_000;
 
-/** SQL: a transaction's distance from the first requested one. Rows store only the lower 32 bits of its id. */
+/** SQL: distance of a row's transaction from the first requested one. Rows store only the lower 32 bits of its id. */
 const distance = (row: string): string =>
   `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 
@@ -66,12 +66,12 @@ const branch = (columns: string, table: string, environment: string, since: stri
   where ${environment} = any($1::int[]) and ${since} and (select upto > $2::bigint from bounds)`;
 
 /**
- * Reads all inserts of transactions from the given one on, up to the transaction horizon. Indexes: events_pkey for
- * events, attempts_started_at_idx for attempts and deliveries_settled_at_idx for deliveries, each within the time
- * limit; primary keys for the joined events, deliveries and messages.
+ * Reads all inserts of the given and later transactions, up to the transaction horizon. Uses the indexes events_pkey
+ * for events, attempts_started_at_idx for attempts and deliveries_settled_at_idx for deliveries, each within the time
+ * limit; primary keys for the joined rows.
  *
- * The `+ 0` prevents the planner from reading all attempts of an environment by primary key, which it otherwise does
- * while a partition is small or the time is unknown.
+ * The `+ 0` prevents the planner from reading all attempts of an environment by primary key. It otherwise does so while
+ * a partition is small or the time is unknown.
  */
 const READ: Statement = {
   name: 'stream_read',

@@ -20,9 +20,9 @@ const PAGE_ROWS = 1_000;
 const PAGES_MAX = 10;
 /** Page size when reading for one client alone, chosen to be close to the limit of unread data. */
 const OWN_PAGE_ROWS = 100;
-/** Maximum time per iteration for clients that lag behind, because the others wait meanwhile. */
+/** Maximum time per iteration for clients that lag behind, because all other clients wait during this time. */
 const CATCHING_UP_MS_MAX = 1_000;
-/** Maximum number of rows that one client may lag behind. Beyond it, the client gets a gap. */
+/** Maximum number of rows that a client may lag behind. A client that lags further behind gets a gap instead. */
 const BEHIND_ROWS_MAX = 5_000;
 const BEHIND_MS_MAX = 3_600_000;
 
@@ -33,8 +33,8 @@ const FULL_RETRY_SECONDS = 10;
 
 /**
  * Manages all stream clients of this process. One reader serves them all: it reads the changes of transactions that
- * ended since its last read (ADR 23). Clients hold no connections, accepting and recording write nothing extra, and
- * without clients there are no reads.
+ * ended since its last read (ADR 23). Clients hold no connections. Accepting events and recording attempts need no
+ * extra writes. Without clients there are no reads.
  */
 @Injectable()
 export class EventStream implements OnModuleDestroy {
@@ -42,7 +42,7 @@ export class EventStream implements OnModuleDestroy {
   private readonly behind = new Set<StreamListener>();
   private readonly reader: Loop;
   private readonly pulse: Loop;
-  /** Shared position: all changes before it were sent to the clients in `listening`. Null if that is empty. */
+  /** Shared position: all changes before it were sent to the clients in `listening`. Null if there are no clients. */
   private position: StreamPosition | null = null;
   private isClosed = false;
 
@@ -140,7 +140,7 @@ export class EventStream implements OnModuleDestroy {
       const environments = [...new Set([...this.listening].map(({ environmentId }) => environmentId))];
       if (environments.length === 0) return this.beginHere();
       const changes = await this.store.read(environments, at, null, PAGE_ROWS);
-      // An abandoned iteration may still finish after the one that replaced it.
+      // Another iteration may have replaced this one while it was reading.
       if (this.position !== at) return false;
       if (changes.isOther) return this.skipToNow(at, 'storage');
       for (const listener of this.listening) this.tellAll(listener, changes);
@@ -171,7 +171,7 @@ export class EventStream implements OnModuleDestroy {
         listener.rowsBehind = 0;
         break;
       }
-      // The client's position comes from another process that has read further than this one.
+      // The client's position comes from another process that has read further than this process.
       if (at.xid >= until.xid) return;
       for (const row of changes.rows) listener.tell(row, placeOf(row, changes));
       listener.rowsBehind += changes.rows.length;
@@ -187,7 +187,7 @@ export class EventStream implements OnModuleDestroy {
     else listener.end('caught_up');
   }
 
-  /** True if a client that does not follow still lacks earlier changes, including those of a running transaction. */
+  /** True if `follows` is false and the client still lacks changes that existed when it connected. */
   private async isOwedMore(listener: StreamListener, until: StreamPosition): Promise<boolean> {
     if (listener.follows || listener.at === null) return false;
     listener.endsAt ??= await this.store.next();
@@ -220,7 +220,7 @@ export class EventStream implements OnModuleDestroy {
     }
   }
 
-  /** Ends the streams of keys and sessions that are no longer valid, and sends heartbeats to the others. */
+  /** Ends the streams of keys and sessions that are no longer valid, and sends heartbeats to the other clients. */
   private async beat(): Promise<LoopDelay> {
     const proofs = new Map([...this.listening, ...this.behind].map(({ proof }) => [proof.value, proof]));
     const refused = new Set<string>();
@@ -235,7 +235,7 @@ export class EventStream implements OnModuleDestroy {
     return { restMs: PULSE_MS };
   }
 
-  /** Checks a credential. While storage is unavailable, credentials that were valid count as valid. */
+  /** Checks a credential. While storage is unavailable, the credential is assumed to be valid. */
   private async isGood({ kind, value }: Proof): Promise<boolean> {
     try {
       return kind === 'key'

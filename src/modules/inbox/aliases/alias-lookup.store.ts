@@ -31,7 +31,7 @@ const ANYWHERE: Statement = {
   text: `select 1 from aliases where address = any ($1::text[]) and kind = 'custom' and removed_at is null limit 1`,
 };
 
-/** Finds aliases by recipient address, over all environments, because an address does not contain one. */
+/** Finds aliases by recipient address, over all environments, because an address does not contain an environment. */
 @Injectable()
 export class AliasLookupStore {
   constructor(private readonly database: Database) {}
@@ -41,7 +41,7 @@ export class AliasLookupStore {
     return row ?? null;
   }
 
-  /** Returns the alias with this address on a verified domain, or its catch-all. */
+  /** Returns the alias with this address on a verified domain, or the domain's catch-all alias. */
   async custom(
     { environmentId, domainId }: { environmentId: number; domainId: Id },
     exact: string,

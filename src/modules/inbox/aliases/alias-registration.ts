@@ -34,7 +34,7 @@ export class AliasRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 400 for an invalid address, and 422. Throws 409 if the address is taken or there are too many aliases. */
+  /** Throws 400 for an invalid address, 422 for invalid settings, and 409 for a taken address or too many aliases. */
   async create(
     tenant: Tenant,
     { kind, domainId: shownDomain, localPart: text, settings }: NewAlias,

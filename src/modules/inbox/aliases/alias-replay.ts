@@ -54,7 +54,7 @@ export class AliasReplay {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404, 400 for a bad cursor, and 422. */
+  /** Throws 404 for an unknown alias, 400 for a bad cursor, and 422 for an invalid query. */
   async run(tenant: Tenant, alias: string, query: AliasReplayQuery): Promise<AliasReplayed> {
     const found = await this.aliases.find(tenant, alias);
     const { id: aliasId, destinationIds } = found;
@@ -93,7 +93,7 @@ export class AliasReplay {
     };
   }
 
-  /** Returns destinations per message, oldest first. `last`: null on the last page. 503 if filters lack capacity. */
+  /** Returns each message's destinations, oldest first. `last`: null on the last page. Throws 503 without capacity. */
   private async look(
     range: ReceivedRange,
     routes: AliasRoutes,
@@ -132,7 +132,7 @@ export class AliasReplay {
   }
 }
 
-/** Returns the period's id range. The range ends now at the latest, so that it excludes new messages. Throws 422. */
+/** Returns the period's range of ids. It ends now at the latest, to exclude new messages. Throws 422 if invalid. */
 function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
   const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
   const untilMs = until === undefined ? nowMs : momentMs(until, 'until');

@@ -22,7 +22,7 @@ export interface AliasRoutes {
   routes: readonly { destinationId: Id; filter: Condition | null }[];
 }
 
-/** Selects the destinations of a received message: those of its alias whose filter matches. Each gets one delivery. */
+/** Selects the destinations of an alias whose filters match a received message. Each destination gets one delivery. */
 @Injectable()
 export class AliasRouting {
   /** Cached routes of aliases. If a message was claimed with a later version of its alias, the routes are reloaded. */
@@ -40,7 +40,7 @@ export class AliasRouting {
     notifications.on('alias', () => this.cache.clear());
   }
 
-  /** Null if the filters took too long, so that the result is unknown. Throws 503 without capacity for them. */
+  /** Returns null if the filters took too long. Throws 503 if there is no capacity to evaluate them. */
   async arrivals(
     { environmentId, aliasId, destinationIds }: WaitingMessage,
     view: RequestView,

@@ -133,7 +133,7 @@ export class NewAliasBody {
   anybody: { summary: 'Accept mail from everyone, of any size', value: { allowedSenders: [], maxSizeBytes: null } },
 })
 export class AliasChangesBody {
-  /** New destinations of the alias's mail. Short form of `routes`. Destinations that stay keep their filters. */
+  /** New destinations of the alias's mail. Short form of `routes`. Destinations that remain keep their filters. */
   @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
   destinationIds?: string[];
 
@@ -212,7 +212,7 @@ export class AliasPage {
   @ApiProperty({ type: [AliasItem] })
   data: AliasItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass it as `cursor` for the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

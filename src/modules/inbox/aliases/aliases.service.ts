@@ -30,7 +30,7 @@ export class AliasesService {
     );
   }
 
-  /** Newest first. Throws 400 for a bad cursor. */
+  /** Returns aliases, newest first. Throws 400 for a bad cursor. */
   async list(
     tenant: Tenant,
     { cursor, limit = LIMIT_DEFAULT }: PageQuery,
@@ -43,7 +43,7 @@ export class AliasesService {
     return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
   }
 
-  /** Finds an alias by id or full address. Throws 404. */
+  /** Finds an alias by id or full address. Throws 404 if the alias does not exist. */
   async find({ environmentId }: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
     const id = parseId('al', text);
     const row =
@@ -54,7 +54,7 @@ export class AliasesService {
     return row;
   }
 
-  /** Throws 404 and 422. */
+  /** Throws 404 for an unknown alias, and 422 for invalid settings. */
   async change(tenant: Tenant, text: string, settings: AliasSettings): Promise<AliasEntity> {
     const { environmentId, id } = await this.find(tenant, text);
     const columns = await this.settings.read(environmentId, settings);
@@ -71,7 +71,7 @@ export class AliasesService {
     });
   }
 
-  /** New mail is rejected from now on; received messages stay readable. Throws 404, also for a repeated call. */
+  /** New mail is rejected from now on; received messages stay readable. Throws 404 for an unknown or removed alias. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { environmentId, id } = await this.find(tenant, text);
     if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw notFound('alias');

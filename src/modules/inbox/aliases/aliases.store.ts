@@ -59,7 +59,7 @@ const FORGET: Statement = {
       and not exists (select 1 from inbox_messages m where m.environment_id = a.environment_id and m.alias_id = a.id)`,
 };
 
-/** Stores aliases. Every change is announced in its own transaction, so that listeners drop their caches. */
+/** Stores aliases. The transaction of a change also announces it, so that listeners drop their caches. */
 @Injectable()
 export class AliasesStore {
   constructor(
@@ -68,7 +68,7 @@ export class AliasesStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Prevents other transactions from adding an alias to the environment until this one ends. */
+  /** Prevents other transactions from adding an alias to the environment until this transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
@@ -77,12 +77,12 @@ export class AliasesStore {
     return (await this.database.query<{ count: number }>(COUNT, [environmentId]))[0]?.count ?? 0;
   }
 
-  /** Index aliases_pkey. */
+  /** Uses aliases_pkey. */
   find(environmentId: number, id: Id): Promise<AliasEntity | null> {
     return this.rows().findOneBy({ environmentId, id, removedAt: IsNull() });
   }
 
-  /** Index aliases_address_idx. */
+  /** Uses aliases_address_idx. */
   findAt(environmentId: number, address: string): Promise<AliasEntity | null> {
     return this.rows().findOneBy({ environmentId, address, removedAt: IsNull() });
   }
@@ -95,20 +95,20 @@ export class AliasesStore {
     });
   }
 
-  /** Returns an alias's filters, also if it is removed, since its mail may be in flight. Empty if it does not exist. */
+  /** Returns an alias's filters, also if it is removed, since its mail may be in flight. Empty for an unknown alias. */
   async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
     const [row] = await this.database.readPrepared<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
     return row?.filters ?? {};
   }
 
-  /** Newest first. Index aliases_pkey, backwards. Skips removed aliases. */
+  /** Returns aliases that are not removed, newest first. Reads aliases_pkey in descending order. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<AliasEntity[]> {
     const where: FindOptionsWhere<AliasEntity> = { environmentId, removedAt: IsNull() };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Returns the first aliases on a domain. Index aliases_domain_id_idx. */
+  /** Returns the first aliases on a domain. Uses aliases_domain_id_idx. */
   onDomain(environmentId: number, domainId: Id, max: number): Promise<Pick<AliasEntity, 'id'>[]> {
     return this.rows().find({
       select: { id: true },
@@ -127,7 +127,7 @@ export class AliasesStore {
     });
   }
 
-  /** False if the address is taken (aliases_address_idx, aliases_platform_idx); the transaction must end then. */
+  /** Returns false if the address is taken (aliases_address_idx, aliases_platform_idx). Then end the transaction. */
   async insert(row: AliasEntity): Promise<boolean> {
     try {
       await this.rows().insert(row as QueryDeepPartialEntity<AliasEntity>);

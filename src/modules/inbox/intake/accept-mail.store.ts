@@ -6,11 +6,12 @@ import type { NewMessage } from './message-row.js';
 export type NotStored = 'repeated' | 'gone';
 
 /**
- * Inserts one group in one statement, and so in one commit. Checks aliases again (aliases_pkey), because much time may
- * have passed since RCPT. Finds duplicates by inbox_messages_repeated_idx, in the partitions of the day on which they
- * would expire and of the day before. If two processes receive the same message at the same instant, both copies are
- * stored, which at-least-once allows. `is true` prevents indexes that begin with the environment: without statistics,
- * the planner considers the alias index equally good, but it would scan the alias's whole day.
+ * Inserts one group of messages in one statement and one commit. Checks aliases again (aliases_pkey), because much time
+ * may have passed since RCPT. Finds duplicates by inbox_messages_repeated_idx, in the partitions of the day on which
+ * they would expire and of the day before. If two processes receive the same message at the same instant, both copies
+ * are stored. At-least-once delivery allows this. `is true` prevents the use of indexes that begin with the
+ * environment. Without statistics, the planner considers the alias index equally good, but it would scan the alias's
+ * whole day.
  */
 const INSERT: Statement = {
   name: 'inbox_accept',

@@ -15,7 +15,7 @@ import { MailArrivalSignal } from './mail-arrival-signal.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/** Maximum number of large messages stored at once. Each holds a connection and a few MB, or all its bytes for S3. */
+/** Maximum number of large messages stored at once. Each uses a connection and a few MB, or for S3 its whole size. */
 const LARGE_AT_ONCE = 2;
 /** Maximum wait of a large message for its turn. After that the client gets a temporary error and retries. */
 const LARGE_WAIT_MS_MAX = 60_000;
@@ -52,7 +52,7 @@ export class AcceptMail {
       const addressed = byAlias(envelope.recipients);
       return addressed.length === 0 ? taken([]) : await this.store(envelope, bytes, addressed);
     } catch (error) {
-      // A storage error is not the sender's fault. Its server keeps the message, and this line informs the operator.
+      // A storage error is not the sender's fault. The sender's server keeps the message. The log informs the operator.
       const isAway = error instanceof ApiError;
       this.logger[isAway ? 'warn' : 'error'](
         `A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`,

@@ -5,12 +5,12 @@
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
-/** Number of messages that is worth a burst: as many as one environment reads concurrently. */
+/** Number of messages that is enough for a burst: as many as one environment reads concurrently. */
 const BURST_WORTH = 24;
 /** Maximum time for which unused capacity is saved, so that a late burst does not lower the rate. */
 const SAVED_MS = 2 * BURST_MS;
 const LOOK_MS = 20;
-/** Messages are weighted by size. A message of this size counts as one. */
+/** Messages are weighted by size. A message of this size has a weight of 1. */
 const BYTES_OF_ONE = 64 * 1024;
 
 interface Waiter {
@@ -55,7 +55,7 @@ export class MailGate {
     this.letIn();
   }
 
-  /** Takes capacity for up to `max` messages, which then count as passed. Returns the number taken. */
+  /** Takes capacity for up to `max` messages and counts them as passed. Returns the number of messages. */
   take(max: number): number {
     this.fill();
     const taken =
@@ -73,7 +73,7 @@ export class MailGate {
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;
-    // The burst was empty, so the next one may start at once.
+    // The burst was empty, so the next burst may start immediately.
     if (this.ofBurst <= 0) this.burstMs = -Infinity;
   }
 

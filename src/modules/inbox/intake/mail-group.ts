@@ -10,9 +10,9 @@ import type { NewMessage } from './message-row.js';
 
 const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Same linger as for accepted webhooks: under load, one commit replaces three. */
+/** Linger time before a commit, the same as for accepted webhooks. Under load, one commit then replaces three. */
 const GAP_MS = 4;
-/** Linger while mail is slowed down in favour of deliveries: committing one message costs the disk as much as ten. */
+/** Linger while mail is slowed down in favor of deliveries. For the disk, one commit costs as much as ten messages. */
 const PACED_LINGER_MS = 100;
 /** Maximum backlog while storage does not keep up. Above it, clients get a temporary error and retry. */
 const BACKLOG_MAX = 4_000;
@@ -20,7 +20,7 @@ const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;
 const NO_PARTITION = '23514';
 
-/** Results for the rows of one message, one per alias, in order. Null for a stored row. Stored all or none. */
+/** Results for the rows of one message, one per alias, in order. Null for a stored row. All are stored, or none. */
 export type RowOutcomes = (NotStored | null)[];
 
 /** Group commit of received mail: messages that arrive while a group is written form the next group. */
@@ -66,7 +66,7 @@ export class MailGroup {
     }
   }
 
-  /** Creates a missing partition and retries. A changed retention may let a message expire on a day without one. */
+  /** Creates a missing partition and retries. After a change of retention, the expiry day may have no partition yet. */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
       return await this.insert(mails);

@@ -15,7 +15,7 @@ const UNKNOWN_MAX = 8;
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
-/** Maximum time that a client waits for its turn. It gets a temporary error then and retries. */
+/** Maximum time that a client waits for its turn. After this time, the client gets a temporary error and retries. */
 const TURN_MS_MAX = 30_000;
 
 /**
@@ -59,7 +59,7 @@ export class MailPace {
     return this.reading.take(max);
   }
 
-  /** Reports the messages that were read out of `allowed`, by their sizes in bytes. */
+  /** Reports the sizes of the messages that were read, in bytes. `allowed` is the number that could have been read. */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
     for (const bytes of sizes) this.reading.weigh(bytes);
@@ -70,12 +70,12 @@ export class MailPace {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
 
-  /** True if, by the latest load sample, mail can use this process without affecting deliveries. */
+  /** True if, according to the latest load sample, mail can use this process without affecting deliveries. */
   get isRoomy(): boolean {
     return !this.isPaced && !this.isUnknown;
   }
 
-  /** Messages per second. Infinity if there is no limit. */
+  /** Returns the limits in messages per second. Infinity means that there is no limit. */
   figures(): { taken: number; read: number } {
     return { taken: this.taking.pace, read: this.reading.pace };
   }
@@ -110,7 +110,7 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
-  /** Always updates: a timer can fire before the monotonic clock shows its whole delay, and may be the last call. */
+  /** Updates even if the timer fired a little early by the monotonic clock, because no other call may follow. */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }
@@ -124,7 +124,7 @@ export class MailPace {
   }
 }
 
-/** A limited gate passes bursts, so a measurement between two of them would be zero. Its limit is used instead. */
+/** A limited gate passes bursts, so a measurement between two bursts would be zero. The limit is used instead. */
 function tookOf({ pace }: MailGate, tookPerSecond: number): number {
   return pace === Infinity ? tookPerSecond : pace;
 }

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** `received`: waits for the pipeline. If a `reason` is set, it is still parsed, but then becomes `quarantined`. */
+/** `received`: the message waits to be parsed. With a `reason`, it then becomes `quarantined`, not `processed`. */
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
 /** Reason for a quarantine on acceptance. The message was not rejected, because other aliases accepted it. */
@@ -13,7 +13,7 @@ export type DoorReason = 'sender_not_allowed' | 'too_large';
 export interface NewMessage {
   environmentId: number;
   id: Id;
-  /** Days since the epoch. */
+  /** Expiry day, as days since the epoch. */
   expiresOnDay: number;
   aliasId: Id;
   reason: DoorReason | null;

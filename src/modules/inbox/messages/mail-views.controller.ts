@@ -6,7 +6,7 @@ import { HoldsContent } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import { MessageDocuments } from './message-documents.js';
 
-/** Selects a view. */
+/** Query parameters for the HTML of a message. */
 export class MailViewQuery {
   /** Token of the view. */
   @ApiProperty({

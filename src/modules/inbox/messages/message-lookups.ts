@@ -11,11 +11,11 @@ export class LookupError extends Error {
   }
 }
 
-/** Limits: time of one DNS answer, and queries of one phase, without keys. SPF may need 110 names, DMARC 88. */
+/** Maximum time for one DNS answer, and maximum queries per phase, without keys. SPF may need 110 names, DMARC 88. */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
-/** Never sent to name servers (RFC 6761, 6.3 and 6.4), so that a machine without DNS handles local mail at once. */
+/** Names that are never sent to name servers (RFC 6761, 6.3 and 6.4), so that local mail does not need DNS. */
 const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
@@ -127,7 +127,7 @@ export class MessageLookups {
 
 /**
  * Treats an invalid name as a name without records. Senders choose names, also through SPF macros (RFC 7208, section
- * 7), and a failure of name servers would disable the DMARC policy.
+ * 7). If an invalid name were treated as a DNS failure, a sender could disable the DMARC policy.
  */
 function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
   return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;

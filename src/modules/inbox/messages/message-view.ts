@@ -79,7 +79,7 @@ export function eventBody(message: WaitingMessage, decided: Decided, set: Dispos
   return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, baseUrl));
 }
 
-/** Joins repeated headers with line breaks, in order. Keeping only the last would let a stranger override a header. */
+/** Joins repeated headers with line breaks, in order. If only the last was kept, a stranger could override one. */
 function joined(lines: readonly HeaderLine[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const { name, value } of lines) headers.set(name, headers.has(name) ? `${headers.get(name)}\n${value}` : value);

@@ -181,7 +181,7 @@ export class MessagesController {
     @Param('messageId') id: string,
   ): Promise<ReceivedMessageDetail> {
     await this.releases.release(tenant, alias, id);
-    // The release commits with its audit entry, after this answer is built. Other connections do not see it yet.
+    // The release commits with its audit entry after this response is built. Other connections do not see it before.
     return (await this.messages.detail(tenant, alias, id, true)) as unknown as ReceivedMessageDetail;
   }
 

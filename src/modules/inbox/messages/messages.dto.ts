@@ -51,7 +51,7 @@ export class ReceivedMessageItem {
   @ApiProperty({ type: String, nullable: true, example: '<4711@mail.example.com>' })
   message_id: string | null;
 
-  /** From header. Until the message was read, the envelope sender. */
+  /** From header, or the envelope sender until the message was read. */
   @ApiProperty({ example: 'Ada <ada@example.com>' })
   from: string;
 
@@ -67,7 +67,7 @@ export class ReceivedMessageItem {
   @ApiProperty({ enum: AUTH, example: 'pass' })
   auth: string;
 
-  /** `received` until it was read, then `processed` or `quarantined`. */
+  /** `received` until the message was read, then `processed` or `quarantined`. */
   @ApiProperty({ enum: ['received', 'processed', 'quarantined'], example: 'processed' })
   state: string;
 
@@ -85,7 +85,7 @@ export class ReceivedMessagePage {
   @ApiProperty({ type: [ReceivedMessageItem] })
   data: ReceivedMessageItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /** Pass it as `cursor` for the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
@@ -151,11 +151,11 @@ export class ReceivedVerdictsItem {
   @ApiProperty({ enum: WORDS, example: 'none' })
   arc: string;
 
-  /** Result of rspamd. `disabled` if none is configured. */
+  /** Result of rspamd. `disabled` if rspamd is not configured. */
   @ApiProperty({ enum: SCANS, example: 'disabled' })
   spam: string;
 
-  /** Result of clamd. `disabled` if none is configured. */
+  /** Result of clamd. `disabled` if clamd is not configured. */
   @ApiProperty({ enum: SCANS, example: 'disabled' })
   virus: string;
 
@@ -343,11 +343,11 @@ export class AliasReplayItem {
   @ApiProperty({ type: 'integer', example: 3 })
   scanned: number;
 
-  /** Number of messages that are sent again, or would be. */
+  /** Number of messages that are sent again, or that a dry run would send again. */
   @ApiProperty({ type: 'integer', example: 2 })
   replayed: number;
 
-  /** Number of deliveries created for them, or that would be: one for each destination. */
+  /** Number of deliveries created for these messages, one for each destination. A dry run only counts them. */
   @ApiProperty({ type: 'integer', example: 2 })
   enqueued: number;
 
@@ -363,7 +363,7 @@ export class AliasReplayItem {
   @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   destinations: string[];
 
-  /** Pass it as `cursor` for the next 1,000; null when there are no more. */
+  /** Pass it as `cursor` for the next 1,000 messages; null if there are no more. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

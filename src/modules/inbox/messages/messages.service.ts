@@ -37,7 +37,7 @@ export class MessagesService {
     private readonly config: Config,
   ) {}
 
-  /** Newest first. A filter examines a bounded number, so a short page may not be the last. Throws 404 and 400. */
+  /** Returns messages, newest first. A filtered page may be short and not the last one. Throws 404 and 400. */
   async list(
     tenant: Tenant,
     alias: string,
@@ -69,13 +69,13 @@ export class MessagesService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** If `isInTransaction` is true, the caller's uncommitted changes are included. Throws 404. */
+  /** If `isInTransaction` is true, the caller's uncommitted changes are included. Throws 404 for an unknown message. */
   async detail(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<Record<string, unknown>> {
     const { row, aliasId, address } = await this.row(tenant, alias, text, isInTransaction);
     return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
   }
 
-  /** Returns the original bytes. Throws 404, also if the message was erased. */
+  /** Returns the original bytes. Throws 404 if the message does not exist or was erased. */
   async raw(
     tenant: Tenant,
     alias: string,
@@ -87,7 +87,7 @@ export class MessagesService {
     return { chunks, sizeBytes: row.sizeBytes };
   }
 
-  /** Throws 404, and 503 if there is no capacity to decode it now. */
+  /** Throws 404 for an unknown attachment, and 503 if there is no capacity to decode it now. */
   async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<FoundAttachment> {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
@@ -101,7 +101,7 @@ export class MessagesService {
     return found;
   }
 
-  /** Throws 404, also if the message has no HTML. */
+  /** Throws 404 if the message does not exist or has no HTML. */
   async view(tenant: Tenant, alias: string, text: string): Promise<MailView> {
     const { row, aliasId } = await this.row(tenant, alias, text);
     if (row.detail === null || row.detail.html === null) throw notFound('HTML of this message');
@@ -122,7 +122,7 @@ export class MessagesService {
   }
 }
 
-/** Builds the API form. A message that was not read yet has only its envelope data. */
+/** Builds the API representation. A message that was not read yet has only its envelope data. */
 function shownOf(row: MessageRecord, aliasId: Id, address: string): Shown {
   const { auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, envelopeFrom } = row;
   return {

@@ -49,13 +49,13 @@ const LOOKED_MAX = 2_000;
 const ROW = `
   m.id, m.state, m.reason, m.message_id as "messageId", m.envelope_from as "envelopeFrom", m.detail->>'from' as sender, m.subject, m.auth, m.received_at as "receivedAt"`;
 
-/** Uses inbox_messages_alias_id_idx, backwards. */
+/** Reads inbox_messages_alias_id_idx in descending order. */
 const LIST: Statement = {
   name: 'inbox_list',
   text: `select ${ROW} from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id < $3 order by m.id desc limit $4`,
 };
 
-/** Like LIST, with conditions that no index supports. Scans at most the limit of a page. */
+/** Like LIST, with conditions that no index supports. Scans a limited number of messages. */
 const FOUND: Statement = {
   name: 'inbox_found',
   text: `
@@ -71,7 +71,7 @@ const FOUND: Statement = {
     where "isWanted" or "isLast" order by id desc`,
 };
 
-/** SQL expression: the event's state, by events_pkey, due_deliveries_pkey and deliveries_pkey. */
+/** SQL expression: the event's state. Uses events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const STATUS = `
   case when m.state = 'quarantined' then 'quarantined' when m.state = 'received' then 'received' else coalesce((
     select e.disposition from events e where e.environment_id = m.environment_id and e.id = m.id and e.expires_on = m.expires_on and e.disposition is not null
@@ -128,7 +128,7 @@ const RELEASE: Statement = {
 export class MessagesStore {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. */
+  /** Returns messages, newest first. */
   list({ environmentId, aliasId, beforeId }: MessageRange, limit: number): Promise<MessageRow[]> {
     return this.database.readPrepared(LIST, [environmentId, aliasId, beforeId, limit]);
   }
@@ -163,13 +163,13 @@ export class MessagesStore {
     return row ?? null;
   }
 
-  /** Returns null for a large message, whose bytes are in a blob, and for a deleted one. */
+  /** Returns null for a deleted message, and for a large message, whose bytes are in a blob. */
   async raw(environmentId: number, id: Id): Promise<Buffer | null> {
     const [row] = await this.database.readPrepared<{ raw: Buffer | null }>(RAW, [environmentId, id]);
     return row?.raw ?? null;
   }
 
-  /** True also for an erased message. */
+  /** Returns true if the message exists, even if it was erased. */
   async isKnown(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(IS_KNOWN, [environmentId, id])).length > 0;
   }

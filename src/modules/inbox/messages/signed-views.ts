@@ -12,7 +12,7 @@ const MAC_BYTES = 32;
 
 type Said = [environmentId: number, id: Id, aliasId: Id | null, expiresAtMs: number];
 
-/** Issues links to a message's HTML as signed tokens. Nothing is stored, and every node accepts the others' tokens. */
+/** Issues links to a message's HTML as signed tokens. Nothing is stored, and every node accepts all nodes' tokens. */
 @Injectable()
 export class SignedViews {
   private key: Buffer | null = null;
@@ -32,7 +32,7 @@ export class SignedViews {
     return { token, url: `${this.config.baseUrl}/v1/mail-views?token=${token}`, expiresAt: new Date(expiresAtMs) };
   }
 
-  /** Null if the token is invalid or expired. */
+  /** Returns null if the token is invalid or expired. */
   read(token: string): ViewedMessage | null {
     const [body = '', mac = '', ...rest] = token.split('.');
     const given = Buffer.from(mac, 'base64url');

@@ -23,7 +23,7 @@ export interface Arrived {
 /** Time limits: first for SPF and the keys of signatures, then for DMARC. Each limit applies separately. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
-/** Maximum SMTP path plus some text (RFC 5321, section 4.5.3.1). A longer one contains no domain to query. */
+/** Maximum length of an SMTP path, plus some text (RFC 5321, section 4.5.3.1). Longer text has no domain to query. */
 const ADDRESS_CHARACTERS_MAX = 320;
 /** Maximum number of addresses. More are not needed: a message with several authors has no author (`authorOf`). */
 const ADDRESSES_MAX = 20;
@@ -86,8 +86,8 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
 }
 
 /**
- * Whether an identity that passed is aligned with the From domain. If none is, but one that name servers did not answer
- * for would be, the policy cannot be applied (RFC 7489, section 6.6.2): `temperror` instead of `fail`.
+ * Returns whether an identity that passed is aligned with the From domain. Returns `temperror` instead of `fail` if an
+ * identity without a DNS answer would be aligned: the policy cannot be applied then (RFC 7489, section 6.6.2).
  */
 export async function alignment(
   signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
@@ -128,7 +128,7 @@ async function evaluated(
 
 /**
  * An overlong address becomes empty: converting it to A-labels runs on the main thread in quadratic time (70,000
- * letters took 5 s of CPU). An empty address still counts as an author, without a domain.
+ * letters took 5 s of CPU). An empty address is still treated as an author, without a domain.
  */
 const bounded = (address: string): string => (address.length > ADDRESS_CHARACTERS_MAX ? '' : address);
 

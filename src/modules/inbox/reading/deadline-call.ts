@@ -3,7 +3,7 @@ import type { Job, JobEnd, ThreadSlot } from '#sandbox/lane.js';
 const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
 
-/** Retries while the slot is busy, until `untilMs` (monotonic). Giving up at once would lose earlier results. */
+/** Retries while the slot is busy, until `untilMs` (monotonic). Failing immediately would lose earlier results. */
 export async function runUntil<C, A>(
   lane: Pick<ThreadSlot<C, A>, 'run'>,
   job: Job<C>,

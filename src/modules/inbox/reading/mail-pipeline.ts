@@ -22,21 +22,21 @@ import {
 
 /** Number of messages that one process reads concurrently. Most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
-/** Maximum number from one environment, so that a flood or slow name servers do not delay other environments' mail. */
+/** Maximum number per environment, so that a flood or slow name servers do not delay other environments' mail. */
 const OF_ONE_MAX = 24;
-/** Maximum total bytes of large messages in memory: one of the maximum size. Reading needs a multiple of it. */
+/** Maximum total bytes of large messages in memory: one message of maximum size. Reading needs a multiple of this. */
 const BYTES_MAX = 41 * 1024 * 1024;
 /** Polling interval for messages that other processes received. */
 const REST_MS = 500;
 /** Minimum time between claims. Under load, one statement claims many messages. A single message is claimed at once. */
 const GAP_MS = 15;
 const PACED_MS = 100;
-/** Renewal interval of claims: at least twice within the lease, with room for a slow statement. */
+/** Renewal interval of claims: at least twice within the lease, even if one statement is slow. */
 const RENEW_MS = 3_000;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
-/** Delay if the machine has no capacity. This does not count as a failed try. */
+/** Delay if the machine has no capacity. This delay is not recorded as a failed try. */
 const BUSY_MS = 1_000;
 
 /** Takes each message through verdicts, parsing and policy to an event. Runs in every process that delivers. */
@@ -150,7 +150,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
 
-  /** Schedules a claim shortly, so that several requests share it. */
+  /** Schedules a claim after a short delay, so that several requests share it. */
   private wakeSoon(): void {
     if (this.isStopping || this.waking !== null) return;
     this.waking = setTimeout(
@@ -200,7 +200,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
         this.logger.error(
           `Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`,
         );
-      // If storing this fails too, the claim expires and another process retries.
+      // If this update fails too, the claim expires and another process retries.
       await this.store.putBack(message, afterMs, !isBusy).catch(() => undefined);
     }
   }

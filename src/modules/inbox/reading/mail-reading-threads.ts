@@ -16,7 +16,7 @@ const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
 const ALL = '';
 
-/** Reads on request, a few at a time: a whole message is in memory even while it waits for a thread. */
+/** Reads messages on request, only a few at a time, because a message is in memory even while it waits for a thread. */
 @Injectable()
 export class ThreadedMailReading {
   private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);

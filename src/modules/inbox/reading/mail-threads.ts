@@ -33,18 +33,18 @@ export interface ReadAll {
 
 const THREADS_MAX = 3;
 /**
- * Maximum threads per environment, below `THREADS_MAX`, so that none uses all. Only one while mail is slowed down in
- * favour of deliveries: starting a thread costs more than reading a hundred messages.
+ * Maximum threads per environment, below `THREADS_MAX`, so that no environment uses all. While mail is slowed down in
+ * favor of deliveries, the limit is one: starting a thread costs more than reading a hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
 /** Limits of one call: CPU time, and elapsed time for a machine without free CPU. */
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
-/** Maximum wait for a free thread. Together with the calls themselves it stays within the lease of the message. */
+/** Maximum wait for a free thread. The wait and the calls together stay within the lease of the message. */
 const PATIENCE_MS = 60_000;
 
-/** Runs parsing on threads. Each call is limited, so that a harmful message affects only its own. Idle threads end. */
+/** Runs parsing on threads. Limits each call, so that a harmful message affects only its own call. Idle threads end. */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
   private readonly threadSlot: ThreadSlot<MailCall, MailAnswer>;
@@ -73,12 +73,12 @@ export class MailThreads implements OnApplicationShutdown {
     return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
-  /** Reads signatures and contents in one call, or in two if it fails. Throws 503 if no thread is free in a minute. */
+  /** Reads signatures and contents in one call, or in two if that call fails. Throws 503 if no thread is free. */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
     const untilMs = performance.now() + PATIENCE_MS;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
     if (both.kind === 'read') return both;
-    // If one of the two exceeded its time or memory, the other may still succeed.
+    // If one of the two parts exceeded its time or memory, the other part may still succeed.
     const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
     const parsed = await this.ask(environmentId, { kind: 'parse', raw }, untilMs);
     return {
@@ -87,7 +87,7 @@ export class MailThreads implements OnApplicationShutdown {
     };
   }
 
-  /** Null if there is no such attachment. Throws 503 if no thread is free. */
+  /** Returns null if there is no such attachment. Throws 503 if no thread is free. */
   async attachment(
     environmentId: number,
     raw: Buffer,
@@ -97,13 +97,13 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'attachment' ? answer.attachment : null;
   }
 
-  /** Null if the message breaks the parser. Throws 503 if no thread is free. */
+  /** Returns null if the message breaks the parser. Throws 503 if no thread is free. */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
     const answer = await this.ask(environmentId, { kind: 'parse', raw });
     return answer.kind === 'parsed' ? answer.message : null;
   }
 
-  /** Null if the message has no HTML or breaks the parser. Throws 503 if no thread is free. */
+  /** Returns null if the message has no HTML or breaks the parser. Throws 503 if no thread is free. */
   async document(environmentId: number, raw: Buffer): Promise<Uint8Array | null> {
     const answer = await this.ask(environmentId, { kind: 'document', raw });
     return answer.kind === 'document' ? answer.document : null;
@@ -121,7 +121,7 @@ export class MailThreads implements OnApplicationShutdown {
   }
 }
 
-/** A crash is the message's fault, because a retry would crash again. A thread that never started is not its fault. */
+/** The message is at fault for a crash, because a retry would crash again, but not for a thread that never started. */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);

@@ -6,9 +6,9 @@ import type { MailAnswer, MailCall, Read } from './mail-threads.js';
 import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
-/** Niceness: gives about a third of a normal thread's CPU time. Higher would starve mail on a busy machine. */
+/** Niceness that gives a third of a normal thread's CPU time. A higher value would starve mail on a busy machine. */
 const NICENESS = 5;
-/** Larger messages end their thread: only then does its memory, several times the message, return to the system. */
+/** A larger message ends its thread. Only then does the system get back the memory, several times the message size. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 // Entry point of a worker thread that mail-threads.ts starts. It reads one message at a time, from untrusted senders.
@@ -47,7 +47,7 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
   }
 }
 
-/** Returns a failure as a value, because a failure of one part must not affect the other. */
+/** Returns a failure as a value, because a failure of one part must not affect the other part. */
 function told<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }

@@ -6,9 +6,9 @@ import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiti
 
 const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Same linger as for accepting mail: messages that are read at the same time are written together. */
+/** Linger before a commit, the same as for accepting mail. Messages that are read at the same time share a commit. */
 const GAP_MS = 4;
-/** Linger while mail is slowed down in favour of deliveries: committing one message costs the disk as much as ten. */
+/** Linger while mail is slowed down in favor of deliveries. For the disk, one commit costs as much as ten messages. */
 const PACED_LINGER_MS = 100;
 
 /** A pending write for one message. `decision` is null if the message's event already exists. */

@@ -12,7 +12,7 @@ const ADDRESS_BYTES_MAX = 1_024;
 const ATTACHMENTS_MAX = 1_000;
 const REFERENCES_MAX = 100;
 const SUBJECT_BYTES_MAX = 4_096;
-/** Maximum number of lines. The parser creates an object for each, and an attachment of 25 MB has 330,000. */
+/** Maximum number of lines. The parser creates an object for each line. A 25 MB attachment has 330,000 lines. */
 const LINES_MAX = 400_000;
 
 /** Throws the parser's errors. Malicious messages (bombs) exceed the parser's limits or those of the thread. */
@@ -42,7 +42,7 @@ export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   };
 }
 
-/** Null if there is no attachment at this index. */
+/** Returns null if there is no attachment at this index. */
 export async function attachmentOf(
   raw: Buffer,
   index: number,

@@ -8,7 +8,7 @@ export interface AttachmentNote {
   filename: string;
   content_type: string;
   size_bytes: number;
-  /** Content-ID by which the HTML refers to the file (`cid:`), without angle brackets. Null if it has none. */
+  /** Content-ID by which the HTML refers to the file (`cid:`), without angle brackets. Null if there is none. */
   content_id: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface ParsedMessage {
   cc: string[];
   replyTo: string[];
   subject: string;
-  /** Message-ID with its angle brackets. */
+  /** Message-ID from the In-Reply-To header, with its angle brackets. */
   inReplyTo: string | null;
   references: string[];
   /** Date header in RFC 3339. Null if it is not a valid time. */

@@ -27,7 +27,7 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /** Null if the bytes were deleted. `mayChange`: DNS answers are missing. Throws 503 if there is no capacity now. */
+  /** Returns null if bytes were deleted. `mayChange` is true if DNS answers are missing. Throws 503 if it is busy. */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
@@ -49,7 +49,7 @@ export class ReadMessage {
     raw: Buffer,
   ): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
-    // Imported when the first message is read, because most processes never need it.
+    // The module is imported when the first message is read, because most processes never need it.
     const { authenticate } = await import('./authentication.js');
     const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
     let parsed: Read<ParsedMessage> = { fault: 'The message was not parsed.' };
@@ -94,7 +94,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
     fromAddress: author.kind === 'one' ? author.address : null,
     detail: {
       ...parsed,
-      // Uses the raw header if the parser reads another author than the one that was authenticated.
+      // Uses the raw header if the parser finds a different author than the authenticated author.
       from:
         author.kind === 'one' && namesAddress(parsed.from, author.address)
           ? parsed.from

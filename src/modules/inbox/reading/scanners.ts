@@ -6,7 +6,7 @@ import { clamdVerdict, scanWithClamd } from './clamd.js';
 import { rspamdVerdict } from './rspamd-verdict.js';
 import type { WaitingMessage } from './waiting-messages.store.js';
 
-/** Maximum time of one scan. After it the message continues without that verdict. */
+/** Maximum time of one scan. After this time, the message is processed without a verdict of the scanner. */
 const SCAN_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 

@@ -28,12 +28,12 @@ export interface Signatures {
 /** Minimum key size in bits (RFC 8301, section 3.2). */
 const KEY_BITS_MIN = 1024;
 
-/** DKIM (RFC 6376) and ARC (RFC 8617) over the exact bytes. Sends no DNS queries: keys were looked up before. */
+/** Verifies DKIM (RFC 6376) and ARC (RFC 8617) over the exact bytes. Sends no DNS queries: `keys` has the answers. */
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
-    // Only a failure of name servers is temporary. A message over the limits stays over them on every retry, and a
-    // forger can create one on purpose.
+    // Only a failure of name servers is temporary. A message over the limits also exceeds them on every retry, and a
+    // forger can create it on purpose.
     if (known !== undefined && 'unanswered' in known)
       throw Object.assign(new Error('The key is not available now.'), { code: 'ETIMEOUT' });
     if (known === undefined || known.found.length === 0)
@@ -71,7 +71,7 @@ interface Verified {
   arc: unknown;
 }
 
-/** Keeps the first twenty signatures: each may require a hash over the whole body. The last ones are the oldest. */
+/** Keeps the first twenty signatures, because each may require a hash over the body. Later signatures are older. */
 function withoutExcess(raw: Buffer): Buffer {
   const end = headEndOf(raw);
   const head = raw.subarray(0, end < 0 ? raw.length : end).toString('latin1');

@@ -10,7 +10,7 @@ import type { StoredDetail } from '../messages/message-detail.js';
 export interface WaitingMessage {
   environmentId: number;
   id: Id;
-  /** Day of its partition, as `YYYY-MM-DD`. */
+  /** Day of the message's partition, as `YYYY-MM-DD`. */
   expiresOn: string;
   expiresOnDay: number;
   aliasId: Id;
@@ -52,7 +52,7 @@ export interface Claimant {
   /** Maximum number of messages of one environment, including those that the worker already holds. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
-  /** Maximum total bytes of large messages. Only a worker without messages may claim a single message above it. */
+  /** Maximum total bytes of large messages. Only a worker without messages may claim one message above this limit. */
   bytesMax: number;
   /** At most `DAYS_MAX` expiry days. Null for all days. */
   days: readonly number[] | null;
@@ -64,14 +64,14 @@ export interface Progress {
   settled: readonly WaitingMessage[];
 }
 
-/** Size above which a message counts towards `bytesMax`, because it is read from a blob and held in memory. */
+/** Size above which a message is included in `bytesMax`, because it is read from a blob and held in memory. */
 export const LARGE_BYTES = 256 * 1024;
 
 export const DAYS_MAX = 4;
 
 /**
- * As long as the lease of deliveries, plus the step to it. Messages of a dead worker are claimed again within seconds.
- * A slow worker renews its leases.
+ * Slightly longer than the lease of deliveries. Messages of a dead worker are claimed again within seconds. A slow
+ * worker renews its leases.
  */
 const LEASE = `interval '12 seconds'`;
 
@@ -79,8 +79,9 @@ const LEASE = `interval '12 seconds'`;
  * Claims messages fairly. Uses inbox_messages_received_idx: one index scan for each environment with waiting messages,
  * and within it the oldest unclaimed messages.
  *
- * The oldest message of each environment comes before the second of any. Only selected rows are locked and checked
- * again, one by one, however many wait. Rows that another process claimed first are skipped and counted in `raced`.
+ * The oldest message of each environment comes before any environment's second message. Only selected rows are locked
+ * and checked again, one by one, regardless of how many wait. Rows that another process claimed first are skipped and
+ * counted in `raced`.
  *
  * A plan over all days opens each partition six times, which takes milliseconds even if it finds nothing. `ofDays`
  * prunes the partitions to the given days. It compares for equality with single parameters, which PostgreSQL evaluates
@@ -146,7 +147,7 @@ const claimOf = (name: string, ofDays: string): Statement => ({
 const CLAIM = claimOf('inbox_claim', '');
 const CLAIM_OF_DAYS = claimOf('inbox_claim_of_days', 'and m.expires_on in ($7::date, $8::date, $9::date, $10::date)');
 
-/** Uses inbox_messages_received_idx of each partition, until one has a row. */
+/** Uses inbox_messages_received_idx of each partition, until a partition has a matching row. */
 const ANY_WAITING = `from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`;
 const IS_ANY_WAITING: Statement = { name: 'inbox_is_any_waiting', text: `select true as found ${ANY_WAITING}` };
 export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
@@ -199,7 +200,7 @@ const RENEW: Statement = {
       and m.claimed_by = i.claim and m.state = 'received'`,
 };
 
-/** Uses inbox_messages_pkey. Subtracts the try if it does not count as failed. */
+/** Uses inbox_messages_pkey. Subtracts the try if it must not be recorded as failed. */
 const PUT_BACK: Statement = {
   name: 'inbox_put_back',
   text: `
@@ -310,8 +311,8 @@ export class WaitingMessagesStore {
   }
 
   /**
-   * Writes all in one commit. A stored decision is final, even if the worker dies. Returns the messages that this
-   * worker still owns. Completed messages become `processed` or `quarantined`.
+   * Writes all decisions and completions in one commit. A stored decision is final, even if the worker dies. Returns
+   * the messages that this worker still owns. Completed messages become `processed` or `quarantined`.
    */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
@@ -360,7 +361,7 @@ export class WaitingMessagesStore {
     await this.database.queryPrepared(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 
-  /** Retries after a delay for name servers to recover. False if not owned any more, or if too many wait already. */
+  /** Delays a message until name servers may have recovered. Returns false if it is not owned or too many wait. */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
     return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
@@ -369,14 +370,14 @@ export class WaitingMessagesStore {
     return (await this.database.queryPrepared(HAS_EVENT, [environmentId, id, expiresOn])).length > 0;
   }
 
-  /** Number of waiting messages (up to 10,000), and age of the oldest. */
+  /** Returns the number of waiting messages (up to 10,000), and the age of the oldest message. */
   async waiting(): Promise<{ seconds: number; count: number }> {
     const [row] = await this.database.readPrepared<{ seconds: number; count: number }>(OLDEST, []);
     return row ?? { seconds: 0, count: 0 };
   }
 }
 
-/** Exactly `DAYS_MAX` days, one per parameter of the statement. Repeats the last day if there are fewer. */
+/** Returns exactly `DAYS_MAX` days, one per parameter of the statement. Repeats the last day if there are fewer. */
 function daysOf(days: readonly number[]): string[] {
   return Array.from({ length: DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
 }
