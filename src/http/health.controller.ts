@@ -10,7 +10,7 @@ import { Section } from './openapi-sections.js';
 /** Health checks for load balancers and orchestrators (contract, section 1). */
 @Section(
   'Health',
-  'Whether the process is alive and ready for traffic. No key is needed, and rate limits do not apply.',
+  'Checks whether the process is alive and ready for traffic. No key is needed, and rate limits do not apply.',
 )
 @Controller('health')
 export class HealthController {
@@ -27,7 +27,7 @@ export class HealthController {
   @Public({ uncounted: true })
   @ApiOperation({
     summary: 'Check whether the process is ready for traffic',
-    description: 'Not ready. `details` names the parts that are not.',
+    description: 'Returns 503 if the process is not ready. `details` then shows the state of each part.',
   })
   async isReady(): Promise<HealthDto> {
     const { ready, parts } = await this.readiness.report();

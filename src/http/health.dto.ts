@@ -7,13 +7,13 @@ export class HealthDto {
   status: 'ok' | 'ready';
 
   /**
-   * The version of Posthorn that this process runs. Only in readiness answers.
+   * The version of Posthorn that this process runs. Present only in responses of `/health/ready`.
    * @example '0.1.0'
    */
   version?: string;
 
   /**
-   * State of each component, by its name. Only in readiness answers.
+   * State of each component, by its name. Present only in responses of `/health/ready`.
    * @example { "storage": { "ready": true, "oldest_due_age_ms": 0 } }
    */
   parts?: Record<string, unknown>;

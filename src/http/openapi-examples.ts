@@ -32,7 +32,7 @@ export function bodyExamples(document: OpenAPIObject, name: string): Record<stri
   const schemas = (document.components?.schemas ?? {}) as Record<string, SchemaParts>;
   const value = requiredOf(schemas, { $ref: `#/components/schemas/${name}` }) as Record<string, unknown>;
   return {
-    minimal: { summary: Object.keys(value).length > 0 ? 'What is required' : 'All fields are optional', value },
+    minimal: { summary: Object.keys(value).length > 0 ? 'Only the required fields' : 'All fields are optional', value },
   };
 }
 

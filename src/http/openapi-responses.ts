@@ -27,14 +27,18 @@ const RESPONSES: readonly SharedResponse[] = [
   ),
   shared(
     'InsufficientScope',
-    'The key lacks the scope.',
+    'The key lacks the required scope.',
     error('insufficient_scope', 'This needs a key of scope write; this one has scope read.', {
       required: 'write',
       scope: 'read',
     }),
   ),
-  shared('NotFound', "No such resource in the key's environment.", error('not_found', 'No such destination.')),
-  shared('Conflict', 'A duplicate, or an Idempotency-Key that is in use or was used with another body.', keyReused()),
+  shared('NotFound', "The key's environment does not have this resource.", error('not_found', 'No such destination.')),
+  shared(
+    'Conflict',
+    'The resource already exists, or the Idempotency-Key is in use or was used with another body.',
+    keyReused(),
+  ),
   shared('PayloadTooLarge', 'The body is too large.', error('payload_too_large', 'The body is larger than 1 MB.')),
   shared(
     'UnsupportedMediaType',
@@ -81,10 +85,10 @@ export const RATE_LIMIT_HEADERS = referTo(['RateLimit-Limit', 'RateLimit-Remaini
 export const SHARED_COMPONENTS = {
   headers: {
     'RateLimit-Limit': integerHeader(
-      'Number of requests that the quota allows: that of the key or of the organization, whichever is tighter.',
+      'Number of requests that the quota allows: the quota of the key or of the organization, whichever is stricter.',
       6000,
     ),
-    'RateLimit-Remaining': integerHeader('Number of requests left in the quota now.', 5999),
+    'RateLimit-Remaining': integerHeader('Number of requests that are currently left in the quota.', 5999),
     'RateLimit-Reset': integerHeader('Whole seconds until the quota is full again.', 1),
     'Retry-After': integerHeader('Whole seconds to wait before the next try.', 1),
   },
@@ -116,12 +120,12 @@ function errorSchema(): Record<string, unknown> {
   );
   return {
     type: 'object',
-    description: 'Body of every answer that is not 2xx.',
+    description: 'Body of every response that is not 2xx.',
     required: ['error'],
     properties: {
       error: {
         type: 'object',
-        description: 'What went wrong.',
+        description: 'Description of the error.',
         required: ['type', 'message', 'request_id', 'details'],
         properties: {
           type: {
@@ -143,7 +147,8 @@ function errorSchema(): Record<string, unknown> {
           details: {
             type: 'object',
             additionalProperties: true,
-            description: 'More data, by error type. `check` and `fields` for validation_failed.',
+            description:
+              'Additional data that depends on the error type, such as `check` and `fields` for validation_failed.',
             examples: [{ check: 'schema', fields: [{ path: 'payload', message: 'is required' }] }],
           },
         },
@@ -155,7 +160,7 @@ function errorSchema(): Record<string, unknown> {
 function oauthErrorSchema(): Record<string, unknown> {
   return {
     type: 'object',
-    description: 'An error of OAuth (RFC 6749, section 5.2).',
+    description: 'An OAuth error (RFC 6749, section 5.2).',
     required: ['error', 'error_description'],
     properties: {
       error: { type: 'string', description: 'Error code, for programs.', examples: ['invalid_grant'] },

@@ -24,29 +24,28 @@ const OPERATOR_DESCRIPTION =
   'The `OPERATOR_KEY` of the installation. It creates and removes organizations, and cannot read their data.';
 
 const SECURITY_DESCRIPTION =
-  'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write`, which includes `read`, or `admin`, which includes both.';
+  'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write` (includes `read`) or `admin` (includes both).';
 
 const SESSION_SCHEME = 'session';
 const SESSION_DESCRIPTION =
   "For Posthorn's own pages, instead of a key: the session cookie of a signed-in member, which the browser sends by itself. Requests also need `X-Posthorn-Console: 1` and " +
   '`X-Posthorn-Environment: live` or `test`. Only `/v1/session` needs no environment. An `EventSource` at `/v1/events/stream` cannot send headers and has `environment` ' +
-  "in its query instead. `Origin` and `Sec-Fetch-Site`, if present, must be those of Posthorn's own origin. The member's role is the scope. The name of the cookie ends with an id of the " +
+  "in its query instead. `Origin` and `Sec-Fetch-Site`, if present, must be those of Posthorn's own origin. The member's role determines the scope. The name of the cookie ends with an id of the " +
   'installation, such as `posthorn_session_5f0c2a91`, and begins with `__Host-` if `BASE_URL` is https.';
 
 const PORTAL_SCHEME = 'portalToken';
 const PORTAL_DESCRIPTION =
-  'For the customer portal, instead of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches only its own application, by its `app_` id, ' +
-  'with the permission that is listed with the scheme.';
+  'For the customer portal, instead of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It gives access only to its own application, by the `app_` id. Each operation lists the permission that the token needs.';
 
 /** Methods whose requests may have a body, whether or not the operation uses it. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-const DESCRIPTION = `Webhooks out, signed and retried for 28 hours, with every attempt on record.
+const DESCRIPTION = `Sends signed webhooks, retries them for 28 hours, and records every attempt.
 
-Answers other than 2xx have one envelope, \`{error: {type, message, request_id, details}}\`. Lists are
+Every error response has the form \`{error: {type, message, request_id, details}}\`. Lists have the form
 \`{data, next_cursor}\`, newest first. POST operations that send or create take an \`Idempotency-Key\`.
-An operation without a request body takes none or \`{}\`, and refuses fields with 422. The body of a GET is ignored.
-New fields can appear at any time: ignore what you do not know.`;
+Operations without a request body accept no body or \`{}\`, and reject fields with 422. The body of a GET is ignored.
+New fields can be added to responses at any time: ignore fields that you do not know.`;
 
 /** Builds the document, with parts that controllers need not declare. Call `closeBodies`, then `finishDocument`. */
 export function buildDocument(app: INestApplication, routes: readonly RouteHandler[], basePath: string): OpenAPIObject {
@@ -197,7 +196,7 @@ function mergeError(responses: Operation['responses'], status: number): void {
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  200: 'Done.',
+  200: 'The request succeeded.',
   201: 'Created.',
   202: 'Accepted: stored, and processed asynchronously.',
   204: 'Done. The answer has no body.',

@@ -38,9 +38,9 @@ export class AuthorizeController {
   @ApiOperation({
     summary: 'Request access from a user',
     description:
-      "A page for the user's browser: sign-in, then the consent question. Unknown parameters and further scopes are ignored. The response, including a refusal, is a redirect with `iss` and `state`. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.",
+      "Opens a page in the user's browser, where the user signs in and grants or refuses access. The response, including a refusal, is a redirect to the client with `iss` and `state`. Unknown parameters and other scopes are ignored. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.",
   })
-  @ApiQuery({ name: 'response_type', description: '`code`.', example: 'code' })
+  @ApiQuery({ name: 'response_type', description: 'Response type. It must be `code`.', example: 'code' })
   @ApiQuery({
     name: 'client_id',
     description: 'Id of a registered client, or the https URL of its metadata document.',
@@ -49,15 +49,19 @@ export class AuthorizeController {
   @ApiQuery({
     name: 'redirect_uri',
     description:
-      'One of the registered redirect URIs, compared character by character. On the local computer the port may differ.',
+      "One of the client's registered redirect URIs, compared character by character. For a URI on the local computer, the port may differ.",
     example: 'http://127.0.0.1:3456/callback',
   })
   @ApiQuery({
     name: 'code_challenge',
-    description: 'PKCE (RFC 7636).',
+    description: 'PKCE code challenge (RFC 7636).',
     example: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   })
-  @ApiQuery({ name: 'code_challenge_method', description: '`S256`.', example: 'S256' })
+  @ApiQuery({
+    name: 'code_challenge_method',
+    description: 'PKCE challenge method. It must be `S256`.',
+    example: 'S256',
+  })
   @ApiQuery({
     name: 'state',
     required: false,
@@ -67,7 +71,7 @@ export class AuthorizeController {
   @ApiQuery({
     name: 'scope',
     required: false,
-    description: '`read` is always granted. Other scopes are ignored.',
+    description: 'Requested scope of the key. Only `read` is granted, and other scopes are ignored.',
     example: 'read',
   })
   @ApiQuery({
@@ -77,11 +81,13 @@ export class AuthorizeController {
     example: 'https://hooks.example.com/mcp',
   })
   @ApiOkResponse({
-    description: 'The page.',
+    description: 'The page on which the user grants access.',
     content: { 'text/html; charset=utf-8': { schema: { type: 'string' }, example: '<!doctype html>…' } },
   })
-  @ApiFoundResponse({ description: 'Redirects an error to a client that the organization has approved before.' })
-  @ApiSeeOtherResponse({ description: 'Redirects to the sign-in page, which leads back here.' })
+  @ApiFoundResponse({
+    description: 'Redirects to the client with an error, if the organization has approved the client before.',
+  })
+  @ApiSeeOtherResponse({ description: 'Redirects to the sign-in page, which then returns to this page.' })
   @TryNeeds('a browser in which you are signed in: the response is a page')
   async askForAccess(
     @Req() request: FastifyRequest,

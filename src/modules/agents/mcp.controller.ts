@@ -112,19 +112,18 @@ export class McpController implements OnModuleInit {
   @ApiOperation({
     summary: 'Call the MCP server',
     description:
-      'The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. ' +
-      'Each call counts against the quota of the key, and so do the requests that the tool makes. On 401, `WWW-Authenticate` says where an agent signs in.',
+      'Serves the Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call and each request that a tool makes count against the quota of the key. On 401, `WWW-Authenticate` tells an agent where to sign in.',
   })
   @ApiHeader({
     name: 'MCP-Protocol-Version',
     required: false,
-    description: 'Revision of the protocol.',
+    description: 'Revision of the Model Context Protocol.',
     example: '2026-07-28',
   })
   @ApiBody({
-    description: 'One JSON-RPC message.',
+    description: 'A JSON-RPC message.',
     schema: { type: 'object', additionalProperties: true },
-    examples: { search: { summary: 'The dead letters', value: CALL } },
+    examples: { search: { summary: 'Search for dead letters', value: CALL } },
   })
   @ApiOkResponse({
     description: 'The response to the message.',

@@ -63,9 +63,12 @@ export class OAuthMetadataController implements OnModuleInit {
   @ApiOperation({
     summary: 'Get the metadata of the MCP server',
     description:
-      'RFC 9728. Also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, also at `/.well-known/oauth-protected-resource{path}/mcp` of the host.',
+      'Returns the metadata of RFC 9728. It is also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, it is also served at `/.well-known/oauth-protected-resource{path}/mcp` of the host.',
   })
-  @ApiOkResponse({ type: ProtectedResourceItem, description: 'The authorization servers of the MCP server.' })
+  @ApiOkResponse({
+    type: ProtectedResourceItem,
+    description: 'The authorization servers of the MCP server, and the scopes and methods of its tokens.',
+  })
   getProtectedResource(): ProtectedResourceItem {
     const { baseUrl } = this.config;
     return {
@@ -84,9 +87,13 @@ export class OAuthMetadataController implements OnModuleInit {
   @Header('access-control-allow-origin', '*')
   @ApiOperation({
     summary: 'Get the metadata of the MCP server by its path',
-    description: 'The same metadata at the location that clients try first.',
+    description:
+      'Returns the same metadata as `/.well-known/oauth-protected-resource`, at the path that clients try first.',
   })
-  @ApiOkResponse({ type: ProtectedResourceItem, description: 'The authorization servers of the MCP server.' })
+  @ApiOkResponse({
+    type: ProtectedResourceItem,
+    description: 'The authorization servers of the MCP server, and the scopes and methods of its tokens.',
+  })
   getProtectedResourceByPath(): ProtectedResourceItem {
     return this.getProtectedResource();
   }
@@ -98,7 +105,7 @@ export class OAuthMetadataController implements OnModuleInit {
   @ApiOperation({
     summary: 'Get the metadata of the authorization server',
     description:
-      'RFC 8414. Also served at `/.well-known/openid-configuration`. If BASE_URL has a path, also at both locations with the path appended.',
+      'Returns the metadata of RFC 8414. It is also served at `/.well-known/openid-configuration`. If BASE_URL has a path, it is also served at both locations with the path appended.',
   })
   @ApiOkResponse({
     type: AuthorizationServerItem,

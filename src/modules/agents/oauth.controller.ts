@@ -45,9 +45,9 @@ const text = (description: string, example: string): Record<string, unknown> => 
 const formOf = (properties: Record<string, unknown>, required: string[]): Parameters<typeof ApiBody>[0] => ({
   required: true,
   schema: { type: 'object', required, properties } as never,
-  description: `As ${FORM}.`,
+  description: `The parameters, as ${FORM}.`,
 });
-const CLIENT = text('The client.', 'k3W6pQ0bT2mXcR9sY7vZ1A');
+const CLIENT = text('Id of the client.', 'k3W6pQ0bT2mXcR9sY7vZ1A');
 
 /** OAuth endpoints for clients (RFC 6749, 7591, 7009 and 8628). */
 @ApiTags('Agents')
@@ -91,13 +91,13 @@ export class OAuthController implements OnModuleInit {
   @ApiOperation({
     summary: 'Register a client',
     description:
-      'RFC 7591, for public clients: no secret is issued. Limited to ten per hour from one network (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant lists it in `grant_types`, and needs no `redirect_uris` if it uses no other grant.',
+      'Registers a public client (RFC 7591), which gets no secret. One network can register ten clients per hour (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. For the device grant, the client lists it in `grant_types`. A client with only this grant needs no `redirect_uris`.',
   })
   @ApiBody({
-    description: 'The client. Unknown fields are ignored.',
+    description: 'The metadata of the client. Unknown fields are ignored.',
     examples: {
       native: {
-        summary: 'A program on a computer',
+        summary: "A program on the user's computer",
         value: { client_name: 'An assistant', redirect_uris: ['http://127.0.0.1:3456/callback'] },
       },
     },
@@ -114,14 +114,14 @@ export class OAuthController implements OnModuleInit {
         grant_types: {
           type: 'array',
           items: { type: 'string' },
-          description: `Grant types that the client will use: ${CLIENT_GRANTS.map((grant) => `\`${grant}\``).join(', ')}, or both. Defaults to the first.`,
+          description: `Grant types that the client will use: ${CLIENT_GRANTS.map((grant) => `\`${grant}\``).join(', ')}, or both. Defaults to \`authorization_code\`.`,
           example: ['authorization_code'],
         },
         client_name: text('Name shown to users, who are warned that it is not verified.', 'An assistant'),
       },
     },
   })
-  @ApiCreatedResponse({ type: RegisteredClientItem, description: 'The client.' })
+  @ApiCreatedResponse({ type: RegisteredClientItem, description: 'The registered client.' })
   async registerClient(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -152,18 +152,18 @@ export class OAuthController implements OnModuleInit {
   @AnswersOAuth()
   @TakesForm()
   @ApiConsumes(FORM)
-  @ApiUnauthorizedResponse({ description: 'The client does not exist, or it claims to have a secret.' })
+  @ApiUnauthorizedResponse({ description: 'The client does not exist, or the request contains a client secret.' })
   @RateLimit({ name: 'token', count: 120, seconds: 60 })
   @ApiOperation({
     summary: 'Exchange a code for a key',
     description:
-      'RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: `GET /v1/keys` lists it with `source` `oauth`, and it is revoked there. A code is valid once and for 60 s. A second use revokes the key that the code was exchanged for. There are no refresh tokens.',
+      'Issues an API key according to RFC 6749 with PKCE, or RFC 8628 for devices. `GET /v1/keys` lists the key with `source` `oauth`, and `DELETE /v1/keys/{id}` revokes it. A code is valid once and for 60 s. A second use of a code revokes the key that it was exchanged for. There are no refresh tokens.',
   })
   @ApiBody(
     formOf(
       {
         grant_type: text(`\`authorization_code\`, or \`${DEVICE_GRANT}\`.`, 'authorization_code'),
-        code: text('The code.', 'Vb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR'),
+        code: text('The authorization code.', 'Vb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR'),
         redirect_uri: text('The same value as in the authorization request.', 'http://127.0.0.1:3456/callback'),
         client_id: CLIENT,
         code_verifier: text(
@@ -172,7 +172,7 @@ export class OAuthController implements OnModuleInit {
         ),
         resource: text('Resource that the key is for (RFC 8707). Optional.', 'https://hooks.example.com/mcp'),
         device_code: text(
-          'The device code, instead of the code, for the device grant.',
+          'The device code, for the device grant. It replaces `code`.',
           'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o',
         ),
       },
@@ -196,18 +196,18 @@ export class OAuthController implements OnModuleInit {
   @AnswersOAuth()
   @TakesForm()
   @ApiConsumes(FORM)
-  @ApiUnauthorizedResponse({ description: 'The client does not exist, or it claims to have a secret.' })
+  @ApiUnauthorizedResponse({ description: 'The client does not exist, or the request contains a client secret.' })
   @RateLimit({ name: 'token', count: 120, seconds: 60 })
   @ApiOperation({
-    summary: 'Revoke a key',
+    summary: 'Revoke a key of an OAuth grant',
     description:
-      'RFC 7009: the status is 200 whether or not the key exists. Only keys from grants can be revoked here.',
+      'Revokes a key (RFC 7009). Returns 200 whether or not the key exists. Only keys from OAuth grants can be revoked here.',
   })
   @ApiBody(
     formOf(
       {
         token: text('The key.', 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR'),
-        token_type_hint: text('Ignored.', 'access_token'),
+        token_type_hint: text('Ignored hint about the type of the token.', 'access_token'),
         client_id: CLIENT,
       },
       ['token'],
@@ -225,17 +225,17 @@ export class OAuthController implements OnModuleInit {
   @AnswersOAuth()
   @TakesForm()
   @ApiConsumes(FORM)
-  @ApiUnauthorizedResponse({ description: 'The client does not exist, or it claims to have a secret.' })
+  @ApiUnauthorizedResponse({ description: 'The client does not exist, or the request contains a client secret.' })
   @RateLimit({ name: 'device-start', count: 20, seconds: 300 })
   @ApiOperation({
     summary: 'Request a code for a device',
     description:
-      'RFC 8628: the program shows `user_code`, and polls `/oauth/token` until the user has entered it. The client must have registered for this grant, otherwise the error is `unauthorized_client`. The page offers the user the scopes up to their own role, with the requested `scope` selected. `device_name` becomes part of the name of the key. The command line tool is the client `posthorn-cli`.',
+      'Starts the device grant (RFC 8628). The program shows `user_code`, and polls `/oauth/token` until the user has entered the code. The client must have registered for this grant, otherwise the error is `unauthorized_client`. The user chooses a scope up to their own role, and the requested `scope` is preselected. `device_name` becomes part of the name of the key. The command line tool is the client `posthorn-cli`.',
   })
   @ApiBody(
     formOf(
       {
-        client_id: text('The client.', 'posthorn-cli'),
+        client_id: text('Id of the client.', 'posthorn-cli'),
         scope: text('Requested scope of the key. It is preselected for the user, who may choose another one.', 'write'),
         device_name: text(
           'Name of the machine on which the program runs. It is shown to the user and in the list of keys.',
@@ -245,7 +245,7 @@ export class OAuthController implements OnModuleInit {
       ['client_id'],
     ),
   )
-  @ApiOkResponse({ type: DeviceCodesItem, description: 'The codes.' })
+  @ApiOkResponse({ type: DeviceCodesItem, description: 'The device code and the user code.' })
   async authorizeDevice(@Req() request: FastifyRequest, @Body() body: object): Promise<DeviceCodesItem> {
     const form = formIn(request, body);
     const client = await this.clients.find(form['client_id']);

@@ -7,7 +7,7 @@ import { AttentionItem, presentAttention } from './attention.dto.js';
 import { AttentionList } from './attention.js';
 
 /** Current problems of the environment. */
-@Section('Attention', 'Current problems: since when they exist and where to look.')
+@Section('Attention', 'Current problems, with their start times and links to details.')
 @Controller('v1/attention')
 export class AttentionController {
   constructor(private readonly attention: AttentionList) {}

@@ -14,11 +14,11 @@ export class ConcernItem {
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   subject: string | null;
 
-  /** Human-readable name of the subject. For a job, this is its kind. */
+  /** Human-readable name of the subject, or the kind of the job if the subject is a job. */
   @ApiProperty({ type: String, nullable: true, example: 'Orders' })
   name: string | null;
 
-  /** Start of the problem. The check looks back a limited time, so an older problem has a later start here. */
+  /** Start of the problem, or the earliest time that the check examines if the problem is older. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   since: string;
 
@@ -33,7 +33,7 @@ export class ConcernItem {
   @ApiProperty({ example: 'Its circuit is open after 12 failures in a row: deliveries wait until a probe succeeds.' })
   sentence: string;
 
-  /** API path with more detail. */
+  /** Path of an API operation with more details. */
   @ApiProperty({ example: '/v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   url: string;
 }

@@ -15,7 +15,7 @@ const TYPES = { jsonl: 'application/x-ndjson', csv: 'text/csv' } as const;
 /** The audit log (contract, section 2). */
 @Section(
   'Audit',
-  'Records who changed what, and from which address. The log is append-only. It does not record traffic: sends and received requests are events.',
+  'The record of who changed what, and from which address. The log is append-only. It does not record traffic, because sends and received requests are recorded as events.',
 )
 @Controller('v1/audit')
 export class AuditController {
@@ -26,7 +26,7 @@ export class AuditController {
   @ApiOperation({
     summary: 'List the audit log',
     description:
-      "Newest first. The log contains actions in the key's environment. A live key also sees actions that affect both environments.",
+      "Returns the newest entries first. The log contains actions in the key's environment. With a live key, it also contains actions that affect both environments.",
   })
   @ApiOkResponse({ type: AuditPage, description: 'One page of entries.' })
   async listAudit(@CurrentTenant() tenant: Tenant, @Query() query: AuditListQuery): Promise<AuditPage> {
@@ -40,7 +40,7 @@ export class AuditController {
   @ApiOperation({
     summary: 'Export the audit log',
     description:
-      'Streams all entries, oldest first, as JSON lines or as CSV in which cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, it is incomplete: continue from the last entry received.',
+      'Streams all entries, oldest first, as JSON lines or CSV. In the CSV, cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, continue from the last entry received.',
   })
   @ApiOkResponse({
     description: 'The entries.',

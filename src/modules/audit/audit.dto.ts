@@ -116,11 +116,11 @@ export class AuditItem {
   @ApiProperty({ type: String, nullable: true, example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   resource_id: string | null;
 
-  /** IP address of the client. Behind a proxy, TRUST_PROXY decides which address is used. */
+  /** IP address of the client. Behind a proxy, the setting TRUST_PROXY determines which address is recorded. */
   @ApiProperty({ type: String, nullable: true, example: '203.0.113.7' })
   ip: string | null;
 
-  /** User agent of the client, cut at 200 characters. */
+  /** User agent of the client, truncated to 200 characters. */
   @ApiProperty({ type: String, nullable: true, example: 'posthorn/0.1.0' })
   user_agent: string | null;
 

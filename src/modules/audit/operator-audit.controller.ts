@@ -15,7 +15,7 @@ export class OperatorAuditController {
   @ApiOperation({
     summary: "List the installation's audit log",
     description:
-      'Newest first. The log contains actions of the operator, and sign-in attempts with an unknown address. It contains no entries of an organization.',
+      'Returns the newest entries first. The log contains actions of the operator, and sign-in attempts with an unknown address. It contains no entries of any organization.',
   })
   @ApiOkResponse({ type: AuditPage, description: 'One page of entries.' })
   async listOperatorAudit(@Query() query: AuditListQuery): Promise<AuditPage> {

@@ -19,7 +19,7 @@ export class EndpointStatsController {
   @ApiOperation({
     summary: 'Get the statistics of an endpoint',
     description:
-      'Returns the statistics of a time range, about two seconds old, and the deliveries that are waiting now, with the time of the next retry.',
+      'Returns the statistics of a time range, the number of waiting deliveries and the time of the next retry. The statistics are about two seconds old.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

@@ -73,7 +73,7 @@ export class EndpointStatsItem {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
   next_attempt_at: string | null;
 
-  /** Whether the endpoint takes deliveries now. */
+  /** Whether the endpoint accepts deliveries now. */
   @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
   status: 'active' | 'disabled';
 

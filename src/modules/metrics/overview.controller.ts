@@ -23,11 +23,11 @@ export class OverviewController {
   @ApiOperation({
     summary: 'Get an overview',
     description:
-      'Returns accepted, delivered and failed counts for the last hour, day, week or month, the latency of attempts, and the number of waiting deliveries. The data comes from rollups and is about two seconds old. Rollups exist only since the release that introduced them.',
+      'Returns accepted, delivered and failed counts for the last hour, day, week or month, the latency of attempts, and the number of waiting deliveries. The data comes from rollups and is about two seconds old. Data from before the release that introduced rollups is not included.',
   })
   @ApiOkResponse({ type: OverviewItem, description: 'The overview.' })
   @ApiNotFoundResponse({
-    description: "The key's environment has no such application.",
+    description: "The key's environment does not have this application.",
     schema: { $ref: '#/components/schemas/Error' },
   })
   async getOverview(

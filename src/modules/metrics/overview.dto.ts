@@ -45,7 +45,7 @@ export class OpenItem {
   is_capped: boolean;
 
   /**
-   * Due time of the environment's oldest due delivery that no worker has claimed. It is `null` if there is none, and
+   * Due time of the environment's oldest due delivery that no worker has started. It is `null` if there is none, and
    * always `null` for an application.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
@@ -61,7 +61,7 @@ export class OverviewItem {
   @ApiProperty({ format: 'date-time', example: '2026-11-20T10:00:00.000Z' })
   since: string;
 
-  /** End of the data: now, limited by the age of the rollups. */
+  /** End of the range: the current time. The data is about two seconds old. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   until: string;
 

@@ -23,11 +23,11 @@ export class RollupsController {
   @ApiOperation({
     summary: 'Read metrics',
     description:
-      'Returns rollups of one endpoint, destination or application, or of the whole environment. A job updates them continuously: the data is exact and about two seconds old.',
+      'Returns rollups (counts and latencies per time window) of one endpoint, destination or application, or of the whole environment. They are updated continuously. The data is exact and about two seconds old.',
   })
   @ApiOkResponse({ type: RollupList, description: 'All windows of the range, oldest first.' })
   @ApiNotFoundResponse({
-    description: "The key's environment has no such endpoint, destination or application.",
+    description: "The key's environment does not have this endpoint, destination or application.",
     schema: { $ref: '#/components/schemas/Error' },
   })
   async listRollups(@CurrentTenant() tenant: Tenant, @Query() query: RollupQuery): Promise<RollupList> {

@@ -94,7 +94,7 @@ export class RollupItem {
   success_rate: number | null;
 
   /**
-   * Durations of the attempts, including failed ones, with a precision of one sixteenth; `null` if there were no
+   * Durations of the attempts, including failed ones, accurate to one sixteenth of the value; `null` if there were no
    * attempts.
    */
   @ApiProperty({ type: LatencyItem, nullable: true })

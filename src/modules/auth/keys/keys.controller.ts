@@ -36,7 +36,7 @@ export class KeysController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List API keys',
-    description: "Lists the keys of the calling key's environment, newest first, including revoked keys.",
+    description: "Lists the keys of the calling key's environment, newest first. The list includes revoked keys.",
   })
   @ApiOkResponse({ type: KeyPage, description: 'One page of keys.' })
   async listKeys(@CurrentTenant() tenant: Tenant, @Query() query: KeyListQuery): Promise<KeyPage> {
@@ -69,10 +69,11 @@ export class KeysController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Revoke an API key',
-    description: 'Takes effect immediately on this node, and within five seconds on every node.',
+    description:
+      'The key is rejected immediately on the node that handles the call, and within five seconds on all nodes.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Revoked.' })
+  @ApiNoContentResponse({ description: 'The key was revoked.' })
   async revokeKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.lifecycle.revoke(tenant, keyId(id));
   }
@@ -84,7 +85,7 @@ export class KeysController {
   @ApiOperation({
     summary: 'Rotate an API key',
     description:
-      'Creates a new key with the settings of the old one. The old key stays valid until the grace period ends: one day, unless `grace_seconds` says otherwise.',
+      'Creates a new key with the settings of the old one. The old key stays valid until the grace period ends. The grace period is one day unless `grace_seconds` is set.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: IssuedKeyItem, description: 'The new key.' })

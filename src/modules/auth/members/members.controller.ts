@@ -36,7 +36,7 @@ export class MembersController {
 
   @Get()
   @Scope('admin')
-  @ApiOperation({ summary: 'List members', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List members', description: 'Returns the newest items first.' })
   @ApiOkResponse({ type: MemberPage, description: 'One page of members.' })
   async listMembers(@CurrentTenant() tenant: Tenant, @Query() query: MemberListQuery): Promise<MemberPage> {
     const { rows, nextCursor } = await this.members.list(tenant, query);
@@ -49,7 +49,7 @@ export class MembersController {
   @ApiOperation({
     summary: 'Add a member',
     description:
-      'No email is sent. The member signs in at `{base_url}/signin` with a code, or through the identity provider.',
+      'No email is sent to the member. The member signs in at `{base_url}/signin` with a code, or through the identity provider.',
   })
   @ApiCreatedResponse({ type: MemberItem, description: 'The member.' })
   async addMember(@CurrentTenant() tenant: Tenant, @Body() body: NewMemberBody): Promise<MemberItem> {
@@ -69,7 +69,7 @@ export class MembersController {
   @Scope('admin')
   @ApiOperation({
     summary: 'Change a member',
-    description: 'Open sessions get a new role within five seconds, on every node.',
+    description: "The member's open sessions get the new role within five seconds, on every node.",
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: MemberItem, description: 'The changed member.' })
@@ -87,10 +87,10 @@ export class MembersController {
   @ApiOperation({
     summary: 'Remove a member',
     description:
-      "Ends the member's sessions within five seconds, on every node. Keys that the member created stay valid: revoke them one by one.",
+      "The member's sessions end within five seconds, on every node. Keys that the member created stay valid and must be revoked one by one.",
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Removed.' })
+  @ApiNoContentResponse({ description: 'The removal succeeded.' })
   @ApiResponse({ status: 409, description: 'The member is the last admin.' })
   async removeMember(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.members.remove(tenant, memberId(id));

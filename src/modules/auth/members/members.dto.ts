@@ -47,7 +47,7 @@ export class NewMemberBody {
 /** Changes to a member. Omitted fields keep their value. */
 @Fixed({ email: 'cannot be changed: remove the member and add the new address' })
 @Examples({
-  name: { summary: 'Another name', value: { name: 'Ada Lovelace' } },
+  name: { summary: 'Change the name', value: { name: 'Ada Lovelace' } },
   admin: { summary: 'Make the member an administrator', value: { role: 'admin' } },
 })
 export class MemberChangesBody {

@@ -48,7 +48,7 @@ export class OrgsController {
   @Post()
   @OperatorOnly()
   @ApiOperation({
-    summary: 'Make an organization',
+    summary: 'Create an organization',
     description:
       'Creates the organization with its two environments, its first admin, and one admin key per environment. The keys are returned only in this response.',
   })
@@ -76,7 +76,7 @@ export class OrgsController {
       'The keys, members and sessions of the organization stop working within five seconds on every node. Its configuration is erased in the background and cannot be restored. Accepted events are deleted when their retention period ends.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Removed.' })
+  @ApiNoContentResponse({ description: 'The removal succeeded.' })
   @ApiConflictResponse({ description: 'It is the last organization of the installation.' })
   async removeOrganization(@Param('id') id: string): Promise<void> {
     await this.orgs.remove(orgId(id));

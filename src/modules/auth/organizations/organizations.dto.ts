@@ -36,7 +36,7 @@ export class FirstAdminBody {
   },
 })
 export class NewOrgBody {
-  /** Path segment of the organization in receive URLs: lower-case letters, digits and `-`. */
+  /** Short name of the organization in the URLs of endpoints: lower-case letters, digits and `-`. */
   @ApiProperty({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$', example: 'acme' })
   slug: string;
 
@@ -54,7 +54,7 @@ export class OperatedOrg {
   @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Path segment of the organization in receive URLs. Becomes `removed-…` when the organization is removed. */
+  /** Short name of the organization in the URLs of endpoints. Becomes `removed-…` when the organization is removed. */
   @ApiProperty({ example: 'acme' })
   slug: string;
 
@@ -66,13 +66,13 @@ export class OperatedOrg {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** Time from which all access was rejected. `null` if the organization is not removed. */
+  /** Time since which all access has been rejected. `null` if the organization is not removed. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   removed_at: string | null;
 
   /**
-   * Time at which all configuration had been erased. `null` before that. Accepted events are deleted when their
-   * retention period ends.
+   * Time at which all configuration had been erased. `null` if it is not erased yet. Accepted events are deleted when
+   * their retention period ends.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   erased_at: string | null;
@@ -83,7 +83,7 @@ export class MadeOrg extends OperatedOrg {
   /** First admin of the organization. */
   admin: MemberItem;
 
-  /** Live admin key. Returned only in this response. */
+  /** Admin key of the live environment. Returned only in this response. */
   @ApiProperty({ example: 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
   key: string;
 

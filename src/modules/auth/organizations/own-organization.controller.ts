@@ -44,7 +44,10 @@ export class OrgController {
 
   @Get('signing-secret')
   @Scope('write')
-  @ApiOperation({ summary: 'Get the signing secret', description: 'The secret signs deliveries to ad-hoc URLs.' })
+  @ApiOperation({
+    summary: 'Get the signing secret',
+    description: 'Returns the secret that signs deliveries to URLs that are not registered as destinations.',
+  })
   @ApiOkResponse({ type: SigningSecret, description: 'The current secret.' })
   async getSigningSecret(@CurrentTenant() tenant: Tenant): Promise<SigningSecret> {
     return { secret: await this.secrets.show(tenant) };
@@ -56,7 +59,7 @@ export class OrgController {
   @Idempotent()
   @ApiOperation({
     summary: 'Rotate the signing secret',
-    description: 'Deliveries are signed with both secrets until the grace period ends.',
+    description: 'Deliveries are signed with both the old and the new secret until the grace period ends.',
   })
   @ApiOkResponse({ type: SigningSecret, description: 'The new secret.' })
   async rotateSigningSecret(@CurrentTenant() tenant: Tenant, @Body() body: SecretRotationBody): Promise<SigningSecret> {

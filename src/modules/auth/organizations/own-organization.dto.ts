@@ -5,14 +5,14 @@ import type { OrganizationChanges, OrganizationView } from './own-organization.s
 
 /** Changes to the organization. Omitted fields keep their value. */
 @Examples({
-  name: { summary: 'Another name', value: { name: 'Acme' } },
+  name: { summary: 'Change the name', value: { name: 'Acme' } },
   retention: { summary: 'Keep accepted events for 30 days', value: { retention_days: 30 } },
   portal: {
     summary: "Set the origins that may show the customers' portal in a frame",
     value: { portal_origins: ['https://app.example.com'] },
   },
   system: {
-    summary: "Set the destination of the service's own events",
+    summary: 'Set the destination that receives system events',
     value: { system_destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
   },
 })
@@ -21,13 +21,16 @@ export class OrgChangesBody {
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme' })
   name?: string;
 
-  /** Path segment of the organization in receive URLs and platform addresses. Unique on this installation. */
+  /**
+   * Short name of the organization in the URLs of endpoints and in platform email addresses. Unique on this
+   * installation.
+   */
   @ApiProperty({ required: false, pattern: '^[a-z0-9-]{1,40}$', example: 'acme' })
   slug?: string;
 
   /**
-   * Number of days for which the calling key's environment keeps what it accepts from now on. With 60 days or more,
-   * data may be kept longer by a thirtieth of the period.
+   * Number of days for which the calling key's environment keeps data that it accepts from now on. If this is 60 days
+   * or more, data may be kept longer by a thirtieth of the period.
    */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 365, example: 30 })
   retention_days?: number;
@@ -53,8 +56,8 @@ export class OrgChangesBody {
   system_destination?: string | null;
 
   /**
-   * Origins that may show the environment's customer portal in a frame: https origins, and in the test environment also
-   * http origins on the local computer. If the list is empty, the portal cannot be shown in a frame.
+   * Origins whose pages may show the environment's customer portal in a frame: https, or in the test environment http
+   * on the local computer. If the list is empty, the portal opens only as a separate page.
    */
   @ApiProperty({
     required: false,
@@ -77,7 +80,7 @@ export class OrgItem {
   @ApiProperty({ example: 'Acme' })
   name: string;
 
-  /** Path segment of the organization in receive URLs and platform addresses. */
+  /** Short name of the organization in the URLs of endpoints and in platform email addresses. */
   @ApiProperty({ example: 'acme' })
   slug: string;
 
@@ -102,7 +105,7 @@ export class OrgItem {
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   system_destination: string | null;
 
-  /** Origins that may show the environment's customers' portal in a frame. */
+  /** Origins whose pages may show the environment's customer portal in a frame. */
   @ApiProperty({ type: [String], example: ['https://app.example.com'] })
   portal_origins: string[];
 

@@ -28,7 +28,7 @@ export class OwnSessionController {
   @ApiOperation({
     summary: 'Get your session',
     description:
-      'Returns the signed-in user, the organization, the role and the expiry. For pages: an API key has no session.',
+      "Returns the signed-in user, the organization, the role and the expiry. Only for Posthorn's own pages, because an API key has no session.",
   })
   @ApiOkResponse({ type: OwnSessionItem, description: 'The session.' })
   @ApiNotFoundResponse(NO_SESSION)
@@ -46,9 +46,9 @@ export class OwnSessionController {
   @ApiOperation({
     summary: 'Sign out',
     description:
-      'Ends the session immediately on this node, and within five seconds on every node, and deletes the cookie.',
+      'Deletes the cookie. The session ends immediately on the node that handles the call, and within five seconds on all nodes.',
   })
-  @ApiNoContentResponse({ description: 'Signed out.' })
+  @ApiNoContentResponse({ description: 'The user is signed out.' })
   @ApiNotFoundResponse(NO_SESSION)
   @TryNeeds('Session cookie, which only the console sends.')
   async signOutOfSession(

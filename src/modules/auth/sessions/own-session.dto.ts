@@ -17,7 +17,7 @@ export class SessionOrganization {
   @ApiProperty({ example: 'Example Inc.' })
   name: string;
 
-  /** Path segment of the organization in receive URLs. */
+  /** Short name of the organization in the URLs of endpoints. */
   @ApiProperty({ example: 'example' })
   slug: string;
 }
@@ -82,7 +82,7 @@ export class OwnSessionItem {
   @ApiProperty({ enum: MODES, isArray: true, example: ['live', 'test'] })
   environments: ('live' | 'test')[];
 
-  /** Time at which the session ends at the latest. */
+  /** Time at which the session ends, even if it is in use. */
   @ApiProperty({ format: 'date-time', example: '2026-11-28T09:30:00.000Z' })
   expires_at: string;
 

@@ -36,10 +36,10 @@ export class SessionsController {
   @ApiOperation({
     summary: 'End a session',
     description:
-      'Takes effect immediately on this node, and within five seconds on every node. Needs a live admin key.',
+      'The session ends immediately on the node that handles the call, and within five seconds on all nodes. Needs a live admin key.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Ended.' })
+  @ApiNoContentResponse({ description: 'The session has ended.' })
   @TryNeeds('the id of a session: a member has to sign in to the console')
   async endSession(
     @CurrentTenant() tenant: Tenant,

@@ -55,7 +55,7 @@ export class SessionItem {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T10:02:11.402Z' })
   last_seen_at: string;
 
-  /** Time at which the session ends at the latest. It ends earlier after twelve hours without a request. */
+  /** Time at which the session ends, even if it is in use. It ends earlier after twelve hours without a request. */
   @ApiProperty({ format: 'date-time', example: '2026-11-28T09:30:00.000Z' })
   expires_at: string;
 }
