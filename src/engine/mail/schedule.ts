@@ -7,7 +7,7 @@ const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?
 const FROM_NOW = /^in (\d{1,6}) ?(m|mins?|minutes?|h|hours?|d|days?)$/i;
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
 
-export const SCHEDULE_RULE = `A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most ${SCHEDULE_DAYS_MAX} days ahead. A time in the past means now.`;
+export const SCHEDULE_RULE = `Give a time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (also hours, days), at most ${SCHEDULE_DAYS_MAX} days ahead. A time in the past means now.`;
 
 export function readSchedule(text: string, nowMs: number): { atMs: number } | { fault: string } {
   const atMs = fromNow(text, nowMs) ?? momentOf(text);

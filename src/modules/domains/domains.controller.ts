@@ -28,13 +28,13 @@ import {
 } from './domains.dto.js';
 import { DomainsService } from './domains.service.js';
 
-const ID = { name: 'id', description: 'The domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ID = { name: 'id', description: 'Id of the domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const ERROR = { $ref: '#/components/schemas/Error' };
 
 /** Manages customers' own domains. */
 @Section(
   'Domains',
-  'Your own domains: hosts for endpoints, and names to send and receive mail under. DNS records prove that they are yours.',
+  'Your own domains, used as hosts of endpoints or to send and receive mail. DNS records prove that the domains are yours.',
 )
 @Controller('v1/domains')
 export class DomainsController {
@@ -46,7 +46,7 @@ export class DomainsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List domains', description: 'Newest first, with their DNS records.' })
+  @ApiOperation({ summary: 'List domains', description: 'Returns the domains with their DNS records, newest first.' })
   @ApiOkResponse({ type: DomainPage, description: 'One page of domains.' })
   async listDomains(@CurrentTenant() tenant: Tenant, @Query() query: DomainListQuery): Promise<DomainPage> {
     return presentPage(await this.domains.list(tenant, query));
@@ -72,7 +72,10 @@ export class DomainsController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a domain', description: 'With its records, as found by the last check.' })
+  @ApiOperation({
+    summary: 'Get a domain',
+    description: 'Returns the domain and its DNS records, with the results of the last check.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain.' })
   async getDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainDetail> {
@@ -82,14 +85,15 @@ export class DomainsController {
   @Patch(':id')
   @Scope('admin')
   @ApiOperation({
-    summary: 'Convert a domain',
+    summary: 'Change the kind of a domain',
     description:
-      'Converts between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422.',
+      'Changes the kind between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain with its new kind.' })
   @ApiConflictResponse({
-    description: 'Its mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`).',
+    description:
+      "The domain's mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`).",
     schema: ERROR,
   })
   async convertDomain(
@@ -105,11 +109,14 @@ export class DomainsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a domain',
-    description: 'Rejected with 409 while an endpoint or an alias uses the domain. `details.used_by` lists the users.',
+    description: 'Returns 409 while an endpoint or an alias uses the domain. `details.used_by` lists them.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Deleted.' })
-  @ApiConflictResponse({ description: 'The domain is in use, see `details.used_by`.', schema: ERROR })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
+  @ApiConflictResponse({
+    description: 'The domain is in use. `details.used_by` lists the resources that use it.',
+    schema: ERROR,
+  })
   async deleteDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant, domainId(id));
   }
@@ -121,7 +128,7 @@ export class DomainsController {
   @ApiOperation({
     summary: 'Check a domain now',
     description:
-      'Queries name servers, within ten seconds, and returns the whole domain. A repeated call within five seconds, or during a running check, returns the last result. A failed domain gets another 72 hours.',
+      'Queries the name servers for at most ten seconds and returns the domain with all its records. A call during a check, or within five seconds after one, returns the last result. A failed domain gets another 72 hours for verification.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain after the check.' })

@@ -29,9 +29,12 @@ export class DomainListQuery {
 /** The domain to add. */
 @Examples({
   sending: { summary: 'Only send mail', value: { domain: 'example.com', kind: 'email-send' } },
-  webhook: { summary: 'Your own host for endpoints', value: { domain: 'hooks.example.com', kind: 'webhook' } },
+  webhook: {
+    summary: 'Use your own host for inbound endpoints',
+    value: { domain: 'hooks.example.com', kind: 'webhook' },
+  },
   email: {
-    summary: 'Send and receive mail, although the domain already has an MX',
+    summary: 'Send and receive mail, although the domain already has an MX record',
     value: { domain: 'mail.example.com', kind: 'email', acknowledge_mx_conflict: true },
   },
 })
@@ -48,8 +51,8 @@ export class NewDomainBody {
   kind: (typeof KINDS)[number];
 
   /**
-   * Only for kind `email`: confirms that mail moves away from the server that the domain's MX records name now. If it
-   * is false and such MX records exist, the answer is 409 with `details.mx`.
+   * Only for kind `email`: confirms that mail will no longer go to the server in the domain's current MX records. If it
+   * is false and such MX records exist, the response is 409 with `details.mx`.
    */
   @ApiProperty({ required: false, default: false, example: false })
   acknowledge_mx_conflict?: boolean;
@@ -58,8 +61,8 @@ export class NewDomainBody {
 /** The kind to convert a domain to. */
 @Fixed({ domain: 'cannot be changed: create another domain' })
 @Examples({
-  receive: { summary: 'Receive mail too', value: { kind: 'email', acknowledge_mx_conflict: true } },
-  send: { summary: 'Only send', value: { kind: 'email-send' } },
+  receive: { summary: 'Also receive mail', value: { kind: 'email', acknowledge_mx_conflict: true } },
+  send: { summary: 'Only send mail', value: { kind: 'email-send' } },
 })
 export class DomainChangesBody {
   /** The new kind. A webhook domain cannot be converted. */
@@ -67,8 +70,8 @@ export class DomainChangesBody {
   kind: (typeof CONVERTIBLE)[number];
 
   /**
-   * Only for a conversion to `email`: confirms that mail moves away from the server that the domain's MX records name
-   * now.
+   * Only for a conversion to `email`: confirms that mail will no longer go to the server in the domain's current MX
+   * records.
    */
   @ApiProperty({ required: false, default: false, example: true })
   acknowledge_mx_conflict?: boolean;
@@ -88,7 +91,7 @@ export class DomainRecordItem {
   @ApiProperty({ example: '_posthorn.mail.example.com' })
   name: string;
 
-  /** Value to publish. */
+  /** Value to publish in the record. */
   @ApiProperty({ example: 'posthorn-verification=5f2b7c3e9a1d4f6880b1c2d3e4f5a6b7c8d9e0f1' })
   value: string;
 
@@ -100,19 +103,19 @@ export class DomainRecordItem {
   @ApiProperty({ type: 'integer', example: 3600 })
   ttl: number;
 
-  /** Whether the domain is verified only when this record is found. */
+  /** Whether the domain can be verified only if this record is found. */
   @ApiProperty({ example: true })
   required: boolean;
 
   /**
-   * Result of the last check: `pending` while no record is found, `failed` if the record is wrong or was removed,
+   * Result of the last check: `pending` if no record was found, `failed` if the record is wrong or was removed,
    * `temporary_failure` if the name servers did not answer.
    */
   @ApiProperty({ enum: STATUSES, example: 'pending' })
   status: (typeof STATUSES)[number];
 
   /**
-   * The value that was found instead, and how to correct it. Null if the record is right, and before the first check.
+   * The value that was found instead, and how to correct it. Null if the record is correct, and before the first check.
    */
   @ApiProperty({
     type: String,
@@ -148,7 +151,7 @@ export class DomainDetail {
   @ApiProperty({ example: false })
   sending_enabled: boolean;
 
-  /** Whether Posthorn accepts mail to this domain, or requests to this host. */
+  /** Whether Posthorn accepts mail to this domain, or requests to this host for a webhook domain. */
   @ApiProperty({ example: false })
   receiving_enabled: boolean;
 
@@ -164,7 +167,7 @@ export class DomainDetail {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   updated_at: string;
 
-  /** Time when the domain last became complete after being incomplete. Null until it was complete once. */
+  /** Time when all required records were last found after some had been missing. Null if they were never all found. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   verified_at: string | null;
 }

@@ -9,10 +9,10 @@ import { MailViewItem, presentView } from '#modules/inbox/contract.dto.js';
 import { EmailContent, presentContent } from './email-contents.dto.js';
 import { EmailContents } from './email-contents.js';
 
-const EMAIL = { name: 'id', description: 'The email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const EMAIL = { name: 'id', description: 'Id of the email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const INDEX = {
   name: 'index',
-  description: "Position of the attachment in the content's list, starting at 0.",
+  description: "Position of the attachment in the email's `attachments`, starting at 0.",
   example: '0',
 };
 
@@ -29,10 +29,10 @@ export class EmailContentsController {
   @ApiOperation({
     summary: 'Get the content of an email',
     description:
-      'Text, HTML, headers and attachments, parsed from the message itself. 404 after the email was erased, and before a scheduled email is composed.',
+      'Returns the text, HTML, headers and attachments, parsed from the message itself. Returns 404 if the email was erased, or if a scheduled email is not composed yet.',
   })
   @ApiParam(EMAIL)
-  @ApiOkResponse({ type: EmailContent, description: 'What it says.' })
+  @ApiOkResponse({ type: EmailContent, description: 'The content of the email.' })
   async getEmailContent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailContent> {
     return presentContent(await this.contents.read(tenant, id));
   }
@@ -46,12 +46,12 @@ export class EmailContentsController {
   @ApiOperation({
     summary: 'Get an attachment of an email',
     description:
-      'The decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.',
+      'Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.',
   })
   @ApiParam(EMAIL)
   @ApiParam(INDEX)
   @ApiOkResponse({
-    description: 'The file.',
+    description: 'The decoded file.',
     content: { '*/*': { schema: { type: 'string', format: 'binary' }, example: 'hello' } },
   })
   async getEmailAttachment(
@@ -68,11 +68,11 @@ export class EmailContentsController {
   @Scope('read')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Get a view of an email',
-    description: "A URL that displays the email's HTML in a frame, valid for one minute.",
+    summary: 'Get a URL that displays an email',
+    description: "Returns a URL that displays the email's HTML in a frame. The URL is valid for one minute.",
   })
   @ApiParam(EMAIL)
-  @ApiOkResponse({ type: MailViewItem, description: 'The view.' })
+  @ApiOkResponse({ type: MailViewItem, description: 'The URL, its token and its expiry time.' })
   async viewEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<MailViewItem> {
     return presentView(await this.contents.view(tenant, id));
   }

@@ -15,15 +15,15 @@ export class EmailHeaderItem {
 
 /** An attachment of an email. */
 export class EmailFileItem {
-  /** File name. */
+  /** File name of the attachment. */
   @ApiProperty({ example: 'invoice.pdf' })
   filename: string;
 
-  /** Media type. */
+  /** Media type of the attachment. */
   @ApiProperty({ example: 'application/pdf' })
   content_type: string;
 
-  /** Size in bytes after decoding. */
+  /** Size of the attachment in bytes after decoding. */
   @ApiProperty({ type: 'integer', example: 48_213 })
   size_bytes: number;
 
@@ -57,7 +57,7 @@ export class EmailContent {
   @ApiProperty({ type: [EmailFileItem] })
   attachments: EmailFileItem[];
 
-  /** `true` if any part of this answer was truncated. The raw message is always complete. */
+  /** `true` if any part of this response was truncated. The raw message is always complete. */
   @ApiProperty({ example: false })
   truncated: boolean;
 }

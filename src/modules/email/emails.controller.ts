@@ -52,8 +52,8 @@ import {
 import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
-const EMAIL = { name: 'id', description: 'The email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-/** Enough for 10 MB of attachments in base64, two bodies of 1 MB, and the JSON around them. */
+const EMAIL = { name: 'id', description: 'Id of the email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+/** Room for 10 MB of attachments in base64, two bodies of 1 MB, and the JSON around them. */
 const BODY_BYTES_MAX = 18 * 1024 * 1024;
 
 /** Response description for emails that can no longer be cancelled. */
@@ -79,11 +79,12 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Send an email',
     description:
-      "Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. The `resend` package works with this operation if its base URL is this service's URL followed by `/v1`.",
+      "Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. To use the `resend` package with this operation, set its base URL to this service's URL followed by `/v1`.",
   })
   @ApiAcceptedResponse({
     type: EmailAccepted,
-    description: 'Accepted: the email is sent now or at its scheduled time, or every recipient is suppressed.',
+    description:
+      'The email is accepted. It is sent now or at its scheduled time, unless every recipient is suppressed.',
   })
   async sendEmail(
     @CurrentTenant() tenant: Tenant,
@@ -102,7 +103,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Send many emails',
     description:
-      'Up to 100 emails, each accepted separately: an invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request.',
+      'Accepts up to 100 emails, each one separately. An invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request.',
   })
   @ApiBody({
     schema: {
@@ -118,8 +119,7 @@ export class EmailsController {
     description: 'The result for each email, in the order of the request.',
   })
   @ApiUnprocessableEntityResponse({
-    description:
-      'Not a batch: the body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request.',
+    description: 'The body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request.',
   })
   async sendEmails(
     @CurrentTenant() tenant: Tenant,
@@ -134,7 +134,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'List emails',
     description:
-      'Newest first. With a filter for status, tag or recipient, each page scans a bounded number of emails, so a page can be short without being the last.',
+      'Returns the newest emails first. With a filter for status, tag or recipient, each page scans a limited number of emails, so a page can be short without being the last.',
   })
   @ApiOkResponse({ type: EmailPage, description: 'One page of emails.' })
   async listEmails(@CurrentTenant() tenant: Tenant, @Query() query: EmailListQuery): Promise<EmailPage> {
@@ -144,7 +144,10 @@ export class EmailsController {
   @Get(':id')
   @HoldsContent()
   @Scope('read')
-  @ApiOperation({ summary: 'Get an email', description: 'The email with its recipients, attempts and timeline.' })
+  @ApiOperation({
+    summary: 'Get an email',
+    description: 'Returns the email with its recipients, attempts and timeline.',
+  })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailDetail, description: 'The email.' })
   async getEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailDetail> {
@@ -156,7 +159,8 @@ export class EmailsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Cancel a scheduled email',
-    description: 'Cancels the email and deletes everything that was stored for it. 409 after its scheduled time.',
+    description:
+      'Cancels the email and deletes everything that was stored for it. Returns 409 after the scheduled time.',
   })
   @ApiParam(EMAIL)
   @ApiNoContentResponse({ description: 'The email was cancelled and deleted.' })
@@ -171,8 +175,9 @@ export class EmailsController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Cancel a scheduled email (as Resend does)',
-    description: 'Same as DELETE, for `resend.emails.cancel`.',
+    summary: 'Cancel a scheduled email (compatible with Resend)',
+    description:
+      'Does the same as `DELETE /v1/emails/{id}`. The `resend` package calls this operation in `resend.emails.cancel`.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailCancelled, description: 'The email was cancelled and deleted.' })
@@ -190,13 +195,13 @@ export class EmailsController {
   @Header('content-security-policy', "sandbox; default-src 'none'")
   @Header('x-content-type-options', 'nosniff')
   @ApiOperation({
-    summary: 'Get the raw message',
+    summary: 'Get the raw message of an email',
     description:
-      'The raw message (RFC 5322), byte for byte as every attempt sends it. 404 after the email was erased, and before a scheduled email is composed.',
+      'Returns the raw message (RFC 5322), byte for byte as every attempt sends it. Returns 404 if the email was erased, or if a scheduled email is not composed yet.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({
-    description: 'The message.',
+    description: 'The raw message.',
     content: {
       'message/rfc822': {
         schema: { type: 'string', format: 'binary' },

@@ -23,11 +23,11 @@ const ONE_OR_MANY = {
 /** An attachment of an email: either its bytes, or a URL to fetch them from. */
 @AllowUnknownFields()
 export class EmailAttachmentBody {
-  /** File name. Defaults to the last path segment of `url`. */
+  /** File name of the attachment. Defaults to the last path segment of `url`. */
   @ApiProperty({ required: false, maxLength: 255, example: 'invoice.pdf' })
   filename?: string;
 
-  /** Media type. Defaults to the content type that the server of `url` returns. */
+  /** Media type of the attachment. Defaults to the content type that the server of `url` returns. */
   @ApiProperty({ required: false, maxLength: 255, example: 'application/pdf' })
   content_type?: string;
 
@@ -35,7 +35,7 @@ export class EmailAttachmentBody {
   @ApiProperty({ required: false, maxLength: 255, example: 'application/pdf' })
   contentType?: string;
 
-  /** The bytes in base64 (RFC 4648), with padding and without line breaks. */
+  /** The bytes of the file in base64 (RFC 4648), with padding and without line breaks. */
   @ApiProperty({ required: false, example: 'SGVsbG8=' })
   content?: string;
 
@@ -61,11 +61,11 @@ export class EmailAttachmentBody {
 
 /** A custom tag on an email. */
 export class EmailTag {
-  /** Letters, digits, "_" and "-". */
+  /** Name of the tag: 1 to 256 letters, digits, `_` or `-`. */
   @ApiProperty({ pattern: '^[A-Za-z0-9_-]{1,256}$', example: 'campaign' })
   name: string;
 
-  /** Letters, digits, "_" and "-". */
+  /** Value of the tag: 1 to 256 letters, digits, `_` or `-`. */
   @ApiProperty({ pattern: '^[A-Za-z0-9_-]{1,256}$', example: 'welcome' })
   value: string;
 }
@@ -87,11 +87,11 @@ const SIMULATED = {
 @AllowUnknownFields()
 @Examples({
   simulator: {
-    summary: 'To the simulator, which plays the recipient. Needs no domain',
+    summary: 'To the simulator, which acts as the recipient. No domain is needed',
     value: SIMULATED,
   },
   scheduled: {
-    summary: 'Same email, sent in an hour. It can be cancelled until then',
+    summary: 'The same email, sent in an hour. It can be cancelled until then',
     value: { ...SIMULATED, scheduled_at: 'in 1 hour' },
   },
   html: {
@@ -120,11 +120,11 @@ export class EmailBody {
   @ApiProperty({ ...ONE_OR_MANY, required: false, example: ['accounts@example.org'] })
   cc?: string | string[];
 
-  /** Recipients of a blind copy. They appear in no header. */
+  /** Recipients of a blind copy. No header shows them. */
   @ApiProperty({ ...ONE_OR_MANY, required: false, example: ['archive@example.com'] })
   bcc?: string | string[];
 
-  /** Addresses that replies go to. */
+  /** Addresses to which replies are sent. */
   @ApiProperty({ ...ONE_OR_MANY, required: false, example: 'support@example.com' })
   reply_to?: string | string[];
 
@@ -165,11 +165,11 @@ export class EmailBody {
   @ApiProperty({ required: false, type: [EmailTag], maxItems: TAGS_MAX })
   tags?: EmailTag[];
 
-  /** Time at which to send the email. By default, it is sent immediately. */
+  /** Time to send the email. Defaults to now. */
   @ApiProperty({
     required: false,
     maxLength: 64,
-    description: `When to send the email. Defaults to immediately. ${SCHEDULE_RULE} Not allowed in a batch.`,
+    description: `Time to send the email. Defaults to now. ${SCHEDULE_RULE} Not allowed in a batch.`,
     example: 'in 5 minutes',
   })
   scheduled_at?: string;
@@ -215,7 +215,7 @@ export class EmailBatchError {
   @ApiProperty({ example: 'validation_failed' })
   type: string;
 
-  /** The reason, and how to fix it. */
+  /** Reason for the error, and how to fix it. */
   @ApiProperty({ example: 'to.0: An address has exactly one "@", as in name@example.com.' })
   message: string;
 }
@@ -279,7 +279,7 @@ export class EmailItem {
   @ApiProperty({ example: ID })
   id: string;
 
-  /** The sender. */
+  /** Sender of the email. */
   @ApiProperty({ example: 'Shop <shop@example.com>' })
   from: string;
 
@@ -287,7 +287,7 @@ export class EmailItem {
   @ApiProperty({ type: [String], example: ['customer@example.org'] })
   to: string[];
 
-  /** The subject. */
+  /** Subject of the email. */
   @ApiProperty({ example: 'Your order' })
   subject: string;
 
@@ -353,7 +353,7 @@ export class EmailFactItem {
   @ApiProperty({ enum: ['sent', 'delivered', 'bounced', 'complained', 'rejected'], example: 'delivered' })
   type: string;
 
-  /** More specific kind: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source. */
+  /** More specific type: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source. */
   @ApiProperty({ type: String, nullable: true, example: null })
   subtype: string | null;
 
@@ -391,30 +391,30 @@ export class EmailRecipientItem {
 
 /** An attachment of a sent email. */
 export class EmailAttachmentItem {
-  /** File name. */
+  /** File name of the attachment. */
   @ApiProperty({ example: 'invoice.pdf' })
   filename: string;
 
-  /** Media type. */
+  /** Media type of the attachment. */
   @ApiProperty({ example: 'application/pdf' })
   content_type: string;
 
-  /** Size in bytes. */
+  /** Size of the attachment in bytes. */
   @ApiProperty({ type: 'integer', example: 48_213 })
   size_bytes: number;
 }
 
 /** An email with its recipients, attempts and timeline. */
 export class EmailDetail extends EmailItem {
-  /** Recipients of a copy. */
+  /** Addresses in the `cc` field. */
   @ApiProperty({ type: [String], example: [] })
   cc: string[];
 
-  /** Recipients of a blind copy. */
+  /** Addresses in the `bcc` field, which receive a blind copy. */
   @ApiProperty({ type: [String], example: [] })
   bcc: string[];
 
-  /** Addresses that replies go to. */
+  /** Addresses to which replies are sent. */
   @ApiProperty({ type: [String], example: ['support@example.com'] })
   reply_to: string[];
 

@@ -16,10 +16,10 @@ export class SimulatorController {
   @Get()
   @Scope('read')
   @ApiOperation({
-    summary: 'Get the simulator',
-    description: 'Addresses that simulate delivery outcomes, in both environments.',
+    summary: 'Get the addresses of the email simulator',
+    description: 'Returns addresses that simulate delivery outcomes. They work in both environments.',
   })
-  @ApiOkResponse({ type: SimulatorDetail, description: 'The simulator.' })
+  @ApiOkResponse({ type: SimulatorDetail, description: 'The addresses of the simulator.' })
   getSimulator(@CurrentTenant() tenant: Tenant): SimulatorDetail {
     const host = simulatorHost(this.config.platformDomain);
     return {

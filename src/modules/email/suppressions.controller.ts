@@ -37,7 +37,8 @@ export class SuppressionsController {
   @Scope('read')
   @ApiOperation({
     summary: 'List suppressions',
-    description: 'Newest first. The list is checked when an email is accepted and before each attempt.',
+    description:
+      'Returns the newest suppressions first. The list is checked when an email is accepted and before each attempt.',
   })
   @ApiOkResponse({ type: SuppressionPage, description: 'One page of suppressions.' })
   async listSuppressions(
@@ -53,7 +54,7 @@ export class SuppressionsController {
   @ApiOperation({
     summary: 'Suppress an address',
     description:
-      'From now on, no email is sent to the address. This includes emails that are waiting for their next attempt.',
+      'No email is sent to the address after this call. This includes emails that are waiting for their next attempt.',
   })
   @ApiCreatedResponse({ type: SuppressionItem, description: 'The suppression.' })
   @ApiConflictResponse({
@@ -66,7 +67,10 @@ export class SuppressionsController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a suppression', description: 'The suppression is given by its id or by the address.' })
+  @ApiOperation({
+    summary: 'Get a suppression',
+    description: 'Finds the suppression by its id or by its email address.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: SuppressionItem, description: 'The suppression.' })
   async getSuppression(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<SuppressionItem> {
@@ -78,10 +82,10 @@ export class SuppressionsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Remove a suppression',
-    description: 'The address receives emails again, starting with the next one.',
+    description: 'Later emails are sent to the address again.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Removed.' })
+  @ApiNoContentResponse({ description: 'The removal succeeded.' })
   async deleteSuppression(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.suppressions.remove(tenant, id);
   }

@@ -7,12 +7,12 @@ import type { Tenant } from '#kernel/tenant.js';
 import { presentReport, presentReports, ReportItem, ReportListQuery, ReportPage } from './reports.dto.js';
 import { ReportsService } from './reports.service.js';
 
-const ID = { name: 'id', description: 'The report.', example: 'rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ID = { name: 'id', description: 'Id of the report.', example: 'rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Shows the reports that other servers sent about emails. */
 @Section(
   'Mail reports',
-  'Reports of other mail servers and of providers about emails that were sent, unchanged. Includes reports that could not be matched to an email.',
+  'Unchanged reports of other mail servers and providers about sent emails. Includes reports that could not be matched to an email.',
 )
 @Controller('v1/reports')
 export class ReportsController {
@@ -22,8 +22,7 @@ export class ReportsController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List reports',
-    description:
-      'Lists reports about emails of this environment, and reports that only claim to be about one, newest first.',
+    description: 'Lists reports that concern an email of this environment, or claim to, newest first.',
   })
   @ApiOkResponse({ type: ReportPage, description: 'One page of reports.' })
   async listReports(@CurrentTenant() tenant: Tenant, @Query() query: ReportListQuery): Promise<ReportPage> {
@@ -32,7 +31,10 @@ export class ReportsController {
 
   @Get(':id')
   @Scope('admin')
-  @ApiOperation({ summary: 'Get a report', description: 'The type of the report and the result of processing it.' })
+  @ApiOperation({
+    summary: 'Get a report',
+    description: 'Returns the type of the report and the result of processing it.',
+  })
   @ApiParam(ID)
   @ApiOkResponse({ type: ReportItem, description: 'The report.' })
   @TryNeeds('a report that another mail server sent')
@@ -48,11 +50,11 @@ export class ReportsController {
   @Header('x-content-type-options', 'nosniff')
   @ApiOperation({
     summary: 'Get the original report',
-    description: 'The original message (RFC 5322), byte for byte. For a notification, its JSON.',
+    description: 'Returns the original message (RFC 5322) byte for byte, or the JSON of a notification.',
   })
   @ApiParam(ID)
   @ApiOkResponse({
-    description: 'The report.',
+    description: 'The original report.',
     content: {
       'message/rfc822': {
         schema: { type: 'string', format: 'binary' },

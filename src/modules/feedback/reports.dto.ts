@@ -40,15 +40,15 @@ export class ReportItem {
 
   /**
    * Result of processing. `recorded`: added to the email's timeline. `unmatched`: no email, or no recipient of the
-   * email, matches it. `untrusted`: the report proves nothing. `ignored`: the report says nothing about a delivery.
-   * `waiting`: not processed yet.
+   * email, matches the report. `untrusted`: the report contains no proof that it belongs to the email. `ignored`: the
+   * report says nothing about a delivery. `waiting`: not processed yet.
    */
   @ApiProperty({ enum: REPORT_STATES, example: 'unmatched' })
   state: string;
 
   /**
-   * Reason why the report was not recorded: `recipient_unknown`, `email_gone`, `not_proven`, `auto_reply`, `no_report`
-   * or `nothing_new`. Null otherwise.
+   * Reason why the report was not recorded: `email_unknown`, `email_gone`, `recipient_unknown`, `not_proven`,
+   * `auto_reply`, `no_report` or `nothing_new`. Null otherwise.
    */
   @ApiProperty({ type: String, nullable: true, example: 'recipient_unknown' })
   reason: string | null;
@@ -84,7 +84,7 @@ export class ReportPage {
   @ApiProperty({ type: [ReportItem] })
   data: ReportItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last page. */
+  /** Pass this value as `cursor` to get the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

@@ -27,7 +27,7 @@ export class SesContentType implements OnModuleInit {
 /** Receives notifications of providers about emails. */
 @Section(
   'Mail reports',
-  'Reports of other mail servers and of providers about emails that were sent, unchanged. Includes reports that could not be matched to an email.',
+  'Unchanged reports of other mail servers and providers about sent emails. Includes reports that could not be matched to an email.',
 )
 @Controller('v1/providers/ses/notifications')
 export class SesController {
@@ -39,7 +39,7 @@ export class SesController {
   @ApiOperation({
     summary: 'Receive a notification of Amazon SES',
     description:
-      'For Amazon SNS, whose signature is the authentication. Subscribe a topic of `SES_TOPICS` to this URL, with raw message delivery switched off.',
+      'Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic that `SES_TOPICS` lists to this URL, with raw message delivery switched off.',
   })
   @ApiBody({
     schema: {
@@ -48,7 +48,7 @@ export class SesController {
       properties: {
         Type: {
           type: 'string',
-          description: 'Message of SNS: a notification, or the confirmation of a subscription.',
+          description: 'Type of the SNS message: a notification, or the confirmation of a subscription.',
           example: 'Notification',
         },
         MessageId: {
@@ -58,12 +58,12 @@ export class SesController {
         },
         TopicArn: {
           type: 'string',
-          description: 'The topic, one of `SES_TOPICS`.',
+          description: 'ARN of the topic, which must be in `SES_TOPICS`.',
           example: 'arn:aws:sns:eu-west-1:123456789012:mail',
         },
         Message: {
           type: 'string',
-          description: 'The event of SES, as JSON in a string.',
+          description: 'The SES event, as JSON in a string.',
           example: '{"notificationType":"Bounce"}',
         },
         Timestamp: {
@@ -71,13 +71,13 @@ export class SesController {
           description: 'Time when SNS sent the notification.',
           example: '2026-11-22T09:30:00.000Z',
         },
-        SignatureVersion: { type: 'string', description: 'Version of the signature.', example: '2' },
+        SignatureVersion: { type: 'string', description: 'Version of the SNS signature.', example: '2' },
         SigningCertURL: {
           type: 'string',
-          description: 'URL of the certificate of the signature.',
+          description: 'URL of the certificate that verifies the signature.',
           example: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
         },
-        Signature: { type: 'string', description: 'The signature, in base64.', example: 'EXAMPLE' },
+        Signature: { type: 'string', description: 'The signature of SNS, in base64.', example: 'EXAMPLE' },
       },
     },
     examples: {

@@ -47,7 +47,7 @@ export class AliasesController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List aliases', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List aliases', description: 'Returns the newest items first.' })
   @ApiOkResponse({ type: AliasPage, description: 'One page of aliases.' })
   async listAliases(@CurrentTenant() tenant: Tenant, @Query() query: AliasListQuery): Promise<AliasPage> {
     return presentAliases(await this.aliases.list(tenant, query));
@@ -69,7 +69,7 @@ export class AliasesController {
 
   @Get(':alias')
   @Scope('read')
-  @ApiOperation({ summary: 'Get an alias', description: 'By its id or its address.' })
+  @ApiOperation({ summary: 'Get an alias', description: 'Finds the alias by its id or its address.' })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: AliasItem, description: 'The alias.' })
   async getAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<AliasItem> {
@@ -81,7 +81,7 @@ export class AliasesController {
   @ApiOperation({
     summary: 'Change an alias',
     description:
-      'Fields that are left out keep their values. The address is the identity: changing it is rejected with 422.',
+      'Omitted fields keep their values. The address cannot be changed. A request that changes it is rejected with 422.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: AliasItem, description: 'The alias after the change.' })
@@ -99,10 +99,10 @@ export class AliasesController {
   @ApiOperation({
     summary: 'Delete an alias',
     description:
-      'New mail is rejected with 550, within five seconds. Messages already received stay readable as events until their retention ends.',
+      'New mail is rejected with 550 within five seconds. Messages already received stay readable as events until their retention ends.',
   })
   @ApiParam(ALIAS)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   @TryAfter('Received mail')
   async deleteAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<void> {
     await this.aliases.remove(tenant, alias);

@@ -21,8 +21,9 @@ export class AliasRouteConfig {
   destination: string;
 
   /**
-   * Selects the mail for this destination: a condition on the fields of the event, in the grammar of endpoints' route
-   * filters (a leaf without `type` is `json`). Null or left out for all mail.
+   * Condition that selects the mail for this destination: it checks fields of the event, in the grammar of endpoints'
+   * route filters. A condition without `type` has the type `json`. If null or omitted, the destination receives all
+   * mail.
    */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
@@ -34,7 +35,7 @@ export class AliasRouteItem {
   @ApiProperty({ example: DESTINATION })
   destination: string;
 
-  /** Condition that selects the mail for this destination. Null for all mail. */
+  /** Condition that selects the mail for this destination. Null if the destination receives all mail. */
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter: Record<string, unknown> | null;
 }
@@ -67,11 +68,11 @@ export class AliasListQuery {
     },
   },
   filtered: {
-    summary: 'Only some of its mail',
+    summary: "Forward only some of the alias's mail",
     value: { kind: 'platform', localPart: 'billing', routes: [ROUTE_EXAMPLE] },
   },
   catchAll: {
-    summary: 'All other mail to the domain',
+    summary: 'A catch-all alias for all other mail to the domain',
     value: { kind: 'custom', domainId: DOMAIN, localPart: '*', destinationIds: [DESTINATION] },
   },
 })
@@ -93,13 +94,16 @@ export class NewAliasBody {
   localPart: string;
 
   /**
-   * Destinations of the alias's mail, which they receive as events of type `email.received`. Short form of `routes`.
-   * Without destinations, mail is stored but not forwarded.
+   * Destinations that receive the alias's mail as events of type `email.received`. Short form of `routes`. Without
+   * destinations, mail is stored but not forwarded.
    */
   @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
   destinationIds?: string[];
 
-  /** Destinations of the alias's mail, each with an optional filter. Mail that matches no filter is `ignored`. */
+  /**
+   * Destinations that receive the alias's mail, each with an optional filter. Mail that matches no filter gets the
+   * status `ignored`.
+   */
   @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
   routes?: AliasRouteConfig[];
 
@@ -112,8 +116,8 @@ export class NewAliasBody {
   allowedSenders?: string[];
 
   /**
-   * Maximum size of a message in bytes. Larger messages are rejected with 552. Null or left out for the limit of the
-   * listener, 40 MB.
+   * Maximum size of a message in bytes. Larger messages are rejected with 552. If null or omitted, the mail server's
+   * limit of 40 MB applies.
    */
   @ApiProperty({
     required: false,
@@ -129,17 +133,20 @@ export class NewAliasBody {
 /** The fields of an alias to change. Fields that are left out keep their values. */
 @Fixed({ kind: FIXED, domainId: FIXED, domain: FIXED, localPart: FIXED, address: FIXED })
 @Examples({
-  destinations: { summary: 'Other destinations', value: { destinationIds: [DESTINATION] } },
+  destinations: { summary: 'Change the destinations', value: { destinationIds: [DESTINATION] } },
   anybody: { summary: 'Accept mail from everyone, of any size', value: { allowedSenders: [], maxSizeBytes: null } },
 })
 export class AliasChangesBody {
-  /** New destinations of the alias's mail. Short form of `routes`. Destinations that remain keep their filters. */
+  /**
+   * Destinations that now receive the alias's mail. Short form of `routes`. Destinations that stay in the list keep
+   * their filters.
+   */
   @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
   destinationIds?: string[];
 
   /**
-   * New destinations of the alias's mail, each with an optional filter. A filter that is null or left out selects all
-   * mail.
+   * Destinations that now receive the alias's mail, each with an optional filter. If a filter is null or omitted, the
+   * destination receives all mail.
    */
   @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
   routes?: AliasRouteConfig[];
@@ -149,8 +156,8 @@ export class AliasChangesBody {
   allowedSenders?: string[];
 
   /**
-   * Maximum size of a message in bytes. Larger messages are rejected with 552. Null for the limit of the listener, 40
-   * MB.
+   * Maximum size of a message in bytes. Larger messages are rejected with 552. If null, the mail server's limit of 40
+   * MB applies.
    */
   @ApiProperty({
     required: false,
@@ -185,11 +192,11 @@ export class AliasItem {
   @ApiProperty({ example: 'posthorn.example' })
   domain: string;
 
-  /** Ids of the destinations of the alias's mail. */
+  /** Ids of the destinations that receive the alias's mail. */
   @ApiProperty({ type: [String], example: [DESTINATION] })
   destinationIds: string[];
 
-  /** Destinations of the alias's mail, with their filters. */
+  /** Destinations that receive the alias's mail, with their filters. */
   @ApiProperty({ type: [AliasRouteItem], example: [ROUTE_EXAMPLE] })
   routes: AliasRouteItem[];
 
@@ -197,7 +204,7 @@ export class AliasItem {
   @ApiProperty({ type: [String], example: ['@example.org'] })
   allowedSenders: string[];
 
-  /** Maximum size of a message in bytes. Null for the limit of the listener, 40 MB. */
+  /** Maximum size of a message in bytes. Null if the mail server's limit of 40 MB applies. */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   maxSizeBytes: number | null;
 
@@ -212,7 +219,7 @@ export class AliasPage {
   @ApiProperty({ type: [AliasItem] })
   data: AliasItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last page. */
+  /** Pass this value as `cursor` to get the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

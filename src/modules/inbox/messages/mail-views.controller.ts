@@ -34,8 +34,7 @@ export class MailViewsController {
   @ApiOperation({
     summary: 'Show the HTML of a message',
     description:
-      'Takes a token instead of a key, since a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, ' +
-      'no remote image or style, no link that leads away. Only pages of this origin may frame the document.',
+      'Takes a token instead of a key, because a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, no remote image or style, and no external link. Only pages of this origin may frame the document.',
   })
   @ApiOkResponse({
     description: 'The document, at most 1 MB without its images.',

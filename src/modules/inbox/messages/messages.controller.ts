@@ -26,7 +26,7 @@ const ALIAS = {
   description: 'Id of the alias, or its full address (percent-encoded).',
   example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
-const MESSAGE = { name: 'messageId', description: 'The message.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const MESSAGE = { name: 'messageId', description: 'Id of the message.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const INDEX = { name: 'index', description: 'Index of the attachment in the message, starting at 0.', example: '0' };
 const SANDBOXED = "sandbox; default-src 'none'";
 
@@ -43,9 +43,9 @@ export class MessagesController {
   @Get('messages')
   @Scope('read')
   @ApiOperation({
-    summary: 'List messages',
+    summary: 'List the messages of an alias',
     description:
-      'Newest first, including quarantined messages. With a filter, a page examines a bounded number of messages: it may be short without being the last.',
+      'Returns the newest messages first, including quarantined messages. With a filter, a page examines a limited number of messages, so it may be short without being the last.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: ReceivedMessagePage, description: 'One page of messages.' })
@@ -61,7 +61,8 @@ export class MessagesController {
   @Scope('read')
   @ApiOperation({
     summary: 'Get a message',
-    description: 'Its contents and the results of its checks. 404 once the message was erased.',
+    description:
+      'Returns the contents of the message and the results of its checks. Returns 404 after the message was erased.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -81,13 +82,14 @@ export class MessagesController {
   @Header('content-security-policy', SANDBOXED)
   @Header('x-content-type-options', 'nosniff')
   @ApiOperation({
-    summary: 'Get the original message',
-    description: 'Byte for byte as received (RFC 5322), so that its signatures can be verified again.',
+    summary: 'Get the original of a received message',
+    description:
+      'Returns the message byte for byte as it was received (RFC 5322), so that its signatures can be verified again.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
   @ApiOkResponse({
-    description: 'The message.',
+    description: 'The raw message.',
     content: {
       'message/rfc822': {
         schema: { type: 'string', format: 'binary' },
@@ -115,15 +117,15 @@ export class MessagesController {
   @Header('content-security-policy', SANDBOXED)
   @Header('x-content-type-options', 'nosniff')
   @ApiOperation({
-    summary: 'Get an attachment',
+    summary: 'Get an attachment of a received message',
     description:
-      'Decoded, always as a download. Types that a browser would execute (HTML, SVG, XML, scripts) are served as application/octet-stream.',
+      'Returns the decoded file, always as a download. Types that a browser would execute (HTML, SVG, XML, scripts) are served as application/octet-stream.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
   @ApiParam(INDEX)
   @ApiOkResponse({
-    description: 'The file.',
+    description: 'The decoded file.',
     content: { '*/*': { schema: { type: 'string', format: 'binary' }, example: 'hello' } },
   })
   @TryNeeds('a message that came to the alias over SMTP')
@@ -142,12 +144,13 @@ export class MessagesController {
   @Scope('read')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Get a view of a message',
-    description: 'Returns a URL that shows the HTML in a frame, valid for one minute. 404 for a message without HTML.',
+    summary: 'Get a URL that displays a received message',
+    description:
+      'Returns a URL that shows the HTML in a frame. The URL is valid for one minute. Returns 404 for a message without HTML.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
-  @ApiOkResponse({ type: MailViewItem, description: 'The view.' })
+  @ApiOkResponse({ type: MailViewItem, description: 'The URL, its token and its expiry time.' })
   @TryNeeds('a message that came to the alias over SMTP')
   async viewReceivedMessage(
     @CurrentTenant() tenant: Tenant,
@@ -164,8 +167,7 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Release a quarantined message',
     description:
-      'Sends it to the current destinations of the alias. Its verdicts stay, and no check is repeated: the caller decides that the message is good. ' +
-      'Rejected with 409 if the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released only once, and if no destination of the alias accepts it (`"no_destination"`).',
+      'Sends the message to the current destinations of the alias. No check is repeated, and the verdicts stay unchanged. A message can be released only once. Returns 409 if the message is not quarantined (`details.reason: "not_quarantined"`), or if no destination of the alias accepts it (`"no_destination"`).',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -190,13 +192,15 @@ export class MessagesController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Replay an alias',
+    summary: 'Replay the messages of an alias',
     description:
-      'Sends the messages of a period again, to the current destinations of the alias, whatever their state. At most 1,000 messages per call, newest first: ' +
-      'continue with `next_cursor`. Quarantined messages are never sent again.',
+      'Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. Quarantined messages are never sent again.',
   })
   @ApiParam(ALIAS)
-  @ApiOkResponse({ type: AliasReplayItem, description: 'Counts of the messages that are sent again, or would be.' })
+  @ApiOkResponse({
+    type: AliasReplayItem,
+    description: 'The numbers of messages that are sent again, or would be with `dry_run`.',
+  })
   async replayAlias(
     @CurrentTenant() tenant: Tenant,
     @Param('alias') alias: string,

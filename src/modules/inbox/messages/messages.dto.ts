@@ -14,7 +14,7 @@ const SCANS = ['pass', 'fail', 'gray', 'disabled', 'processing_failed'];
 /** Filters and paging of the list of messages. */
 export class ReceivedMessageListQuery {
   /**
-   * Only messages in this state. `received` messages have not been read yet. `quarantined` messages are not delivered
+   * Only messages in this state. `received` messages have not been parsed yet. `quarantined` messages are not delivered
    * until they are released.
    */
   @ApiProperty({ required: false, enum: STATES, example: 'quarantined' })
@@ -51,11 +51,11 @@ export class ReceivedMessageItem {
   @ApiProperty({ type: String, nullable: true, example: '<4711@mail.example.com>' })
   message_id: string | null;
 
-  /** From header, or the envelope sender until the message was read. */
+  /** From header. Until the message is parsed, this is the envelope sender. */
   @ApiProperty({ example: 'Ada <ada@example.com>' })
   from: string;
 
-  /** Subject. Null until the message was read. */
+  /** Subject of the message. Null until the message is parsed. */
   @ApiProperty({ type: String, nullable: true, example: 'Order 42' })
   subject: string | null;
 
@@ -67,13 +67,13 @@ export class ReceivedMessageItem {
   @ApiProperty({ enum: AUTH, example: 'pass' })
   auth: string;
 
-  /** `received` until the message was read, then `processed` or `quarantined`. */
+  /** `received` until the message is parsed, then `processed` or `quarantined`. */
   @ApiProperty({ enum: ['received', 'processed', 'quarantined'], example: 'processed' })
   state: string;
 
   /**
    * Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
-   * sender_unverified (name servers did not answer). Null for other messages, and after a release.
+   * sender_unverified (name servers did not answer). Null for other messages, and after the message was released.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason: string | null;
@@ -85,7 +85,7 @@ export class ReceivedMessagePage {
   @ApiProperty({ type: [ReceivedMessageItem] })
   data: ReceivedMessageItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last page. */
+  /** Pass this value as `cursor` to get the next page; null on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
@@ -130,8 +130,8 @@ export class ReceivedAttachmentItem {
 /** Results of the sender authentication and of the spam and virus checks. */
 export class ReceivedVerdictsItem {
   /**
-   * SPF result: whether the client may send mail for the domain of the envelope sender, or of the HELO for a null
-   * sender (RFC 7208).
+   * SPF result: whether the connecting client may send mail for the domain of the envelope sender. For a null sender,
+   * the HELO domain is checked (RFC 7208).
    */
   @ApiProperty({ enum: WORDS, example: 'pass' })
   spf: string;
@@ -142,26 +142,26 @@ export class ReceivedVerdictsItem {
 
   /**
    * DMARC result: whether SPF or DKIM passed for the domain of the author (RFC 9989). `temperror` if name servers did
-   * not answer a query that would have decided this.
+   * not answer a decisive query.
    */
   @ApiProperty({ enum: WORDS, example: 'pass' })
   dmarc: string;
 
-  /** ARC result of forwarders (RFC 8617). For information only. */
+  /** Result of checking the ARC headers that forwarders added (RFC 8617). For information only. */
   @ApiProperty({ enum: WORDS, example: 'none' })
   arc: string;
 
-  /** Result of rspamd. `disabled` if rspamd is not configured. */
+  /** Result of the spam check by rspamd. `disabled` if rspamd is not configured. */
   @ApiProperty({ enum: SCANS, example: 'disabled' })
   spam: string;
 
-  /** Result of clamd. `disabled` if clamd is not configured. */
+  /** Result of the virus check by clamd. `disabled` if clamd is not configured. */
   @ApiProperty({ enum: SCANS, example: 'disabled' })
   virus: string;
 
   /**
-   * Policy that the author's domain publishes for mail that fails DMARC. Null without a record, and if name servers did
-   * not answer.
+   * Policy that the author's domain publishes for mail that fails DMARC. Null if the domain has no DMARC record or name
+   * servers did not answer.
    */
   @ApiProperty({ type: String, enum: ['none', 'quarantine', 'reject'], nullable: true, example: 'reject' })
   dmarc_policy: string | null;
@@ -185,11 +185,11 @@ export class ReceivedMessageDetail {
   @ApiProperty({ example: 'support.acme@in.example.com' })
   alias: string;
 
-  /** Id of the alias, which event filters know as `endpoint`. */
+  /** Id of the alias. Event filters use it as `endpoint`. */
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint_id: string;
 
-  /** From header. */
+  /** From header of the message. */
   @ApiProperty({ example: 'Ada <ada@example.com>' })
   from: string;
 
@@ -209,7 +209,7 @@ export class ReceivedMessageDetail {
   @ApiProperty({ type: [String], example: ['support.acme+orders@in.example.com'] })
   recipients: string[];
 
-  /** Subject. */
+  /** Subject of the message. */
   @ApiProperty({ example: 'Order 42' })
   subject: string;
 
@@ -221,18 +221,18 @@ export class ReceivedMessageDetail {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:29:58.000Z' })
   date: string | null;
 
-  /** Text, up to 1 MB (64 KB in the event). Null if the message has none. */
+  /** Text of the message, up to 1 MB (64 KB in the event). Null if the message has none. */
   @ApiProperty({ type: String, nullable: true, example: 'Where is it?' })
   text: string | null;
 
   /**
-   * Unsanitized HTML, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the message has
-   * none.
+   * Unsanitized HTML of the message, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the
+   * message has none.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
   html: string | null;
 
-  /** Whether the text, the HTML, the headers or a long list was cut. `raw_url` has the whole message. */
+  /** Whether the text, the HTML, the headers or a long list was truncated. `raw_url` has the whole message. */
   @ApiProperty({ example: false })
   truncated: boolean;
 
@@ -244,11 +244,11 @@ export class ReceivedMessageDetail {
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { subject: 'Order 42' } })
   headers: Record<string, string>;
 
-  /** All headers in their order, including repeated ones. */
+  /** All headers in their original order, including repeated ones. */
   @ApiProperty({ type: [ReceivedHeaderItem] })
   header_lines: ReceivedHeaderItem[];
 
-  /** Message-ID that this message answers (In-Reply-To). Null if there is none. */
+  /** Message-ID to which this message replies (In-Reply-To). Null if there is none. */
   @ApiProperty({ type: String, nullable: true, example: null })
   in_reply_to: string | null;
 
@@ -256,7 +256,7 @@ export class ReceivedMessageDetail {
   @ApiProperty({ type: [String], example: [] })
   references: string[];
 
-  /** Whether the message was sent automatically (RFC 3834). Do not answer such a message automatically. */
+  /** Whether the message was sent automatically (RFC 3834). Do not reply to an automatic message automatically. */
   @ApiProperty({ example: false })
   auto_submitted: boolean;
 
@@ -266,7 +266,7 @@ export class ReceivedMessageDetail {
 
   /**
    * State of the message's event: delivered, retrying, dlq, failed, ignored (the alias has no destination), parked (the
-   * message could not be read) or quarantined. `received` until the message was read.
+   * message could not be parsed) or quarantined. `received` until the message is parsed.
    */
   @ApiProperty({ example: 'delivered' })
   status: string;
@@ -279,7 +279,7 @@ export class ReceivedMessageDetail {
   @ApiProperty({ enum: AUTH, example: 'pass' })
   auth: string;
 
-  /** Reason why the message could not be read, as a sentence. Null if it could be read. */
+  /** Reason why the message could not be parsed, as a sentence. Null if it could be parsed. */
   @ApiProperty({ type: String, nullable: true, example: null })
   parse_error: string | null;
 
@@ -290,7 +290,7 @@ export class ReceivedMessageDetail {
   })
   raw_url: string;
 
-  /** Attached files, in their order. */
+  /** Attached files, in their original order. */
   @ApiProperty({ type: [ReceivedAttachmentItem] })
   attachments: ReceivedAttachmentItem[];
 }
@@ -299,7 +299,7 @@ export class ReceivedMessageDetail {
 @Examples({
   all: { summary: 'Everything received since a given time', value: { since: '2026-11-20T00:00:00.000Z' } },
   count: {
-    summary: 'Only count',
+    summary: 'Only count the messages',
     value: { since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z', dry_run: true },
   },
 })
@@ -316,18 +316,18 @@ export class AliasReplayBody {
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
-  /** If true, only counts and sends nothing. */
+  /** If true, only counts the messages and sends nothing. */
   @ApiProperty({ required: false, default: false, example: false })
   dry_run?: boolean;
 
-  /** The `next_cursor` of the previous call, with the same fields. Leave it out for the first call. */
+  /** The `next_cursor` of the previous call, with the same other fields. Omit it for the first call. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 }
 
 /** Result of a replay of an alias. */
 export class AliasReplayItem {
-  /** Id of this call. */
+  /** Id of this replay call. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
@@ -335,7 +335,7 @@ export class AliasReplayItem {
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   alias_id: string;
 
-  /** Whether the call only counted. */
+  /** Whether the call only counted messages. */
   @ApiProperty({ example: false })
   dry_run: boolean;
 
@@ -343,11 +343,11 @@ export class AliasReplayItem {
   @ApiProperty({ type: 'integer', example: 3 })
   scanned: number;
 
-  /** Number of messages that are sent again, or that a dry run would send again. */
+  /** Number of messages that are sent again, or would be with `dry_run`. */
   @ApiProperty({ type: 'integer', example: 2 })
   replayed: number;
 
-  /** Number of deliveries created for these messages, one for each destination. A dry run only counts them. */
+  /** Number of deliveries that are created, or would be with `dry_run`. Each message has one for each destination. */
   @ApiProperty({ type: 'integer', example: 2 })
   enqueued: number;
 
@@ -359,11 +359,11 @@ export class AliasReplayItem {
   @ApiProperty({ type: 'integer', example: 1 })
   excluded: number;
 
-  /** Ids of the destinations that the messages are sent to. */
+  /** Ids of the destinations to which the messages are sent. */
   @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   destinations: string[];
 
-  /** Pass it as `cursor` for the next 1,000 messages; null if there are no more. */
+  /** Pass this value as `cursor` to process the next 1,000 messages; null if there are no more. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }
