@@ -22,7 +22,7 @@ export class ApplicationAttemptsController {
   @ApiOperation({
     summary: 'List the attempts of an endpoint',
     description:
-      'Events are newest first, and so are the attempts of each event. A filtered page can be short or empty and still have a `next_cursor`.',
+      'Returns attempts grouped by event. The newest event and the newest attempt of each event come first. A filtered page can be short or empty and still have a `next_cursor`.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

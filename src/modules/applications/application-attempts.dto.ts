@@ -6,7 +6,7 @@ const OUTCOMES = ['delivered', 'failed'] as const;
 
 /** Filters for the attempts of an endpoint. */
 export class EndpointAttemptQuery {
-  /** Returns only attempts answered with 2xx, or only all other attempts. */
+  /** Returns only attempts with a 2xx response (`delivered`), or only all other attempts (`failed`). */
   @ApiProperty({ required: false, enum: OUTCOMES, example: 'failed' })
   status?: (typeof OUTCOMES)[number];
 

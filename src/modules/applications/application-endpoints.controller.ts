@@ -52,7 +52,7 @@ export class ApplicationEndpointsController {
   @TakesPortalToken('view')
   @ApiOperation({
     summary: 'List the endpoints of an application',
-    description: 'Returns the endpoints, newest first. An application has at most 1,000.',
+    description: 'Returns the endpoints, newest first. An application has at most 1,000 endpoints.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: ApplicationEndpointPage, description: 'One page of endpoints.' })
@@ -160,11 +160,11 @@ export class ApplicationEndpointsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete an endpoint of an application',
-    description: 'Waiting deliveries to its URL become failed.',
+    description: "Waiting deliveries to the endpoint's URL become `failed`.",
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   @TryAfter('Replay')
   async deleteApplicationEndpoint(
     @CurrentTenant() { environmentId }: Tenant,

@@ -135,12 +135,12 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
 /** Endpoint fields to change. Omitted fields keep their values; `null` resets a field to its default. */
 @Fixed({ secret: 'cannot be set: rotate it with POST …/secret/rotate' })
 @Examples({
-  types: { summary: 'Other event types', value: { event_types: ['invoice.*'] } },
+  types: { summary: 'Change the event types', value: { event_types: ['invoice.*'] } },
   disable: {
-    summary: 'Stop its deliveries',
+    summary: "Stop the endpoint's deliveries",
     value: { status: 'disabled', disabled_reason: 'The customer asked for it.' },
   },
-  enable: { summary: 'Start them again', value: { status: 'active' } },
+  enable: { summary: "Resume the endpoint's deliveries", value: { status: 'active' } },
 })
 export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBody {
   /** New URL, for an endpoint that has a URL. `null` has no effect. */
@@ -184,7 +184,7 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
 
 /** The URL to check. */
 export class EndpointUrlBody {
-  /** URL of a possible endpoint. */
+  /** URL to check. */
   @ApiProperty({ minLength: 1, maxLength: 2048, example: 'https://example.com/webhooks' })
   url: string;
 }
@@ -261,8 +261,8 @@ export class ApplicationEndpointItem {
   metadata: Record<string, string>;
 
   /**
-   * Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. Deliveries in the meantime
-   * fail immediately and can be replayed later.
+   * Status of the endpoint. A `disabled` endpoint receives no deliveries until it is enabled. Deliveries in the
+   * meantime fail immediately and can be replayed later.
    */
   @ApiProperty({ enum: STATUSES, example: 'active' })
   status: (typeof STATUSES)[number];
@@ -293,8 +293,9 @@ export class ApplicationEndpointDetail extends IntersectionType(
 /** A newly created endpoint. */
 export class ApplicationEndpointCreated extends ApplicationEndpointDetail {
   /**
-   * Secret that signs the endpoint's deliveries. The API shows it only here and at `…/secret`. It is `null` if the
-   * endpoint uses a destination, which has its own secret, and for a portal session without permission to see secrets.
+   * Secret that signs the endpoint's deliveries. The API returns it only here and at `…/secret`. It is `null` if the
+   * endpoint uses a destination, which has its own secret. It is also `null` for a portal session without permission to
+   * see secrets.
    */
   @ApiProperty({ type: String, nullable: true, example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   secret: string | null;

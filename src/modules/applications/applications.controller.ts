@@ -46,7 +46,7 @@ export class ApplicationsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List applications', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List applications', description: 'Returns the newest items first.' })
   @ApiOkResponse({ type: ApplicationPage, description: 'One page of applications.' })
   async listApplications(
     @CurrentTenant() tenant: Tenant,
@@ -114,10 +114,11 @@ export class ApplicationsController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete an application',
-    description: 'Deletes the application with its endpoints. Waiting deliveries to their URLs become failed.',
+    description:
+      'Deletes the application and its endpoints. Waiting deliveries to the URLs of the endpoints become `failed`.',
   })
   @ApiParam(APPLICATION)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   @TryAfter('Replay')
   async deleteApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string): Promise<void> {
     await this.removal.remove(tenant, application);
@@ -129,7 +130,8 @@ export class ApplicationsController {
   @TakesPortalToken('view')
   @ApiOperation({
     summary: 'List the messages of an application',
-    description: 'Returns the messages sent to the application, newest first, even if no endpoint subscribed.',
+    description:
+      'Returns the messages sent to the application, newest first, including messages that no endpoint subscribed to.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: MessagePage, description: 'One page of messages.' })
@@ -150,12 +152,13 @@ export class ApplicationsController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({
     summary: 'Get a message',
-    description: 'Returns the message with its payload. `GET /v1/events?message_id=` returns the state of its events.',
+    description:
+      'Returns the message with its payload. `GET /v1/events?message_id=` returns its events with their status.',
   })
   @ApiParam(APPLICATION)
   @ApiParam({
     name: 'message',
-    description: 'The `msg_` id returned by the fan-out.',
+    description: 'The `msg_` id that `POST /v1/app/{app}/event` returned.',
     example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
   })
   @ApiOkResponse({ type: MessageDetail, description: 'The message.' })

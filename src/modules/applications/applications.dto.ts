@@ -39,7 +39,7 @@ export class ApplicationCreationQuery {
 
 /** The application to create. */
 @Examples({
-  customer: { summary: 'A customer with your own id', value: { uid: 'customer-42', name: 'Acme Inc.' } },
+  customer: { summary: 'A customer, identified by your own id', value: { uid: 'customer-42', name: 'Acme Inc.' } },
 })
 export class NewApplicationBody {
   /** Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`. */
@@ -57,7 +57,7 @@ export class NewApplicationBody {
 
 /** Application fields to change. Omitted fields keep their values. */
 @Examples({
-  name: { summary: 'Another name', value: { name: 'Acme Corporation' } },
+  name: { summary: 'Change the name', value: { name: 'Acme Corporation' } },
 })
 export class ApplicationChangesBody {
   /** Your own id of the customer; `null` removes it. */

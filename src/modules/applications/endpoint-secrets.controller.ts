@@ -57,7 +57,7 @@ export class EndpointSecretsController {
   @ApiOperation({
     summary: 'Rotate the signing secret of an endpoint',
     description:
-      'Rotates the secret, and the key pair if the endpoint has one. Old and new secrets both sign until the grace period ends.',
+      'Rotates the secret, and the key pair if the endpoint has one. Deliveries are signed with both the old and the new secret until the grace period ends.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

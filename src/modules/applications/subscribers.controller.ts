@@ -19,7 +19,7 @@ export class SubscribersController {
       'Returns endpoints of all applications that subscribe to the event type by name, by prefix, or by subscribing to all types, newest first. ' +
       'Each call scans a limited number of endpoints, so a page can be short or empty without being the last.',
   })
-  @ApiParam({ name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' })
+  @ApiParam({ name: 'name', description: 'Name of the event type, percent-encoded.', example: 'invoice.paid' })
   @ApiOkResponse({ type: SubscriberPage, description: 'One page of subscribers.' })
   async listEventTypeSubscribers(
     @CurrentTenant() tenant: Tenant,

@@ -52,7 +52,7 @@ export class SubscriberItem {
   @ApiProperty({ example: false })
   is_filtered: boolean;
 
-  /** Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. */
+  /** Status of the endpoint. A `disabled` endpoint receives no deliveries until it is enabled. */
   @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
   status: 'active' | 'disabled';
 }

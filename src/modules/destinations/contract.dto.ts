@@ -10,18 +10,20 @@ const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 
 /** Number of attempts per delivery and the waits between them, given as numbers or as the name of a policy. */
 export class RetryBody {
-  /** Name of a retry policy from an extension, used instead of the numbers. `null` returns to the numbers. */
+  /**
+   * Name of a retry policy from an extension, used instead of `max_attempts` and `schedule`. `null` removes the policy.
+   */
   @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 64, nullable: true, example: null })
   policy?: string | null;
 
   /**
-   * Total number of attempts, including the first. If omitted, the stored value stays. If none is stored, it is the
-   * length of the schedule.
+   * Total number of attempts, including the first. If omitted, the stored value stays. If no value is stored, the
+   * default is the length of the schedule.
    */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 20, example: 8 })
   max_attempts?: number;
 
-  /** Longest wait before each attempt, in seconds. The last value applies to all further attempts. */
+  /** Maximum wait before each attempt, in seconds. The last value applies to all further attempts. */
   @ApiProperty({
     required: false,
     type: 'array',
@@ -35,12 +37,13 @@ export class RetryBody {
 
 /** Number of attempts per delivery and the waits between them. */
 export class RetryItem {
-  /** Name of the retry policy in use. Omitted if the numbers are the destination's own or the default. */
+  /** Name of the retry policy in use. Omitted if the destination has its own or the default attempts and schedule. */
   @ApiProperty({ required: false, example: 'patient' })
   policy?: string;
 
   /**
-   * Reason why the policy is not used and the default schedule applies: its extension is not loaded. Omitted otherwise.
+   * Reason why the default schedule applies instead of the policy: the policy's extension is not loaded. Omitted
+   * otherwise.
    */
   @ApiProperty({
     required: false,
@@ -53,7 +56,7 @@ export class RetryItem {
   @ApiProperty({ type: 'integer', example: 8 })
   max_attempts: number;
 
-  /** Longest wait before each attempt, in seconds. The last value applies to all further attempts. */
+  /** Maximum wait before each attempt, in seconds. The last value applies to all further attempts. */
   @ApiProperty({ type: 'array', items: { type: 'integer' }, example: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000] })
   schedule: number[];
 }
@@ -93,7 +96,7 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   })
   format?: string;
 
-  /** Name of a header that carries the timestamp. No such header is sent if omitted. */
+  /** Name of a header that carries the timestamp. If omitted, this header is not sent. */
   @ApiProperty({
     required: false,
     type: String,
@@ -104,7 +107,7 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   })
   timestamp_header?: string | null;
 
-  /** Name of a header that repeats the id of the message. No such header is sent if omitted. */
+  /** Name of a header that repeats the id of the message. If omitted, this header is not sent. */
   @ApiProperty({
     required: false,
     type: String,
@@ -158,8 +161,8 @@ export class LegacySignatureItem {
 /** Delivery settings, which are the same for a destination and for an endpoint of an application. */
 export class DeliverySettingsBody implements DeliverySettings {
   /**
-   * Headers that are added to every delivery. They override the headers of a received request. Headers given with a
-   * send override them.
+   * Headers that are added to every delivery. They override the headers of a received request. Headers in a send
+   * request override them.
    */
   @ApiPropertyOptional({
     type: 'object',
@@ -173,7 +176,7 @@ export class DeliverySettingsBody implements DeliverySettings {
   @ApiProperty({ required: false, type: RetryBody, nullable: true })
   retry?: RetryBody | null;
 
-  /** Rate limit. Deliveries are not rate limited if omitted. */
+  /** Rate limit. If omitted, deliveries are not rate limited. */
   @ApiProperty({ required: false, type: RateLimitBody, nullable: true })
   rate_limit?: RateLimitBody | null;
 
@@ -201,8 +204,8 @@ export class DeliverySettingsBody implements DeliverySettings {
   asymmetric?: boolean | null;
 
   /**
-   * Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
-   * omitted.
+   * Legacy signature header that is sent in addition to the standard headers while receivers migrate. If omitted, no
+   * legacy header is sent.
    */
   @ApiProperty({ required: false, type: LegacySignatureBody, nullable: true })
   legacy_signature?: LegacySignatureBody | null;

@@ -19,7 +19,7 @@ import {
 } from './settings.dto.js';
 import { Validator } from './validator.js';
 
-const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ID = { name: 'id', description: 'Id of the destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
 /** Checks the reachability of targets, and manages the secrets that sign their deliveries. */
@@ -37,7 +37,10 @@ export class DestinationChecksController {
   @RateLimit({ name: 'check', count: 300, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Check a target', description: 'Nothing is stored.' })
+  @ApiOperation({
+    summary: 'Check a target',
+    description: 'Checks whether the target is reachable. Nothing is stored.',
+  })
   @ApiOkResponse({ type: CheckResult, description: 'Result of the reachability check.' })
   async checkTarget(@Body() { type, url, config, credentials }: CheckBody): Promise<CheckResult> {
     return presentCheck(
@@ -60,7 +63,7 @@ export class DestinationChecksController {
   @Scope('write')
   @ApiOperation({
     summary: 'Get the signing secret of a destination',
-    description: 'Also returns the public key, if the destination signs with a key pair.',
+    description: 'Returns the secret, and the public key if the destination signs with a key pair.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: SigningSecretItem, description: 'The current secret.' })
@@ -75,7 +78,7 @@ export class DestinationChecksController {
   @ApiOperation({
     summary: 'Rotate the signing secret of a destination',
     description:
-      'Also rotates the key pair, if there is one. Deliveries are signed with both the old and the new secret until the grace period ends.',
+      'Rotates the secret, and the key pair if the destination has one. Deliveries are signed with both the old and the new secret until the grace period ends.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: SigningSecretItem, description: 'The new secret.' })

@@ -25,7 +25,7 @@ import { DestinationsService } from './destinations.service.js';
 import { Registration } from './registration.js';
 import { destinationChanges, DestinationChangesBody, newDestination, NewDestinationBody } from './settings.dto.js';
 
-const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ID = { name: 'id', description: 'Id of the destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Manages the registered targets. */
 @Section('Destinations', 'The registry of targets: URL, retry settings and signing secret of each destination.')
@@ -39,7 +39,7 @@ export class DestinationsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List destinations', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List destinations', description: 'Returns the newest items first.' })
   @ApiOkResponse({ type: DestinationPage, description: 'One page of destinations.' })
   async listDestinations(
     @CurrentTenant() tenant: Tenant,
@@ -53,7 +53,7 @@ export class DestinationsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create a destination',
-    description: 'The target is probed first. If it is not reachable, nothing is created.',
+    description: 'The target is probed first. If it is not reachable, no destination is created.',
   })
   @ApiCreatedResponse({ type: DestinationDetail, description: 'The destination.' })
   async createDestination(
@@ -78,7 +78,7 @@ export class DestinationsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change a destination',
-    description: 'Changes of the address or of connection settings are probed before they are stored.',
+    description: 'If the address or connection settings change, the target is probed before the change is stored.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDetail, description: 'The changed destination.' })
@@ -98,12 +98,12 @@ export class DestinationsController {
   @ApiOperation({
     summary: 'Delete a destination',
     description:
-      'Deliveries that wait for the destination become `failed`. 409 while a route or an endpoint of an application sends to it: `details.used_by` lists them.',
+      'Waiting deliveries to the destination become `failed`. Returns 409 if a route or an endpoint of an application sends to the destination. `details.used_by` lists them.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   @ApiConflictResponse({
-    description: 'A route or an endpoint of an application sends to the destination, see `details.used_by`.',
+    description: 'A route or an endpoint of an application sends to the destination. `details.used_by` lists them.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   @TryAfter('Secrets')

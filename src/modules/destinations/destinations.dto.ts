@@ -111,8 +111,8 @@ export class CircuitItem {
   opened_at: string | null;
 
   /**
-   * Earliest time of the next probe. While a probe is in flight, the earliest time of another probe. `null` while the
-   * circuit is closed.
+   * Earliest time of the next probe. While a probe is in flight, it is the earliest time of the following probe. `null`
+   * while the circuit is closed.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_probe_at: string | null;
@@ -132,7 +132,9 @@ export class DestinationDetail extends IntersectionType(DestinationItem, Deliver
   @ApiProperty({ type: String, nullable: true, example: null })
   disabled_reason: string | null;
 
-  /** Reason why every attempt fails until the operator acts: no adapter for the type is loaded. `null` otherwise. */
+  /**
+   * Reason why every attempt fails until the operator fixes it: no adapter for the type is loaded. `null` otherwise.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   unserved: string | null;
 }

@@ -46,19 +46,19 @@ export class SettingsBody extends DeliverySettingsBody {
 /** The destination to create. */
 @Examples({
   pull: {
-    summary: 'pull: a consumer fetches the events. Needs no receiver',
+    summary: 'pull: your consumer fetches the events. No receiving URL is needed',
     value: { name: 'Orders, to fetch', type: 'pull' },
   },
   https: {
-    summary: 'https: signed POSTs to a URL of yours',
+    summary: 'https: signed POST requests to your URL',
     value: { name: 'Orders', type: 'https', url: 'https://example.com/webhooks' },
   },
   mirror: {
-    summary: 'mirror: received requests, forwarded unchanged',
+    summary: 'mirror: forward received requests unchanged',
     value: { name: 'Orders, unchanged', type: 'mirror', url: 'https://example.com/webhooks' },
   },
   sqs: {
-    summary: 'sqs: messages in an Amazon SQS queue',
+    summary: 'sqs: send messages to an Amazon SQS queue',
     value: {
       name: 'Orders queue',
       type: 'sqs',
@@ -97,7 +97,7 @@ export class NewDestinationBody extends SettingsBody {
   secret: 'cannot be set: rotate it with POST …/secret/rotate',
 })
 @Examples({
-  name: { summary: 'Another name', value: { name: 'Shop orders' } },
+  name: { summary: 'Change the name', value: { name: 'Shop orders' } },
   retry: {
     summary: 'Set fewer attempts and a rate limit',
     value: { retry: { max_attempts: 5 }, rate_limit: { per_second: 50 } },
@@ -105,7 +105,7 @@ export class NewDestinationBody extends SettingsBody {
   disable: { summary: 'Stop deliveries', value: { status: 'disabled' } },
   enable: { summary: 'Resume deliveries and close the circuit', value: { status: 'active' } },
   credentials: {
-    summary: 'sqs: other credentials',
+    summary: 'sqs: replace the credentials',
     value: {
       credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
     },
@@ -127,7 +127,10 @@ export class DestinationChangesBody extends SettingsBody {
 
 /** The target to check. */
 @Examples({
-  https: { summary: 'https: does anybody answer?', value: { type: 'https', url: 'https://example.com/webhooks' } },
+  https: {
+    summary: 'https: check whether the URL is reachable',
+    value: { type: 'https', url: 'https://example.com/webhooks' },
+  },
   sqs: {
     summary: 'sqs: check that the queue exists and the credentials are valid',
     value: {
@@ -206,7 +209,7 @@ export class ValidationResult {
   @ApiProperty({ enum: VALIDATIONS, example: 'valid' })
   validation: (typeof VALIDATIONS)[number];
 
-  /** Results of the individual checks. A check after a failed one is also `false`. */
+  /** Results of the individual checks. After a failed check, the remaining checks are also `false`. */
   @ApiProperty({ type: ChecksItem })
   checks: ChecksItem;
 

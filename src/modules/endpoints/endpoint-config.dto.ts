@@ -148,8 +148,8 @@ export class RuleAnswer {
 /** A condition on requests and the response to requests that meet it. */
 export class ResponseRule {
   /**
-   * Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
-   * `path` where the type has one. At most 8 levels and 64 leaves.
+   * Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}`. Some types also
+   * need `name` or `path`. At most 8 levels of nesting and 64 `{type, op, value}` conditions.
    */
   @ApiProperty({
     type: 'object',
@@ -222,7 +222,7 @@ export class TransformConfig {
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/transform' })
   url?: string;
 
-  /** Behavior if the transform fails: `closed` parks the event, `open` delivers it unchanged. */
+  /** Behavior if the transform fails: `closed` stores the event as `parked`, `open` delivers it unchanged. */
   @ApiProperty({ required: false, enum: FAIL_MODES, default: 'closed', example: 'closed' })
   failMode?: (typeof FAIL_MODES)[number];
 

@@ -22,7 +22,7 @@ import {
 } from './endpoints.dto.js';
 import { EndpointsService } from './endpoints.service.js';
 
-const ID = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ID = { name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
 /** Endpoints: URLs to which providers send webhooks. */
@@ -53,7 +53,7 @@ export class EndpointsController {
   @ApiOperation({
     summary: 'Create an endpoint',
     description:
-      'The endpoint receives immediately. Its URL is its identity: 409 if another endpoint of this installation has the URL.',
+      'The endpoint receives requests immediately. Returns 409 if another endpoint of this installation has the same URL.',
   })
   @ApiCreatedResponse({ type: EndpointDetail, description: 'The endpoint.' })
   async createEndpoint(@CurrentTenant() tenant: Tenant, @Body() body: NewEndpointBody): Promise<EndpointDetail> {
@@ -62,7 +62,7 @@ export class EndpointsController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get an endpoint', description: 'The endpoint. Its secrets are never returned.' })
+  @ApiOperation({ summary: 'Get an endpoint', description: 'Returns the endpoint without its secrets.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: EndpointDetail, description: 'The endpoint.' })
   async getEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EndpointDetail> {
@@ -74,7 +74,7 @@ export class EndpointsController {
   @ApiOperation({
     summary: 'Change an endpoint',
     description:
-      'Omitted fields keep their value, `null` clears a field. A `url` moves the endpoint: 409 if another endpoint of this installation has the URL.',
+      'Omitted fields keep their value, `null` clears a field. A new `url` replaces the old one. Returns 409 if another endpoint of this installation has the new URL.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: EndpointDetail, description: 'The changed endpoint.' })
@@ -97,7 +97,7 @@ export class EndpointsController {
       'The URL can be reused immediately. The events of the endpoint stay until their retention period ends.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   @TryAfter('Replay')
   async deleteEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant, endpointId(id));
@@ -109,7 +109,7 @@ export class EndpointsController {
   @ApiOperation({
     summary: "Set the provider's secret",
     description:
-      'Previous secrets are still accepted for verification until the grace period ends. At most five are kept.',
+      'Previous secrets are still accepted for verification until the grace period ends. At most five previous secrets are kept.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'The secret is stored. It is never returned.' })

@@ -52,7 +52,7 @@ export class EndpointListQuery {
   @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
   status?: (typeof STATUSES)[number];
 
-  /** Returns only endpoints of this provider. */
+  /** Only endpoints with the preset of this provider. */
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
 
@@ -109,7 +109,9 @@ export class EndpointSettingsBody {
   @ApiProperty({ required: false, type: TransformConfig, nullable: true })
   transform?: TransformConfig | null;
 
-  /** Response settings. Defaults to the preset's response. Secrets that are omitted stay, unless the type changes. */
+  /**
+   * Response settings. Defaults to the preset's response. Omitted secrets keep their values unless the type changes.
+   */
   @ApiProperty({ required: false, type: ResponseConfig, nullable: true })
   response?: ResponseConfig | null;
 
@@ -125,29 +127,32 @@ export class EndpointSettingsBody {
   verificationConfig?: VerificationConfig | null;
 
   /**
-   * HTTP methods that the endpoint accepts. Any method is accepted if omitted, `null` or empty. Requests with another
+   * HTTP methods that the endpoint accepts. If omitted, `null` or empty, any method is accepted. Requests with another
    * method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
-   * check the URL before it saves it.
+   * check the URL before saving it.
    */
   @ApiProperty({ required: false, ...METHODS })
   allowed_methods?: ReceivedMethod[] | null;
 
   /**
    * Drops requests that a provider resends. A request whose id was received within the window gets the response of the
-   * first request and creates no event. It is stored as a raw request with the status `duplicate`. Nothing is dropped
-   * if omitted.
+   * first request and creates no event. The dropped request is stored as a raw request with the status `duplicate`. If
+   * omitted, no requests are dropped.
    */
   @ApiProperty({ required: false, type: DeduplicationConfig, nullable: true })
   deduplicate?: DeduplicationConfig | null;
 
-  /** `paused` keeps responding to requests, but parks them. Defaults to `active` for a new endpoint. */
+  /**
+   * A `paused` endpoint still responds to requests, but stores them as `parked`. Defaults to `active` for a new
+   * endpoint.
+   */
   @ApiProperty({ required: false, enum: ['active', 'paused'], example: 'active' })
   status?: 'active' | 'paused';
 }
 
 /** The endpoint to create. `url`, `slug` or `path` gives its address. If more than one is given, they must agree. */
 @Examples({
-  plain: { summary: 'A URL that accepts everything', value: { slug: 'orders' } },
+  plain: { summary: 'An endpoint that accepts every request', value: { slug: 'orders' } },
   preset: {
     summary: "A provider's webhooks, verified and sent to a destination",
     value: { slug: 'stripe', preset: 'stripe', destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] },
@@ -161,7 +166,10 @@ export class EndpointSettingsBody {
       ],
     },
   },
-  paused: { summary: 'An endpoint that parks all requests at first', value: { slug: 'later', status: 'paused' } },
+  paused: {
+    summary: 'A paused endpoint that stores requests without delivering them',
+    value: { slug: 'later', status: 'paused' },
+  },
 })
 export class NewEndpointBody extends EndpointSettingsBody {
   /**
@@ -186,8 +194,8 @@ export class NewEndpointBody extends EndpointSettingsBody {
   path?: string | null;
 
   /**
-   * Ingest domain: the platform's domain or one of your verified webhook domains. Defaults to the host of `url`, or
-   * without `url` to the platform's domain.
+   * Ingest domain: the platform's domain or one of your verified webhook domains. Defaults to the host of `url`.
+   * Without `url`, it defaults to the platform's domain.
    */
   @ApiProperty({
     required: false,
@@ -207,14 +215,17 @@ export class NewEndpointBody extends EndpointSettingsBody {
 })
 @Examples({
   methods: { summary: 'Accept POST requests only', value: { allowed_methods: ['POST'] } },
-  route: { summary: 'Set the destinations of its events', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
-  pause: { summary: 'Park what comes', value: { status: 'paused' } },
-  activate: { summary: 'Take it again', value: { status: 'active' } },
+  route: {
+    summary: "Set the destinations that receive the endpoint's events",
+    value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] },
+  },
+  pause: { summary: 'Pause the endpoint: store requests without delivering them', value: { status: 'paused' } },
+  activate: { summary: 'Resume the endpoint', value: { status: 'active' } },
 })
 export class EndpointChangesBody extends EndpointSettingsBody {
   /**
-   * New URL of the endpoint. The old URL stops working immediately. A URL without a path means the organization's slug
-   * alone.
+   * New URL of the endpoint. The old URL stops working immediately. A URL without a path stands for the URL that ends
+   * with the organization's slug.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://hooks.example.com/in/acme/payments' })
   url?: string;
@@ -273,7 +284,10 @@ export class EndpointItem {
   @ApiProperty({ enum: VERIFICATIONS, example: 'preset' })
   verification: string;
 
-  /** `paused` parks requests. `disabled` means that Posthorn switched the endpoint off. */
+  /**
+   * `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
+   * endpoint off.
+   */
   @ApiProperty({ enum: STATUSES, example: 'active' })
   status: (typeof STATUSES)[number];
 
@@ -327,7 +341,7 @@ export class EndpointDetail extends EndpointItem {
   @ApiProperty({ type: TransformConfig, nullable: true })
   transform: TransformConfig | null;
 
-  /** Response settings without secrets. `null` for the preset's response, or the default 200. */
+  /** Response settings without secrets. `null` if the preset's response or the default 200 is sent. */
   @ApiProperty({ type: ResponseView, nullable: true })
   response: ResponseView | null;
 

@@ -7,7 +7,7 @@ import { IngestDomainList, presentDomains } from './ingest-domains.dto.js';
 import { IngestDomains } from './ingest-domains.js';
 
 /** The hosts on which endpoints receive. */
-@Section('Ingest domains', 'The hosts on which endpoints receive, with the prefix of the URLs on each host.')
+@Section('Ingest domains', 'The hosts on which endpoints receive requests, with the prefix of the URLs on each host.')
 @Controller('v1/ingest-domains')
 export class IngestDomainsController {
   constructor(private readonly domains: IngestDomains) {}

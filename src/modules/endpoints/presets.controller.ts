@@ -13,7 +13,7 @@ export class PresetsController {
   @ApiOperation({
     summary: 'List presets',
     description:
-      'Lists all providers for which an endpoint can be created, with the secret that they sign with and the response that they expect.',
+      'Lists the presets of all supported providers. Each preset describes the secret with which the provider signs, and the response that the provider expects.',
   })
   @ApiOkResponse({ type: PresetPage, description: 'The presets.' })
   listPresets(): PresetPage {

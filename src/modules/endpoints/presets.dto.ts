@@ -20,8 +20,8 @@ export class PresetItem {
   response: string | null;
 
   /**
-   * `true` if the provider checks the URL with an unsigned GET or HEAD request before it saves it. Such requests get
-   * 200 and create no event.
+   * `true` if the provider checks the URL with an unsigned GET or HEAD request before saving it. Such requests get 200
+   * and create no event.
    */
   @ApiProperty({ example: false })
   checks_url: boolean;

@@ -24,8 +24,8 @@ import {
   RoutePage,
 } from './routes.dto.js';
 
-const ENDPOINT = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-const ROUTE = { name: 'routeId', description: 'The route.', example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ENDPOINT = { name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ROUTE = { name: 'routeId', description: 'Id of the route.', example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** The routes of an endpoint. */
 @ApiTags('Endpoints')
@@ -37,7 +37,7 @@ export class RoutesController {
   @Scope('read')
   @ApiOperation({
     summary: 'List the routes of an endpoint',
-    description: 'All routes, in the order in which they are evaluated.',
+    description: 'Returns all routes in the order in which they are evaluated.',
   })
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: RoutePage, description: 'The routes.' })
@@ -50,7 +50,8 @@ export class RoutesController {
   @Idempotent()
   @ApiOperation({
     summary: 'Add a route to an endpoint',
-    description: 'The route is added at the end. An endpoint has at most 100 routes, one per destination.',
+    description:
+      'The route is added after all other routes of the endpoint. An endpoint has at most 100 routes, one per destination.',
   })
   @ApiParam(ENDPOINT)
   @ApiCreatedResponse({ type: RouteItem, description: 'The route.' })
@@ -66,7 +67,7 @@ export class RoutesController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change a route',
-    description: 'Omitted fields keep their value. A filter of `null` lets all events through.',
+    description: 'Omitted fields keep their value. If `filter` is `null`, the route selects all events.',
   })
   @ApiParam(ENDPOINT)
   @ApiParam(ROUTE)
@@ -83,10 +84,10 @@ export class RoutesController {
   @Delete(':routeId')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a route', description: 'Deliveries that the route created already continue.' })
+  @ApiOperation({ summary: 'Delete a route', description: 'Deliveries that the route has already created continue.' })
   @ApiParam(ENDPOINT)
   @ApiParam(ROUTE)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   async deleteRoute(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,

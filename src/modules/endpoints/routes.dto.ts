@@ -19,8 +19,8 @@ export class RouteConfig {
   destination: string;
 
   /**
-   * Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
-   * selects all events.
+   * Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
+   * type `json`. `null` selects all events.
    */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
@@ -33,8 +33,8 @@ export class NewRouteBody {
   destination: string;
 
   /**
-   * Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
-   * selects all events.
+   * Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
+   * type `json`. `null` selects all events.
    */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
@@ -46,7 +46,7 @@ export class NewRouteBody {
     summary: 'Send only some of the events',
     value: { filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } },
   },
-  all: { summary: 'All events', value: { filter: null } },
+  all: { summary: 'Send all events', value: { filter: null } },
 })
 export class RouteChangesBody {
   /** Id of the destination. */

@@ -25,7 +25,7 @@ import { EventTypesService } from './event-types.service.js';
 import { importOptions, OpenApiImportBody, OpenApiImported, presentImport } from './import.dto.js';
 import { OpenApiImport } from './import.js';
 
-const NAME = { name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' };
+const NAME = { name: 'name', description: 'Name of the event type, percent-encoded.', example: 'invoice.paid' };
 
 /** Event types of an environment, with their schemas. */
 @Section(
@@ -43,7 +43,10 @@ export class EventTypesController {
   @Get()
   @Scope('read')
   @TakesPortalToken('view')
-  @ApiOperation({ summary: 'List event types', description: 'Newest first, without schemas and examples.' })
+  @ApiOperation({
+    summary: 'List event types',
+    description: 'Returns the event types without schemas and examples, newest first.',
+  })
   @ApiOkResponse({ type: EventTypePage, description: 'One page of event types.' })
   async listEventTypes(@CurrentTenant() tenant: Tenant, @Query() query: EventTypeListQuery): Promise<EventTypePage> {
     return presentTypes(await this.types.list(tenant, query));
@@ -92,7 +95,7 @@ export class EventTypesController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change an event type',
-    description: 'A schema that differs creates a new version, which is in effect on every node within five seconds.',
+    description: 'A changed schema creates a new version, which is in effect on every node within five seconds.',
   })
   @ApiParam(NAME)
   @ApiOkResponse({ type: EventTypeDetail, description: 'The changed event type.' })
@@ -112,7 +115,7 @@ export class EventTypesController {
     description: 'Deletes the event type with all its versions. To keep them, archive it instead.',
   })
   @ApiParam(NAME)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   async deleteEventType(@CurrentTenant() tenant: Tenant, @Param('name') name: string): Promise<void> {
     await this.keeper.remove(tenant, name);
   }

@@ -44,7 +44,10 @@ export class EventTypeVersionsQuery {
 /** Event type fields to change. Omitted fields keep their values. */
 @Fixed({ name: 'cannot be changed: create another event type' })
 @Examples({
-  description: { summary: 'What it says', value: { description: 'An invoice was paid, in full or in part.' } },
+  description: {
+    summary: 'Change the description',
+    value: { description: 'An invoice was paid, in full or in part.' },
+  },
   enforce: { summary: 'Reject payloads that do not match the schema', value: { enforce: true } },
   archive: { summary: 'Hide it from the catalogue', value: { archived: true } },
 })
@@ -63,7 +66,7 @@ export class EventTypeChangesBody {
   @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 100, nullable: true, example: 'Billing' })
   group?: string | null;
 
-  /** Schema of the payload in JSON Schema 2020-12; `null` removes it. A schema that differs creates a new version. */
+  /** Schema of the payload in JSON Schema 2020-12; `null` removes it. A changed schema creates a new version. */
   @ApiProperty({ ...OBJECT_OR_NULL, selfRequired: false, example: SCHEMA_EXAMPLE })
   schema?: Record<string, unknown> | null;
 
@@ -94,7 +97,7 @@ export class EventTypeChangesBody {
       example: { amount: 4200 },
     },
   },
-  name: { summary: 'A name alone', value: { name: 'customer.created' } },
+  name: { summary: 'An event type with only a name', value: { name: 'customer.created' } },
 })
 export class NewEventTypeBody extends EventTypeChangesBody {
   /**

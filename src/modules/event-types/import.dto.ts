@@ -48,7 +48,7 @@ export class ChangedNumber {
   @ApiProperty({ example: 'spec.components.schemas.Invoice.properties.id.maximum' })
   path: string;
 
-  /** Original value and stored value. */
+  /** Original value of the number and the value that is stored. */
   @ApiProperty({
     example: '9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits',
   })

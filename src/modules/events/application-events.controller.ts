@@ -20,7 +20,7 @@ const APPLICATION = {
   description: 'The application, given by its `app_` id or by your own id for it.',
   example: 'customer-42',
 };
-const EVENT = { name: 'event', description: 'The event.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const EVENT = { name: 'event', description: 'Id of the event.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Events that were sent to an application. */
 @ApiTags('Applications')
@@ -37,7 +37,7 @@ export class ApplicationEventsController {
   @ApiOperation({
     summary: 'List the events of an application',
     description:
-      'Newest first. There is one event per message and endpoint. The list works like `GET /v1/events` with `application`, including the limit on scanned rows.',
+      'Returns the newest events first. There is one event per message and endpoint. The list works like `GET /v1/events` with the filter `application`, including its limit on scanned rows.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: EventPage, description: 'One page of events.' })
@@ -58,7 +58,7 @@ export class ApplicationEventsController {
   @ApiOperation({
     summary: 'Get an event of an application',
     description:
-      'The event with its payload, its deliveries and every attempt. 404 for an event of another application.',
+      'Returns the event with its payload, its deliveries and every attempt. Returns 404 for an event of another application.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(EVENT)

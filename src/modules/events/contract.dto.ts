@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 
 /** Response to a cancellation. */
 export class Cancelled {
-  /** Number of deliveries that were cancelled at once, or that end after their attempt in flight. */
+  /** Number of cancelled deliveries, including those that end with the attempt in flight. */
   @ApiProperty({ type: 'integer', example: 12 })
   cancelled: number;
 }

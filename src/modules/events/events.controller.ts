@@ -35,7 +35,7 @@ import { Payloads } from './payload.js';
 
 const EVENT = {
   name: 'id',
-  description: 'An `evt_` id, or the `msg_` id that a send returned.',
+  description: 'The `evt_` id of the event, or the `msg_` id that a send returned.',
   example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
@@ -56,8 +56,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'List events',
     description:
-      'Newest first. All filters can be combined. A page scans a bounded number of rows, so it returns quickly regardless of how many events there are: ' +
-      'a page that ends before it is full has `searched_to`, and `next_cursor` continues after it.',
+      'Returns the newest events first. All filters can be combined. Each request scans a limited number of rows. A page that reaches this limit before it is full contains `searched_to`. Continue with `next_cursor`.',
   })
   @ApiOkResponse({ type: EventPage, description: 'One page of events.' })
   async listEvents(@CurrentTenant() tenant: Tenant, @Query() query: EventListQuery): Promise<EventPage> {
@@ -68,9 +67,9 @@ export class EventsController {
   @Scope('read')
   @ApiOperation({
     summary: 'Count events',
-    description: 'The number of events that the list returns for the same filters, up to 10,000.',
+    description: 'Returns the number of events that `GET /v1/events` returns for the same filters, up to 10,000.',
   })
-  @ApiOkResponse({ type: EventCountItem, description: 'The count.' })
+  @ApiOkResponse({ type: EventCountItem, description: 'The number of events.' })
   async countEvents(@CurrentTenant() tenant: Tenant, @Query() query: EventFilterQuery): Promise<EventCountItem> {
     return presentCount(await this.events.count(tenant, query));
   }
@@ -82,7 +81,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get an event',
     description:
-      'The event with its payload, its deliveries and every attempt. A fan-out consists of many events: its `msg_` id returns 404, and `details.events` says where the events are listed.',
+      'Returns the event with its payload, its deliveries and every attempt. A message to an application consists of many events, so its `msg_` id returns 404. `details.events` names the list of its events.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: EventDetailItem, description: 'The event.' })
@@ -100,8 +99,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get a payload',
     description:
-      'The payload alone, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body ' +
-      'with its original content type. It is a download that browsers do not run. The `msg_` id of a fan-out is also accepted. 404 after the payload was erased.',
+      'Returns only the payload, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body with its original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({
@@ -127,8 +125,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get the requests and responses of failed attempts',
     description:
-      'URL and headers of failed HTTP attempts exactly as they were sent, and the headers of the responses as they were received: recorded during the attempt, not reconstructed. ' +
-      'Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted.',
+      'Returns the URL and headers of failed HTTP attempts as they were sent, and the headers of the responses as they were received. They were recorded during the attempt. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: ExchangeList, description: 'The recorded requests and responses, newest first.' })
@@ -144,12 +141,11 @@ export class EventsController {
   @ApiOperation({
     summary: 'Sign a stored delivery',
     description:
-      'URL and headers as an attempt would send them now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. ' +
-      'Nothing is sent, and no secret is returned: the signature is valid for this message and for five minutes. The audit log records the request and the caller.',
+      'Returns the URL and headers that an attempt would send now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. Nothing is sent, and no secret is returned. The signature is valid only for this message and for five minutes. The audit log records the request and the caller.',
   })
   @ApiParam(EVENT)
   @ApiBody({ type: SignBody, required: false })
-  @ApiOkResponse({ type: SignedRequestItem, description: 'The request without its body.' })
+  @ApiOkResponse({ type: SignedRequestItem, description: 'The signed request without its body.' })
   @ApiConflictResponse({
     description: 'Deliveries to this destination are not signed requests, or the destination no longer exists.',
     schema: { $ref: '#/components/schemas/Error' },
@@ -169,7 +165,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Cancel the waiting deliveries of an event',
     description:
-      "Ends the event's waiting deliveries as `failed` with reason `cancelled`. An attempt in flight finishes but is not retried. The `msg_` id of a fan-out cancels the deliveries of all its events.",
+      "Ends the event's waiting deliveries as `failed` with reason `cancelled`. An attempt in flight finishes but is not retried. The `msg_` id of a message to an application cancels the deliveries of all its events.",
   })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: Cancelled, description: 'The number of cancelled deliveries.' })
@@ -185,11 +181,10 @@ export class EventsController {
   @ApiOperation({
     summary: 'Erase a payload',
     description:
-      'Permanently removes the payload and the values of the headers. For a received event, also removes the query, the headers and the body of its request. ' +
-      'The events of a fan-out share one payload: it is erased for all of them. Waiting deliveries end as `failed` with reason `erased`. Attempts are kept.',
+      'Permanently removes the payload and the values of the headers. For a received event, also removes the query, the headers and the body of its request. The events of a message to an application share one payload, so it is erased for all of them. Waiting deliveries end as `failed` with reason `erased`. Attempts are kept.',
   })
   @ApiParam(EVENT)
-  @ApiNoContentResponse({ description: 'Erased now, or already erased before.' })
+  @ApiNoContentResponse({ description: 'The payload was erased now or earlier.' })
   @TryAfter('Replay')
   async erasePayload(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     if (!(await this.erasing.erase(tenant.environmentId, eventId(id)))) throw notFound('event');

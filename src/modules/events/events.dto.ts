@@ -32,15 +32,15 @@ export class EventFilterQuery {
   status?: (typeof EVENT_STATUSES)[number][];
 
   /**
-   * Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
-   * that went to this destination.
+   * Only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
+   * application's endpoint, or sent to the destination.
    */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
   /**
-   * Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
-   * With `status`, a delivery to this destination must also be in that state.
+   * Only events sent to this destination (id or ad-hoc URL), either directly, by a route, or by a send to an
+   * application. If `status` is also given, the delivery to this destination must have that status.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
@@ -62,15 +62,15 @@ export class EventFilterQuery {
   direction?: 'outbound' | 'inbound';
 
   /**
-   * Only undelivered events whose last attempt ended with this error or status class. If an event has several
-   * deliveries, this is the last attempt of the delivery that determines the event's status.
+   * Only undelivered events whose last attempt ended with this error or status class. For an event with several
+   * deliveries, this filter uses the delivery that determines the event's status.
    */
   @ApiProperty({ required: false, enum: ERROR_CLASSES, example: 'timeout' })
   error?: (typeof ERROR_CLASSES)[number];
 
   /**
-   * Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
-   * its received request (`req_`), or the `webhook-id` of a delivery.
+   * Only events with exactly this id. It can be the id of the event, of its message, of its received request (`req_`),
+   * of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
    */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   q?: string;
@@ -117,15 +117,15 @@ export class EventItem {
 
   /**
    * `retrying` until the outcome is final, then `delivered`, `dlq` (all retries are used up) or `failed` (a retry
-   * cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked` or
-   * `ignored` (no route or subscription matched).
+   * cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked`
+   * (stored but not processed further) or `ignored` (no route or subscription matched).
    */
   @ApiProperty({ enum: EVENT_STATUSES, example: 'delivered' })
   status: string;
 
   /**
-   * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint; see its
-   * deliveries instead.
+   * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, whose
+   * deliveries show the targets.
    */
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string | null;
@@ -169,8 +169,8 @@ export class ListedEventItem extends EventItem {
   last_attempt: LastAttemptItem | null;
 
   /**
-   * Time of the next attempt of any delivery; `null` if none is scheduled. It may be later while a circuit is open; the
-   * event's detail shows the exact time.
+   * Time at which the next attempt of any delivery is due; `null` if none is due. While a circuit is open, the attempt
+   * may be made later. The event's detail shows the exact time.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
   next_attempt_at: string | null;
@@ -183,16 +183,15 @@ export class EventPage {
   data: ListedEventItem[];
 
   /**
-   * Pass it as `cursor` for the next page; `null` on the last page. If few events match among very many, a page can be
+   * Pass this value as `cursor` to get the next page; `null` on the last page. If only few events match, a page can be
    * short or empty and still have a next page.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 
   /**
-   * Set if the page ended early because it reached the limit of rows scanned per page (3,000 to 10,000 rows of an
-   * index). All events from this time on were searched. Continue with `cursor`, or narrow the range with `since` and
-   * `until`.
+   * Set only if the page ended early at the limit of rows scanned per page (3,000 to 10,000 rows of an index). All
+   * events since this time were searched. Continue with `cursor`, or narrow the range with `since` and `until`.
    */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   searched_to?: string;
@@ -204,11 +203,11 @@ export class EventCountItem {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 412 })
   count: number;
 
-  /** `true` if more events may match. Display the count as `10,000+`, or `412+`. */
+  /** `true` if there may be more events. Display the count as `10,000+` or `412+`. */
   @ApiProperty({ example: false })
   is_capped: boolean;
 
-  /** Set if the count stopped early at the limit of scanned rows. All events from this time on were counted. */
+  /** Set only if the count stopped early at the limit of scanned rows. All events since this time were counted. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   searched_to?: string;
 }
@@ -257,7 +256,7 @@ export class AttemptItem {
 
 /** The circuit breaker that delays a delivery. */
 export class DeliveryCircuitItem {
-  /** `open` delays all deliveries; `half_open` sends one of them as a probe. */
+  /** `open` holds all deliveries back; `half_open` tries one of them. */
   @ApiProperty({ enum: ['open', 'half_open'], example: 'open' })
   state: string;
 
@@ -279,7 +278,7 @@ export class DeliveryItem {
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   id: string;
 
-  /** A destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint. */
+  /** Target of the delivery: a destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
@@ -288,21 +287,22 @@ export class DeliveryItem {
   status: string;
 
   /**
-   * Time of the next attempt; `null` if none is scheduled. While the circuit is open, this time is not before the next
+   * Time at which the next attempt is due; `null` if none is due. While the circuit is open, it is not before the next
    * probe.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_attempt_at: string | null;
 
   /**
-   * Set while the delivery waits for its target's circuit to close. The delivery is sent after a probe succeeds.
-   * Waiting does not use up an attempt.
+   * Circuit breaker of the target. Present while the delivery waits for the circuit to close. The delivery is sent
+   * after a probe succeeds. Waiting does not count as an attempt.
    */
   @ApiProperty({ type: DeliveryCircuitItem, nullable: true, example: null })
   circuit: DeliveryCircuitItem | null;
 
   /**
-   * Why the delivery failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused,
+   * Why the delivery failed: gone (the receiver responded with 410), target_gone (the target was deleted),
+   * target_disabled, filter_undecided (the filter took too long), refused (the payload will never be accepted),
    * cancelled, erased, expired or superseded (by a replay).
    */
   @ApiProperty({ type: String, nullable: true, example: null })
@@ -327,7 +327,7 @@ export class EventDetailItem extends EventItem {
   @ApiProperty({ required: false, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   application?: string;
 
-  /** When the payload was erased; absent if it was not. */
+  /** Time at which the payload was erased; absent if it was not erased. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   payload_erased_at?: string;
 

@@ -20,11 +20,11 @@ export class OwnPortalController {
   @ApiOperation({
     summary: 'Get your portal',
     description:
-      'Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call: an API key has no portal.',
+      'Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call, with its portal token. An API key gets 404.',
   })
   @ApiOkResponse({ type: OwnPortalItem, description: 'The session.' })
   @ApiNotFoundResponse({
-    description: 'The caller uses an API key, which has no portal.',
+    description: 'The caller uses an API key. Only a portal token has a portal.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   @TryNeeds('a portal token as `portalToken` under *Authorize*')

@@ -31,7 +31,7 @@ const SESSION = { name: 'id', description: 'Id of the portal session.', example:
 /** Opens portals that show a customer their own application. */
 @Section(
   'Portal',
-  'A page where your customer sees their own endpoints and deliveries, and changes what you allow. Open it as a page of its own or in a frame on your site.',
+  'A page where your customer sees their own endpoints and deliveries, and changes what you allow. Open it as a separate page or in a frame on your site.',
 )
 @Controller('v1/app/:app/portal')
 export class PortalLinksController {
@@ -42,8 +42,7 @@ export class PortalLinksController {
   @ApiOperation({
     summary: 'Open a portal',
     description:
-      'Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. ' +
-      'Each call opens another session. A session ends when it expires, with `DELETE`, when the key that opened it is revoked or expires, or when the member who opened it is removed.',
+      'Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted, when the key that opened it is revoked or expires, or when the member who opened it is removed.',
   })
   @ApiParam(APPLICATION)
   @ApiBody({ type: NewPortalBody, required: false })
@@ -64,7 +63,7 @@ export class PortalLinksController {
   @ApiOperation({
     summary: 'Preview a portal as the customer sees it',
     description:
-      'For your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it.',
+      'Opens a preview of the portal for your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it.',
   })
   @ApiParam(APPLICATION)
   @ApiBody({ type: PortalPreviewBody, required: false })
@@ -84,7 +83,7 @@ export class PortalLinksController {
   @Scope('read')
   @ApiOperation({
     summary: 'List the portal sessions of an application',
-    description: 'Active sessions, newest first.',
+    description: 'Returns the active sessions, newest first.',
   })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: PortalSessionPage, description: 'One page of sessions.' })
@@ -99,7 +98,10 @@ export class PortalLinksController {
 
   @Get(':id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a portal session of an application', description: 'Without its token.' })
+  @ApiOperation({
+    summary: 'Get a portal session of an application',
+    description: 'Returns the session without its token.',
+  })
   @ApiParam(APPLICATION)
   @ApiParam(SESSION)
   @ApiOkResponse({ type: PortalSessionItem, description: 'The session.' })
@@ -117,10 +119,10 @@ export class PortalLinksController {
   @ApiOperation({
     summary: 'Close all portal sessions of an application',
     description:
-      'Takes effect immediately on this node and within five seconds on every node. Also succeeds if there are no sessions.',
+      'The sessions end immediately on the node that handles the call, and within five seconds on all nodes. Also succeeds if there are no sessions.',
   })
   @ApiParam(APPLICATION)
-  @ApiNoContentResponse({ description: 'Closed.' })
+  @ApiNoContentResponse({ description: 'All sessions are closed.' })
   async closePortals(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,
@@ -135,11 +137,12 @@ export class PortalLinksController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Close a portal',
-    description: 'Takes effect immediately on this node and within five seconds on every node.',
+    description:
+      'The session ends immediately on the node that handles the call, and within five seconds on all nodes.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(SESSION)
-  @ApiNoContentResponse({ description: 'Closed.' })
+  @ApiNoContentResponse({ description: 'The session is closed.' })
   async closePortal(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,

@@ -55,13 +55,13 @@ export class PortalThemeBody {
 
 /** Settings of the portal to open. */
 @Examples({
-  whole: { summary: 'One hour, with all permissions', value: {} },
+  whole: { summary: 'A portal for one hour, with all permissions', value: {} },
   looking: {
-    summary: 'View and resend for ten minutes',
+    summary: 'A portal to view and resend for ten minutes',
     value: { expires_in: 600, permissions: ['view', 'resend'] },
   },
   theme: {
-    summary: 'In your colours',
+    summary: 'A portal in your colours',
     value: {
       theme: { scheme: 'light', accent: '#0a58b5', radius: 6 },
       locale: 'de',
@@ -149,7 +149,7 @@ export class PortalSessionItem {
   application: string;
 
   /**
-   * `customer`, or `preview` for a session in which someone of your organization sees the portal as the customer does.
+   * `customer`, or `preview` for a session in which a member of your organization sees the portal as the customer does.
    */
   @ApiProperty({ enum: KINDS, example: 'customer' })
   kind: PortalKind;

@@ -15,13 +15,13 @@ export class PullPositionsQuery {
 
 /** Items that are waiting to be pulled. */
 export class PullBacklogItem {
-  /** Number of items after the position. */
+  /** Number of events after the committed position. */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 42 })
   count: number;
 
   /**
-   * `true` if there may be more items than `count`. Counting stops at 1,000 items. For an endpoint, it also stops after
-   * the destination's next 5,000 items, of which only the endpoint's own are counted.
+   * `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, it also stops
+   * after the next 5,000 events of the destination, and only the endpoint's own are counted.
    */
   @ApiProperty({ example: false })
   is_capped: boolean;
@@ -45,13 +45,13 @@ export class PullPositionItem {
   @ApiProperty({ example: 'Warehouse' })
   name: string;
 
-  /** The destination's status. The items of a disabled destination can still be pulled. */
+  /** The destination's status. The events of a disabled destination can still be pulled. */
   @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
   status: 'active' | 'disabled';
 
   /**
-   * The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all items of the
-   * destination.
+   * The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all events of
+   * the destination.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
   endpoint: string | null;
@@ -67,7 +67,7 @@ export class PullPositionItem {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
   committed_at: string | null;
 
-  /** Items that are not acknowledged yet. */
+  /** Events that are not acknowledged yet. */
   @ApiProperty({ type: PullBacklogItem })
   backlog: PullBacklogItem;
 }
@@ -78,7 +78,7 @@ export class PullPositionPage {
   @ApiProperty({ type: [PullPositionItem] })
   data: PullPositionItem[];
 
-  /** Pass it as `cursor` for the next page; `null` on the last page. */
+  /** Pass this value as `cursor` to get the next page; `null` on the last page. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

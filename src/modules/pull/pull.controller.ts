@@ -14,7 +14,7 @@ import { PullService } from './pull.service.js';
 const NAMED = {
   name: 'endpoint',
   description:
-    'The `dst_` id of a pull destination. Or the `ep_` id of an endpoint that routes to one: then only events that this endpoint received.',
+    'The `dst_` id of a pull destination, or the `ep_` id of an endpoint that routes to a pull destination. An `ep_` id returns only events that this endpoint received.',
   example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 const NOT_PULLED = {
@@ -34,9 +34,9 @@ export class PullController {
   @Get()
   @Scope('read')
   @ApiOperation({
-    summary: 'List pull positions',
+    summary: 'List the positions of pull consumers',
     description:
-      'The positions of consumers, newest destination first: every pull destination, even if it was never pulled, followed by each inbound endpoint that was pulled by its own id.',
+      'Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. After each one, it lists the inbound endpoints that were pulled by their own id.',
   })
   @ApiOkResponse({ type: PullPositionPage, description: 'One page of positions.' })
   async listPullPositions(
@@ -52,8 +52,7 @@ export class PullController {
   @ApiOperation({
     summary: 'Pull a batch',
     description:
-      'Events in the order of acceptance, at least once. Without a cursor, the batch starts at the committed position. A `cursor` commits ' +
-      'everything before it and continues after it. With a key of scope `read`, nothing is committed.',
+      'Returns events in the order in which they were accepted, each at least once. Without a cursor, the batch starts at the committed position. With a `cursor`, all events before it are committed, and the batch starts after it. With a key of scope `read`, nothing is committed.',
   })
   @ApiParam(NAMED)
   @ApiOkResponse({ type: PullPage, description: 'One batch of events; empty if none are available.' })
@@ -77,10 +76,11 @@ export class PullController {
   @Scope('write')
   @ApiOperation({
     summary: 'Acknowledge a batch',
-    description: 'Commits everything before the cursor without reading further. The position never moves back.',
+    description:
+      'Commits all events before the cursor without returning further events. The committed position never moves back.',
   })
   @ApiParam(NAMED)
-  @ApiOkResponse({ type: Acknowledged, description: 'Committed.' })
+  @ApiOkResponse({ type: Acknowledged, description: 'The events before the cursor are committed.' })
   @ApiConflictResponse(NOT_PULLED)
   async acknowledgeEvents(
     @CurrentTenant() tenant: Tenant,

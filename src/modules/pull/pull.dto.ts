@@ -12,11 +12,11 @@ const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =
 
 /** Position and size of the batch to pull. */
 export class PullQuery {
-  /** The `next_cursor` of an earlier response. The pull commits everything before it and continues after it. */
+  /** The `next_cursor` of an earlier response. The pull commits all events before the cursor and continues after it. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
   cursor?: string;
 
-  /** Maximum number of events to return. Fewer are returned if their payloads exceed 4 MB in total. */
+  /** Maximum number of events to return. Fewer events are returned if their payloads exceed 4 MB in total. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 
@@ -50,7 +50,7 @@ export class PullItem {
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Id to deduplicate on. It is the same each time the event is delivered. */
+  /** Id for detecting duplicates. It is the same each time the event is delivered. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   webhook_id: string;
 
@@ -62,7 +62,7 @@ export class PullItem {
   @ApiProperty({ type: String, nullable: true, example: null })
   endpoint: string | null;
 
-  /** Status of this delivery. Every event that can be pulled is `delivered`. */
+  /** Status of this delivery, which is always `delivered`. */
   @ApiProperty({ enum: ['delivered'], example: 'delivered' })
   status: string;
 
@@ -111,7 +111,7 @@ export class PullPage {
   @ApiProperty({ type: [PullItem] })
   data: PullItem[];
 
-  /** Pass it as `cursor` after this batch is processed. `null` only if no event has ever been available. */
+  /** Pass this value as `cursor` after this batch is processed. `null` only if no event has ever been available. */
   @ApiProperty({ type: String, nullable: true, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
   next_cursor: string | null;
 }
@@ -125,9 +125,7 @@ export class AckBody {
 
 /** Response to an ack. */
 export class Acknowledged {
-  /**
-   * The last event that is committed now. It is later than the cursor's event if another consumer has committed more.
-   */
+  /** The last committed event. It is later than the cursor's event if another consumer has committed more. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   committed_through: string;
 }

@@ -26,10 +26,10 @@ import {
 } from './requests.dto.js';
 import { SampleEvents, type Tested } from './sample-events.js';
 
-const ENDPOINT = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ENDPOINT = { name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const REQUEST = {
   name: 'requestId',
-  description: 'A `req_` id, or the `evt_` id of its event.',
+  description: 'Id of the request (`req_`), or of its event (`evt_`).',
   example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
@@ -91,7 +91,7 @@ export class RequestsController {
   @ApiOperation({
     summary: 'Replay a raw request',
     description:
-      'Processes the request with the current settings of the endpoint: verification, transform and routes. It becomes a new event.',
+      'Processes the request again with the current settings of the endpoint: verification, transform and routes. Creates a new event.',
   })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
@@ -121,7 +121,7 @@ export class RequestsController {
   @ApiOperation({
     summary: 'Send a sample event',
     description:
-      "Signs a sample event of the preset with the endpoint's secret and receives it as if the provider had sent it.",
+      "Signs a sample event of the preset with the endpoint's secret and processes it as if the provider had sent it.",
   })
   @ApiParam(ENDPOINT)
   @ApiBody({ type: EndpointTestBody, required: false })

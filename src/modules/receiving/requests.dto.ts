@@ -37,18 +37,21 @@ export class RequestListQuery {
 
 /** Display options for a raw request. */
 export class RequestViewQuery {
-  /** If `true`, hides authentication headers from scope `write` as well. Use it if others will see the response. */
+  /**
+   * If `true`, authentication headers are hidden even for a key of scope `write`. Use it if others will see the
+   * response.
+   */
   @ApiProperty({ required: false, type: Boolean, default: false, example: true })
   hide_secrets?: boolean;
 }
 
 /** A raw request as shown in a list. */
 export class RequestItem {
-  /** Id of the request. Its event has the same id with the prefix `evt_`. A duplicate has no event of its own. */
+  /** Id of the request. Its event has the same id with the prefix `evt_`. A duplicate creates no event. */
   @ApiProperty({ example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Id of the event that the request created. For a duplicate, the event of the original request. */
+  /** Id of the event that the request created. For a duplicate, it is the event of the original request. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string;
 
@@ -61,8 +64,8 @@ export class RequestItem {
   path: string;
 
   /**
-   * `routed` to its deliveries, `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or its
-   * transform failed), `ignored`, or a `duplicate` of an earlier request.
+   * `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
+   * its transform failed), `ignored`, or `duplicate` (an earlier request had the same id).
    */
   @ApiProperty({ enum: STATUSES, example: 'routed' })
   status: string;
@@ -87,7 +90,7 @@ export class RequestItem {
   dedupe_id: string | null;
 
   /**
-   * Further processing result in one sentence: why the signature is invalid, why the request was parked, or that it was
+   * Additional information in one sentence: why the signature is invalid, why the request was parked, or that it was
    * transformed.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
@@ -99,7 +102,7 @@ export class RequestItem {
 
   /**
    * Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
-   * `null` before that.
+   * `null` if it was not released.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   released_at: string | null;
@@ -182,8 +185,8 @@ export class RequestDetailItem extends RequestItem {
   ip: string;
 
   /**
-   * The response that the provider got. `null` for a replay, because no provider waits for it. `null` also for requests
-   * stored by versions that did not record the response.
+   * The response that the provider got. `null` for a replay, which has no waiting sender. Also `null` for requests
+   * stored by versions that did not record it.
    */
   @ApiProperty({ type: RequestAnswer, nullable: true })
   answer: RequestAnswer | null;
@@ -203,10 +206,10 @@ export class RequestReplayed {
 /** The sample event to send to an endpoint. */
 @Examples({
   body: { summary: 'Send your own body', value: { body: '{"type":"invoice.paid"}' } },
-  preset: { summary: "A provider's sample", value: { preset: 'stripe' } },
+  preset: { summary: "Send a provider's sample event", value: { preset: 'stripe' } },
 })
 export class EndpointTestBody {
-  /** Preset whose sample is sent, if not the endpoint's own preset. */
+  /** Preset whose sample event is sent. Defaults to the endpoint's own preset. */
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
 

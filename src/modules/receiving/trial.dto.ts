@@ -10,7 +10,7 @@ const ROUTES_MAX = 100;
 
 /** A route to evaluate. */
 export class TriedRouteBody {
-  /** Destination of the route, which only identifies the route in the response. It need not exist. */
+  /** Id of the destination, which only identifies the route in the response. The destination need not exist. */
   @ApiProperty({
     required: false,
     type: String,
@@ -21,8 +21,8 @@ export class TriedRouteBody {
   destination?: string | null;
 
   /**
-   * Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
-   * selects all events.
+   * Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
+   * type `json`. `null` selects all events.
    */
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
   filter?: Record<string, unknown> | null;
@@ -50,7 +50,10 @@ export class TrialBody {
   @ApiProperty({ maxLength: 64, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   request: string;
 
-  /** Transform that changes the event before it is routed. `null` for none. If the transform has a URL, it is used. */
+  /**
+   * Transform that changes the event before it is routed. `null` for none. If the transform has a URL, the URL is
+   * called.
+   */
   @ApiProperty({ required: false, type: TransformConfig, nullable: true })
   transform?: TransformConfig | null;
 
@@ -76,7 +79,7 @@ export class TriedRoute {
 
 /** Response that the rules produce. */
 export class TriedAnswer {
-  /** Position of the rule, starting at 0. `null` for the default response. */
+  /** Position of the matching rule, starting at 0. `null` for the default response. */
   @ApiProperty({ type: 'integer', nullable: true, example: 0 })
   rule: number | null;
 
@@ -100,9 +103,9 @@ export class TriedAnswer {
 /** Outcome that the request would have. */
 export class TrialResult {
   /**
-   * `routed`, `quarantined` (its signature is invalid), `parked` (its transform fails, or filters or rules exceed their
-   * time limit) or `ignored` (the transform drops it, or no route matches). The results of all steps are given, even if
-   * an earlier step fails.
+   * `routed`, `quarantined` (the signature is invalid), `parked` (the transform fails, or filters or rules exceed their
+   * time limit) or `ignored` (the transform drops the event, or no route matches). The results of all steps are given,
+   * even if an earlier step fails.
    */
   @ApiProperty({ enum: OUTCOMES, example: 'routed' })
   outcome: (typeof OUTCOMES)[number];
@@ -143,7 +146,7 @@ export class TrialResult {
   @ApiProperty({ type: [TriedRoute] })
   routes: TriedRoute[];
 
-  /** Response that the rules produce. `null` if no rule applies. A proxy is not called. */
+  /** Response that the rules produce. `null` if no rule applies. A response proxy is not called. */
   @ApiProperty({ type: TriedAnswer, nullable: true })
   answer: TriedAnswer | null;
 }

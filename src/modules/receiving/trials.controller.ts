@@ -23,10 +23,9 @@ export class TrialsController {
   @ApiOperation({
     summary: 'Try settings on a raw request',
     description:
-      'Returns the outcome that a received request would have with a transform, routes or rules that need not be saved. Nothing is ' +
-      'stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden.',
+      'Tests a transform, routes or rules on a received request and returns the outcome. They need not be saved. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden.',
   })
-  @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiParam({ name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: TrialResult, description: 'The outcome of the trial.' })
   async trySettings(
     @CurrentTenant() tenant: Tenant,

@@ -27,10 +27,9 @@ export class ApplicationJobsController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Recover an application',
+    summary: 'Resend failed events of an application',
     description:
-      'Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or ' +
-      '`dlq`. Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints.',
+      'Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints.',
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
@@ -47,10 +46,9 @@ export class ApplicationJobsController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Replay an application',
+    summary: 'Resend all events of an application',
     description:
-      'Starts a background job that sends again every event of the time range, whatever its state: each event only to the endpoint that it was for. ' +
-      'Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints.',
+      'Starts a background job that sends again every event of the time range, whatever its state. Each event is sent only to its original endpoint. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints.',
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
@@ -69,9 +67,7 @@ export class ApplicationJobsController {
   @ApiOperation({
     summary: 'Erase an application',
     description:
-      'Starts a background job that permanently erases the application, its endpoints and their secrets, the payload, header values and ' +
-      'channels of every message that was sent to it, its waiting deliveries, and the responses of its receivers. Ids, types, times and states stay. `erased` of the job ' +
-      'shows the erased numbers. A deleted application is erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased.',
+      'Starts a background job that permanently erases the application, its endpoints and their secrets. It also erases its waiting deliveries, the responses of its receivers, and the payload, header values and channels of every message that was sent to it. Ids, types, times and states stay. The field `erased` of the job counts the erased items. A deleted application can be erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased.',
   })
   @ApiParam({ ...APPLICATION, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: EraseApplicationBody, required: false })

@@ -6,7 +6,10 @@ import { EVENTS_MAX, JOB_ACTIONS, type JobAction } from './replay-job.js';
 
 /** The action and the filter that selects the events. */
 @Examples({
-  count: { summary: 'Count only', value: { action: 'recover', filter: { application: 'customer-42' }, dry_run: true } },
+  count: {
+    summary: 'Only count, without making changes',
+    value: { action: 'recover', filter: { application: 'customer-42' }, dry_run: true },
+  },
   recover: {
     summary: 'Replay events that a customer did not receive',
     value: { action: 'recover', filter: { application: 'customer-42', since: '2026-11-20T00:00:00.000Z' } },
@@ -22,10 +25,10 @@ import { EVENTS_MAX, JOB_ACTIONS, type JobAction } from './replay-job.js';
 })
 export class EventJobBody {
   /**
-   * `replay` resends each event to all its original targets, whatever the outcome was. `recover` takes events that are
-   * `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` takes events
-   * that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter has a
-   * `destination`, all three affect only the deliveries to it.
+   * `replay` resends each event to all its original targets, whatever the outcome was. `recover` selects events that
+   * are `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` selects
+   * events that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter
+   * has a `destination`, all three actions affect only the deliveries to it.
    */
   @ApiProperty({ enum: JOB_ACTIONS, example: 'recover' })
   action: JobAction;
@@ -34,7 +37,7 @@ export class EventJobBody {
   @ApiProperty({ type: EventFilterQuery, example: { application: 'customer-42', error: 'timeout' } })
   filter: EventFilterQuery;
 
-  /** Maximum number of events to process. The newest events are taken first. */
+  /** Maximum number of events to process. The newest events are processed first. */
   @ApiProperty({
     required: false,
     type: 'integer',
@@ -65,7 +68,7 @@ export class EventJobDryRun {
   action: string;
 
   /**
-   * Number of events in the states that the action takes, counted up to 10,000 in the same way as `GET
+   * Number of events in the states that the action selects, counted up to 10,000 in the same way as `GET
    * /v1/events/count`.
    */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 400 })
@@ -75,7 +78,7 @@ export class EventJobDryRun {
   @ApiProperty({ example: false })
   is_capped: boolean;
 
-  /** Present if the count stopped at the search limit: all events from this time on were counted. */
+  /** Present only if the count stopped at the search limit. All events since this time were counted. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   searched_to?: string;
 

@@ -12,18 +12,17 @@ import { presentJob, ReplayJobItem } from './replays.dto.js';
 
 const APP = {
   name: 'app',
-  description: 'The application: its `app_` id or the id that you assigned to it.',
+  description: 'The application: its `app_` id or your own uid.',
   example: 'customer-42',
 };
 const ENDPOINT = {
   name: 'endpoint',
-  description: 'The endpoint: its `ep_` id or the id that you assigned to it.',
+  description: 'The endpoint: its `ep_` id or your own uid.',
   example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
-const DESTINATION = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const DESTINATION = { name: 'id', description: 'Id of the destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const RECOVERS =
-  'Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled ' +
-  'deliveries are included only on request. Events without a payload are never sent.';
+  'Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only with `include_cancelled`. Events without a payload are never sent.';
 const CANCELS =
   'Ends the waiting deliveries as `failed` with reason `cancelled`. An attempt in flight completes, but is not retried. ' +
   'Events that are accepted later are delivered.';
@@ -42,7 +41,7 @@ export class RecoverController {
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Recover a destination', description: RECOVERS })
+  @ApiOperation({ summary: 'Resend failed events to a destination', description: RECOVERS })
   @ApiParam(DESTINATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async recoverDestination(
@@ -58,7 +57,7 @@ export class RecoverController {
   @Scope('write')
   @TakesPortalToken('resend', { fields: ['since', 'until', 'status'] })
   @Idempotent()
-  @ApiOperation({ summary: "Recover an application's endpoint", description: RECOVERS })
+  @ApiOperation({ summary: "Resend failed events to an application's endpoint", description: RECOVERS })
   @ApiParam(APP)
   @ApiParam(ENDPOINT)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })

@@ -13,7 +13,7 @@ export class RecoverBody {
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Only deliveries that ended in this state. Both states if omitted. */
+  /** Only deliveries that ended in this state. If omitted, both states are included. */
   @ApiProperty({ required: false, enum: ['failed', 'dlq'], example: 'dlq' })
   status?: 'failed' | 'dlq';
 
@@ -35,7 +35,7 @@ export class ApplicationReplayBody {
 
 /** Options for the erasure of an application. */
 @Examples({
-  count: { summary: 'Count only', value: { dry_run: true } },
+  count: { summary: 'Only count, without making changes', value: { dry_run: true } },
   erase: { summary: 'Erase the application permanently', value: {} },
 })
 export class EraseApplicationBody {
@@ -61,7 +61,7 @@ export class EraseDryRunResult extends ErasedItem {
 /** Filter for the waiting deliveries to end. Without fields, all deliveries that wait for the target are ended. */
 @Examples({
   type: { summary: 'Cancel the waiting deliveries of one event type', value: { event_type: 'invoice.paid' } },
-  all: { summary: 'Everything that waits', value: {} },
+  all: { summary: 'Cancel all waiting deliveries', value: {} },
 })
 export class CancelBody {
   /** Only events of exactly this type. */

@@ -9,11 +9,10 @@ import { EventReplayBody, RedriveBody, Redriven, ReplayAccepted } from './replay
 import { ReplayService } from './replay.service.js';
 
 const REDRIVES =
-  'Sends all selected dead letters again, marked as replays. Dead letters whose target is disabled or was deleted stay dead ' +
-  'letters and are counted as `skipped`. 409 if there are no others. With an `Idempotency-Key` all are sent in one transaction.';
+  'Sends all selected dead letters again, marked as replays. Dead letters whose target is disabled or was deleted stay dead letters and are counted as `skipped`. Returns 409 if no other dead letters are selected. With an `Idempotency-Key`, all are sent in one transaction.';
 
 /** Sends events again. */
-@Section('Replay', 'Sends stored events and dead letters again.')
+@Section('Replay', 'Operations that send stored events and dead letters again.')
 @Controller('v1')
 export class ReplayController {
   constructor(
@@ -28,12 +27,11 @@ export class ReplayController {
   @ApiOperation({
     summary: 'Replay an event',
     description:
-      'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. ' +
-      'Targets that are disabled or were deleted get nothing. 409 if the event has no other target. `destinations` limits the replay to some of the original destinations.',
+      'Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Nothing is sent to targets that are disabled or were deleted. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations.',
   })
   @ApiParam({
     name: 'id',
-    description: 'An `evt_` id, or the `msg_` id that a send returned.',
+    description: 'The `evt_` id of the event, or the `msg_` id that a send returned.',
     example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
   })
   @ApiBody({ type: EventReplayBody, required: false })

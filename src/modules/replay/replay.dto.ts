@@ -3,13 +3,16 @@ import { Examples } from '#http/openapi-examples.js';
 
 /** Targets of the replay. Without fields, the event is sent again to all its original targets. */
 @Examples({
-  all: { summary: 'Wherever it went', value: {} },
-  one: { summary: 'Send it to one of its destinations', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
+  all: { summary: 'Send to all original destinations', value: {} },
+  one: {
+    summary: 'Send to one of the original destinations',
+    value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] },
+  },
 })
 export class EventReplayBody {
   /**
-   * Sends the event only to these of its original destinations. Any other destination is rejected with 422. To send to
-   * destinations that were added later, use a range replay.
+   * Sends the event only to these of its original destinations. Other destinations are rejected with 422. To send to
+   * destinations that were added later, use `POST /v1/endpoints/{id}/replay`.
    */
   @ApiProperty({
     required: false,
@@ -56,7 +59,7 @@ export class Redriven {
   @ApiProperty({ type: 'integer', example: 3 })
   redriven: number;
 
-  /** Number of dead letters that are not sent again, because their target is disabled or was deleted. */
+  /** Number of dead letters that are not sent, because their target is disabled or was deleted. */
   @ApiProperty({ type: 'integer', example: 0 })
   skipped: number;
 }

@@ -25,7 +25,7 @@ import {
   ReplayJobPage,
 } from './replays.dto.js';
 
-const JOB = { name: 'id', description: 'The replay job.', example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const JOB = { name: 'id', description: 'Id of the replay job.', example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Replays by time range and by filter, and the list of all jobs. */
 @ApiTags('Replay')
@@ -43,12 +43,12 @@ export class ReplaysController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Replay a time range',
+    summary: 'Replay the events of an endpoint in a time range',
     description:
       'Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its ' +
       'routes. With `dry_run` the response contains only the counts (200) and nothing is sent.',
   })
-  @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiParam({ name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: RangeReplayBody, required: false })
   @ApiOkResponse({ type: DryRunResult, description: 'The result of a dry run (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
@@ -70,12 +70,11 @@ export class ReplaysController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Release set-aside requests',
+    summary: 'Release quarantined or parked requests',
     description:
-      'Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until` with its current ' +
-      'settings: oldest first, each verified, transformed and routed as a new event. A released request is not released again. With `dry_run` the response contains only the counts (200).',
+      'Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200).',
   })
-  @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiParam({ name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: ReleaseDryRunResult, description: 'The result of a dry run (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
   async replayRequests(
@@ -96,12 +95,9 @@ export class ReplaysController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Replay, recover or cancel by filter',
+    summary: 'Replay, recover or cancel events by filter',
     description:
-      'Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an ' +
-      'interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). 409 if the filter names a ' +
-      'destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message is live ' +
-      '(`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be live. If the filter names no target, disabled targets are skipped and counted.',
+      'Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). Returns 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also returns 409 while another job for the same destination, endpoint, application or message is pending or running (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be pending or running. If the filter names no target, disabled targets are skipped and counted.',
   })
   @ApiOkResponse({
     type: EventJobDryRun,
@@ -120,7 +116,7 @@ export class ReplaysController {
 
   @Get('replays')
   @Scope('read')
-  @ApiOperation({ summary: 'List replay jobs', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List replay jobs', description: 'Returns the newest items first.' })
   @ApiOkResponse({ type: ReplayJobPage, description: 'One page of jobs.' })
   async listReplays(@CurrentTenant() tenant: Tenant, @Query() query: ReplayJobListQuery): Promise<ReplayJobPage> {
     return presentJobPage(await this.jobs.list(tenant, query));
@@ -128,7 +124,7 @@ export class ReplaysController {
 
   @Get('replays/:id')
   @Scope('read')
-  @ApiOperation({ summary: 'Get a replay job', description: 'The job with its progress.' })
+  @ApiOperation({ summary: 'Get a replay job', description: 'Returns the job with its progress.' })
   @ApiParam(JOB)
   @ApiOkResponse({ type: ReplayJobItem, description: 'The job.' })
   async getReplay(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<ReplayJobItem> {
@@ -142,7 +138,7 @@ export class ReplaysController {
   @ApiOperation({
     summary: 'Stop a replay job',
     description:
-      'The job stops between two pages. Deliveries that are already enqueued are still made. A job that has not started stops immediately.',
+      'The job stops after the batch of events that it is processing. Deliveries that it has already created are still made. A job that has not started stops immediately.',
   })
   @ApiParam(JOB)
   @ApiOkResponse({ type: ReplayJobItem, description: 'The job with `stop_requested`.' })

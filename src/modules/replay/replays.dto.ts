@@ -10,7 +10,7 @@ const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
 /** Filter for the events of an endpoint to send again. */
 @Examples({
-  count: { summary: 'Count only', value: { dry_run: true } },
+  count: { summary: 'Only count, without making changes', value: { dry_run: true } },
   all: { summary: 'Replay all stored events', value: {} },
   failed: { summary: 'Replay the dead letters', value: { status: 'dlq' } },
 })
@@ -70,7 +70,7 @@ export class ReleaseBody {
 
 /** Result of a dry run of a release. */
 export class ReleaseDryRunResult {
-  /** Id of this request. */
+  /** Id of this replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
@@ -86,7 +86,7 @@ export class ReleaseDryRunResult {
   scanned: number;
 
   /**
-   * Number of these requests that would be processed by the endpoint. The outcome is known only then: a request may be
+   * Number of these requests that the endpoint would process. The outcome is not known in advance: a request may be
    * quarantined or parked again.
    */
   @ApiProperty({ type: 'integer', example: 41 })
@@ -118,7 +118,7 @@ export class ErasedItem {
 
 /** Result of a dry run of a replay. */
 export class DryRunResult {
-  /** Id of this request. */
+  /** Id of this replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
@@ -168,35 +168,36 @@ export class ReplayJobItem {
 
   /**
    * `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
-   * destination or an application, `application` for all events sent to an application, `requests` for an endpoint's
-   * quarantined or parked requests, `erase` for the erasure of an application, `events` for the events of a list.
+   * destination or an application, `application` for everything that was sent to an application, `requests` for
+   * requests that an endpoint quarantined or parked, `erase` for the erasure of an application, `events` for events
+   * that a filter selects.
    */
   @ApiProperty({ enum: JOB_KINDS, example: 'range' })
   kind: string;
 
   /**
-   * Subject of the job: an endpoint, a destination (`dst_`) or an application (`app_`). `null` for a job over a list of
-   * events.
+   * Subject of the job: an endpoint, a destination (`dst_`) or an application (`app_`). `null` for a job of kind
+   * `events`.
    */
   @ApiProperty({ type: String, nullable: true, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint: string | null;
 
-  /** Action of a job over a list of events. `null` for any other job. */
+  /** Action of a job of kind `events`. `null` for any other job. */
   @ApiProperty({ type: String, nullable: true, enum: [...JOB_ACTIONS, null], example: null })
   action: string | null;
 
-  /** Filters of the list of events, as given in the request. `null` for any other job. */
+  /** Filters of a job of kind `events`, as given in the request. `null` for any other job. */
   @ApiProperty({ type: EventFilterQuery, nullable: true, example: null })
   filter: EventFilterQuery | null;
 
   /**
-   * Maximum number of events of a job over a list of events, newest first. If the job ended with `scanned` equal to
-   * this number, older events may remain.
+   * Maximum number of events that a job of kind `events` processes, newest first. If the job ended with `scanned` equal
+   * to this number, older events may remain.
    */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   limit: number | null;
 
-  /** `pending` until a worker takes the job, then `running`, finally `completed`, `stopped` or `failed`. */
+  /** `pending` until a worker starts the job, then `running`, finally `completed`, `stopped` or `failed`. */
   @ApiProperty({ enum: JOB_STATES, example: 'running' })
   state: string;
 
@@ -220,14 +221,14 @@ export class ReplayJobItem {
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   replay_id: string;
 
-  /** `true` once a stop was requested. The job stops between two pages. */
+  /** `true` after a stop was requested. The job stops after the batch of events that it is processing. */
   @ApiProperty({ example: false })
   stop_requested: boolean;
 
   /**
-   * Number of items in the time range when the job was requested: for a range replay events in any state, for a release
-   * requests, for an erasure messages. Counted up to 100,000. For a job over a list of events, counted up to 10,000
-   * like the list.
+   * Number of items in the time range when the job was requested. These are events in any state for a range replay,
+   * requests for a release, and messages for an erasure. Counted up to 100,000. For a job of kind `events`, counted up
+   * to 10,000.
    */
   @ApiProperty({ type: 'integer', example: 120 })
   total_estimate: number;
@@ -249,10 +250,10 @@ export class ReplayJobItem {
   enqueued: number;
 
   /**
-   * Number of events that were skipped because they match no route. Also counted are, for a recovery: cancelled
-   * deliveries; for an application: events for endpoints that take no deliveries; for a release: requests that were
-   * quarantined or parked again; for a job over a list of events: events without targets, cancelled events, and events
-   * for targets that take no deliveries.
+   * Number of events that were skipped because they match no route. A recovery also counts cancelled deliveries. A
+   * replay of an application also counts events for endpoints that accept no deliveries. A release also counts requests
+   * that were quarantined or parked again. A job of kind `events` also counts events without targets, cancelled events,
+   * and events for targets that accept no deliveries.
    */
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
@@ -268,15 +269,15 @@ export class ReplayJobItem {
   erased: ErasedItem | null;
 
   /**
-   * For a cancellation over a list of events: number of deliveries that it has ended so far, or that end with the
-   * attempt in flight. `null` for any other job.
+   * For a cancellation of kind `events`: number of deliveries that it has ended so far, or that end with the attempt in
+   * flight. `null` for any other job.
    */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
   cancelled: number | null;
 
   /**
-   * For a job over a list of events, which runs from the newest event backwards: all events received from this time on
-   * were examined. `null` before the first event is examined, and for any other job.
+   * For a job of kind `events`, which runs from the newest event backwards: all events received since this time were
+   * examined. `null` before the first event is examined, and for any other job.
    */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   searched_to: string | null;
@@ -289,7 +290,7 @@ export class ReplayJobItem {
   @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   destinations_used: string[];
 
-  /** Reason of the failure. */
+  /** Reason why the job failed. */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 
@@ -297,7 +298,7 @@ export class ReplayJobItem {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
-  /** Time at which a worker took the job. */
+  /** Time at which a worker started the job. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.010Z' })
   started_at: string | null;
 

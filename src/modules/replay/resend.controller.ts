@@ -24,22 +24,21 @@ export class ResendController {
   @ApiOperation({
     summary: 'Resend a message to an endpoint',
     description:
-      'Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. ' +
-      '404 if the message was not sent to the endpoint. 409 if its payload was erased, or if the endpoint is disabled or has another destination now.',
+      'Sends the message to this endpoint of the application again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Returns 404 if the message was not sent to the endpoint. Returns 409 if the payload was erased, if the endpoint is disabled, or if it has another destination now.',
   })
   @ApiParam({
     name: 'app',
-    description: 'The application: its `app_` id or the id that you assigned to it.',
+    description: 'The application: its `app_` id or your own uid.',
     example: 'customer-42',
   })
   @ApiParam({
     name: 'message',
-    description: 'The `msg_` id that the fan-out returned.',
+    description: 'The `msg_` id that `POST /v1/app/{app}/event` returned.',
     example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
   })
   @ApiParam({
     name: 'endpoint',
-    description: 'The endpoint: its `ep_` id or the id that you assigned to it.',
+    description: 'The endpoint: its `ep_` id or your own uid.',
     example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
   })
   @ApiAcceptedResponse({

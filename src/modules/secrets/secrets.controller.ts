@@ -28,7 +28,7 @@ import {
 } from './secrets.dto.js';
 import { SecretsService } from './secrets.service.js';
 
-const ID = { name: 'id', description: 'The secret.', example: 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ID = { name: 'id', description: 'Id of the secret.', example: 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** Manages secrets: named values that the API can write but not read. */
 @Section(
@@ -44,7 +44,7 @@ export class SecretsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List secrets', description: 'Newest first, without values.' })
+  @ApiOperation({ summary: 'List secrets', description: 'Returns the secrets without their values, newest first.' })
   @ApiOkResponse({ type: SecretPage, description: 'One page of secrets.' })
   async listSecrets(@CurrentTenant() tenant: Tenant, @Query() query: SecretListQuery): Promise<SecretPage> {
     return presentPage(await this.secrets.list(tenant, query));
@@ -66,7 +66,7 @@ export class SecretsController {
   @Scope('read')
   @ApiOperation({
     summary: 'Get a secret',
-    description: 'The secret with the resources that use it, without its value.',
+    description: 'Returns the secret without its value, and the resources that use it.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: SecretDetail, description: 'The secret, without its value.' })
@@ -99,9 +99,9 @@ export class SecretsController {
     description: 'Returns 409 while the secret is in use; `details.used_by` lists the resources that use it.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiNoContentResponse({ description: 'The resource was deleted.' })
   @ApiConflictResponse({
-    description: 'The secret is in use; see `details.used_by`.',
+    description: 'The secret is in use. `details.used_by` lists the resources that use it.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   async deleteSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {

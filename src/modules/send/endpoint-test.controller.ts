@@ -25,7 +25,7 @@ export class EndpointTestController {
   @ApiOperation({
     summary: 'Send a test event to an endpoint',
     description:
-      'Sends a test event to this endpoint only, regardless of its subscriptions, through the normal delivery path. Responds with the first attempt. 409 if the endpoint is disabled.',
+      'Sends a test event to this endpoint only, through the normal delivery path and regardless of its subscriptions. Returns the first attempt, or 409 if the endpoint is disabled.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

@@ -23,14 +23,14 @@ export class FanOutController {
   @ApiOperation({
     summary: 'Emit an event to an application',
     description:
-      'Accepts one payload for every endpoint of the application that subscribes to it: for all of them, or for none. An unknown uid creates the application.',
+      'Sends one payload to every endpoint of the application that subscribes to the event type. The message is accepted for all of these endpoints, or for none. An unknown uid creates the application.',
   })
   @ApiParam({
     name: 'app',
     description: 'The application, given by its `app_` id or by your own id for it.',
     example: 'customer-42',
   })
-  @ApiAcceptedResponse({ type: EventAccepted, description: 'Accepted: stored for every subscribed endpoint.' })
+  @ApiAcceptedResponse({ type: EventAccepted, description: 'The message is stored for every subscribed endpoint.' })
   async emitEvent(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,

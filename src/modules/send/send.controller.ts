@@ -28,7 +28,7 @@ export class SendController {
   })
   @ApiAcceptedResponse({
     type: SendAccepted,
-    description: 'Accepted: the message will be delivered, or end as a dead letter that can be replayed.',
+    description: 'The message is accepted. It will be delivered, or become a dead letter that can be replayed.',
   })
   async sendWebhook(
     @CurrentTenant() tenant: Tenant,

@@ -11,7 +11,7 @@ const TESTED_STATUS = 200;
 /** One payload for one target. */
 @Examples({
   destination: {
-    summary: 'To the destination that was created last on this page',
+    summary: 'To the destination that you last created on this page',
     value: {
       destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
       event_type: 'invoice.paid',

@@ -24,7 +24,7 @@ export class TestEventController {
     description:
       'Sends an event of type `posthorn.test` through the normal delivery path and responds with its first attempt.',
   })
-  @ApiParam({ name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiParam({ name: 'id', description: 'Id of the destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: TestSent, description: 'The result of the first attempt.' })
   @ApiUnprocessableEntityResponse({ description: 'The destination is disabled.' })
   async testDestination(

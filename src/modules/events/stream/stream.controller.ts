@@ -37,11 +37,7 @@ export class StreamController {
   @ApiOperation({
     summary: 'Listen to events',
     description:
-      'Server-sent events: `accepted`, `attempt` and `status` (a delivery reached a final status), each with the current state of the event; `ready` at the start of the stream, ' +
-      '`heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). Send the last `id` as `Last-Event-ID` to resume after it, up to one hour and 5,000 changes back. ' +
-      'A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). ' +
-      'The console connects with `EventSource` and its session cookie, and names the environment in the query. ' +
-      'A key may have 100 open streams in each process, an organization 1,000, and a process 2,000. Further requests are rejected with 429 and `Retry-After`.',
+      'Streams server-sent events. `accepted`, `attempt` and `status` (a delivery reached a final status) contain the current state of the event. The stream starts with `ready` and sends `heartbeat` every 15 s. It closes with `end` and a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). To resume, send the last received `id` as `Last-Event-ID`. This works for changes of the last hour, up to 5,000. A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). The console connects with `EventSource` and its session cookie, and names the environment in the query. Each process allows 100 open streams per key, 1,000 per organization and 2,000 in total. Further requests are rejected with 429 and `Retry-After`.',
   })
   @ApiHeader({
     name: 'last-event-id',
@@ -50,7 +46,7 @@ export class StreamController {
     schema: { type: 'string', maxLength: 200, example: '1.8412.1795253400000' },
   })
   @ApiOkResponse({
-    description: 'The stream.',
+    description: 'The stream of server-sent events.',
     content: { 'text/event-stream; charset=utf-8': { schema: { type: 'string' }, example: EXAMPLE } },
   })
   @TryNeeds('a client that reads streams, such as `curl -N`: this page shows a response only after it has ended')

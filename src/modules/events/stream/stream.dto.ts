@@ -7,7 +7,7 @@ import { CHANGE_KINDS } from './stream-position.js';
 
 /** Filters of the event stream. A filter that the event list also has works in the same way as in the event list. */
 export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
-  /** Only changes that leave the event in this state. */
+  /** Only changes after which the event has this status. */
   @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
   status?: (typeof EVENT_STATUSES)[number];
 
@@ -19,7 +19,7 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
 
   /**
    * Only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts and
-   * deliveries to this destination.
+   * deliveries to this destination are sent.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
@@ -29,14 +29,14 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
   direction?: 'outbound' | 'inbound';
 
   /**
-   * The environment to stream, for callers with a session, because `EventSource` cannot send a header. An API key
-   * belongs to one environment; if the parameter is given, it must name the key's environment.
+   * Environment whose events are streamed. Browser sessions name it here because `EventSource` cannot send a header.
+   * With an API key, it can be omitted or must be the key's environment.
    */
   @ApiProperty({ required: false, enum: ['live', 'test'], example: 'live' })
   environment?: 'live' | 'test';
 
   /**
-   * `false` ends the stream once everything up to now has been sent. With `Last-Event-ID`, the stream then contains the
+   * `false` ends the stream after all changes up to now have been sent. With `Last-Event-ID`, the stream contains the
    * changes since that id.
    */
   @ApiProperty({ required: false, type: Boolean, default: true, example: false })
