@@ -135,7 +135,7 @@ export class TokenItem {
   @ApiProperty({ example: 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
   access_token: string;
 
-  /** Token type, which says how a request carries the token. */
+  /** Type of the token, which determines how a request carries it. */
   @ApiProperty({ example: 'Bearer' })
   token_type: string;
 

@@ -74,7 +74,7 @@ export class ApplicationEndpointsController {
       'The endpoint receives events sent from now on. A URL is not probed, because your customer may not be ready yet. Returns 409 if the application already has 1,000 endpoints or the uid is taken.',
   })
   @ApiParam(APPLICATION)
-  @ApiCreatedResponse({ type: ApplicationEndpointCreated, description: 'The endpoint with its secret.' })
+  @ApiCreatedResponse({ type: ApplicationEndpointCreated, description: 'The endpoint, including its signing secret.' })
   async createApplicationEndpoint(
     @CurrentCaller() caller: Caller,
     @Param('app') application: string,

@@ -65,7 +65,7 @@ export class ApplicationsController {
   })
   @ApiOkResponse({
     type: ApplicationDetail,
-    description: 'The existing application with this uid (`get_if_exists`).',
+    description: 'An application with this uid already exists and is returned (`get_if_exists`).',
   })
   @ApiCreatedResponse({ type: ApplicationDetail, description: 'The application.' })
   async createApplication(

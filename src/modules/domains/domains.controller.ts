@@ -63,7 +63,7 @@ export class DomainsController {
   @ApiCreatedResponse({ type: DomainDetail, description: 'The domain, with the records to publish.' })
   @ApiConflictResponse({
     description:
-      'The environment already has this domain (`details.domain`), or its mail goes to another server (`details.mx`).',
+      "The environment already has this domain (`details.domain`), or the domain's mail goes to another server (`details.mx`).",
     schema: ERROR,
   })
   async createDomain(@CurrentTenant() tenant: Tenant, @Body() body: NewDomainBody): Promise<DomainDetail> {

@@ -17,7 +17,7 @@ const STATUSES = ['pending', 'verified', 'failed', 'temporary_failure'] as const
 
 /** Paging of the list of domains. */
 export class DomainListQuery {
-  /** The `next_cursor` of the previous page. Leave it out for the first page. */
+  /** The `next_cursor` of the previous page. Omit it for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
@@ -136,7 +136,7 @@ export class DomainDetail {
   @ApiProperty({ example: 'mail.example.com' })
   domain: string;
 
-  /** Use of the domain. */
+  /** Purpose of the domain. */
   @ApiProperty({ enum: KINDS, example: 'email-send' })
   kind: (typeof KINDS)[number];
 

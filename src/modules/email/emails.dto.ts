@@ -260,7 +260,7 @@ export class EmailListQuery {
   })
   tag?: string;
 
-  /** Returns only emails to this address in `to`, `cc` or `bcc`. Case is ignored. */
+  /** Returns only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
   recipient?: string;
 
@@ -298,7 +298,7 @@ export class EmailItem {
   @ApiProperty({ enum: SHOWN_STATUSES, example: 'delivered' })
   status: string;
 
-  /** When the email was accepted. */
+  /** Time at which the email was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
 
@@ -323,7 +323,7 @@ export class EmailPage {
 
 /** One attempt to hand an email to the mail transport. */
 export class EmailAttempt {
-  /** Attempt number, starting at 1. */
+  /** Number of the attempt within its delivery, starting at 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
@@ -335,7 +335,7 @@ export class EmailAttempt {
   @ApiProperty({ type: 'integer', example: 42 })
   duration_ms: number;
 
-  /** When the attempt started. */
+  /** Time at which the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 

@@ -52,7 +52,7 @@ export class EndpointListQuery {
   @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
   status?: (typeof STATUSES)[number];
 
-  /** Only endpoints with the preset of this provider. */
+  /** Returns only endpoints with the preset of this provider. */
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
 

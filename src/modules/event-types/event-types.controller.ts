@@ -112,7 +112,7 @@ export class EventTypesController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete an event type',
-    description: 'Deletes the event type with all its versions. To keep them, archive it instead.',
+    description: 'Deletes the event type with all its versions. To keep the versions, archive the event type instead.',
   })
   @ApiParam(NAME)
   @ApiNoContentResponse({ description: 'The resource was deleted.' })

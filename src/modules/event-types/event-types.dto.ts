@@ -49,7 +49,7 @@ export class EventTypeVersionsQuery {
     value: { description: 'An invoice was paid, in full or in part.' },
   },
   enforce: { summary: 'Reject payloads that do not match the schema', value: { enforce: true } },
-  archive: { summary: 'Hide it from the catalogue', value: { archived: true } },
+  archive: { summary: 'Hide the event type from the catalogue', value: { archived: true } },
 })
 export class EventTypeChangesBody {
   /** Human-readable description of the event and of when it is sent; `null` removes it. */

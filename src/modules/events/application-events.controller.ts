@@ -17,7 +17,7 @@ import { EventsService } from './events.service.js';
 
 const APPLICATION = {
   name: 'app',
-  description: 'The application, given by its `app_` id or by your own id for it.',
+  description: 'The application: its `app_` id or your own uid.',
   example: 'customer-42',
 };
 const EVENT = { name: 'event', description: 'Id of the event.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };

@@ -20,7 +20,7 @@ const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =
 
 /** Filters that select events. */
 export class EventFilterQuery {
-  /** Only events in one of these states. Repeat the parameter, or separate the states with commas. */
+  /** Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
   @ApiProperty({
     required: false,
     type: 'array',
@@ -32,54 +32,57 @@ export class EventFilterQuery {
   status?: (typeof EVENT_STATUSES)[number][];
 
   /**
-   * Only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
+   * Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
    * application's endpoint, or sent to the destination.
    */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
   /**
-   * Only events sent to this destination (id or ad-hoc URL), either directly, by a route, or by a send to an
+   * Selects only events sent to this destination (id or ad-hoc URL), either directly, by a route, or by a send to an
    * application. If `status` is also given, the delivery to this destination must have that status.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
 
-  /** Only events that were sent to this application, given as its `app_` id or your own id for it. */
+  /** Selects only events that were sent to this application, given by its `app_` id or your own uid. */
   @ApiProperty({ required: false, maxLength: 256, example: 'customer-42' })
   application?: string;
 
-  /** Only events of exactly this type. */
+  /** Selects only events of exactly this type. */
   @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
   event_type?: string;
 
-  /** Only events of this message. */
+  /** Selects only events of this message. */
   @ApiProperty({ required: false, maxLength: 64, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id?: string;
 
-  /** Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail). */
+  /**
+   * Selects only sent events (`outbound`, including emails), or only received ones (`inbound`, including received
+   * mail).
+   */
   @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'outbound' })
   direction?: 'outbound' | 'inbound';
 
   /**
-   * Only undelivered events whose last attempt ended with this error or status class. For an event with several
+   * Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
    * deliveries, this filter uses the delivery that determines the event's status.
    */
   @ApiProperty({ required: false, enum: ERROR_CLASSES, example: 'timeout' })
   error?: (typeof ERROR_CLASSES)[number];
 
   /**
-   * Only events with exactly this id. It can be the id of the event, of its message, of its received request (`req_`),
-   * of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
+   * Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
+   * (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
    */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   q?: string;
 
-  /** Only events received at or after this time (RFC 3339). */
+  /** Selects only events received at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only events received at or before this time (RFC 3339). */
+  /** Selects only events received at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 }
@@ -134,7 +137,7 @@ export class EventItem {
   @ApiProperty({ type: String, nullable: true, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id: string | null;
 
-  /** When the event was accepted. */
+  /** Time at which the event was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 }
@@ -149,7 +152,7 @@ export class LastAttemptItem {
   @ApiProperty({ type: String, nullable: true, enum: [...ATTEMPT_ERRORS, null], example: null })
   error: string | null;
 
-  /** When the attempt started. */
+  /** Time at which the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 }
@@ -214,7 +217,7 @@ export class EventCountItem {
 
 /** One attempt of a delivery. */
 export class AttemptItem {
-  /** The delivery that the attempt belongs to: the `id` of an entry of `deliveries`. */
+  /** The delivery that the attempt belongs to: the `id` of an item in `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   delivery: string;
 
@@ -222,7 +225,7 @@ export class AttemptItem {
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
-  /** Attempt number within the delivery, starting at 1. */
+  /** Number of the attempt within its delivery, starting at 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
@@ -234,7 +237,7 @@ export class AttemptItem {
   @ApiProperty({ type: 'integer', example: 42 })
   duration_ms: number;
 
-  /** When the attempt started. */
+  /** Time at which the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 

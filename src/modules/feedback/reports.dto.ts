@@ -4,11 +4,11 @@ import { REPORT_STATES, type ReportRow } from './reports.store.js';
 
 /** Filter and paging of the list of reports. */
 export class ReportListQuery {
-  /** Only reports in this state. */
+  /** Returns only reports in this state. */
   @ApiProperty({ required: false, enum: REPORT_STATES, example: 'unmatched' })
   state?: (typeof REPORT_STATES)[number];
 
-  /** The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
+  /** The `next_cursor` of the previous page, with the same filters. Omit it for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 

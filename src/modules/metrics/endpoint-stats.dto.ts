@@ -77,7 +77,7 @@ export class EndpointStatsItem {
   @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
   status: 'active' | 'disabled';
 
-  /** Circuit breaker of the endpoint; `null` if it uses a destination. */
+  /** Circuit breaker of the endpoint; `null` if the endpoint uses a destination. */
   @ApiProperty({ type: EndpointCircuitItem, nullable: true })
   circuit: EndpointCircuitItem | null;
 }

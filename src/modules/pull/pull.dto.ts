@@ -66,7 +66,7 @@ export class PullItem {
   @ApiProperty({ enum: ['delivered'], example: 'delivered' })
   status: string;
 
-  /** When the event was accepted. */
+  /** Time at which the event was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 
@@ -85,7 +85,7 @@ export class PullItem {
   @ApiProperty({ example: false })
   replayed: boolean;
 
-  /** When the event passed each stage. */
+  /** Times at which the event passed each stage. */
   @ApiProperty({ type: PullTimings })
   timings: PullTimings;
 

@@ -10,19 +10,19 @@ const STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as 
 
 /** Filters for the raw requests of an endpoint. */
 export class RequestListQuery {
-  /** Only requests with this status. */
+  /** Returns only requests with this status. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'quarantined' })
   status?: (typeof STATUSES)[number];
 
-  /** Only requests with this method, in upper case. */
+  /** Returns only requests with this method, in upper case. */
   @ApiProperty({ required: false, pattern: '^[A-Z-]{1,32}$', example: 'POST' })
   method?: string;
 
-  /** Only requests received at or after this time (RFC 3339). */
+  /** Returns only requests received at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
   since?: string;
 
-  /** Only requests received at or before this time (RFC 3339). */
+  /** Returns only requests received at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 

@@ -5,15 +5,15 @@ import { ErasedItem } from './replays.dto.js';
 
 /** Filter for the failed deliveries to send again. */
 export class RecoverBody {
-  /** Only events accepted at or after this time (RFC 3339). */
+  /** Selects only events accepted at or after this time (RFC 3339). */
   @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since: string;
 
-  /** Only events accepted at or before this time (RFC 3339). Defaults to the current time. */
+  /** Selects only events accepted at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Only deliveries that ended in this state. If omitted, both states are included. */
+  /** Selects only deliveries that ended in this state. If omitted, both states are included. */
   @ApiProperty({ required: false, enum: ['failed', 'dlq'], example: 'dlq' })
   status?: 'failed' | 'dlq';
 
@@ -24,11 +24,11 @@ export class RecoverBody {
 
 /** Filter for the events of an application to send again. */
 export class ApplicationReplayBody {
-  /** Only events accepted at or after this time (RFC 3339). */
+  /** Selects only events accepted at or after this time (RFC 3339). */
   @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since: string;
 
-  /** Only events accepted at or before this time (RFC 3339). Defaults to the current time. */
+  /** Selects only events accepted at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 }
@@ -64,11 +64,11 @@ export class EraseDryRunResult extends ErasedItem {
   all: { summary: 'Cancel all waiting deliveries', value: {} },
 })
 export class CancelBody {
-  /** Only events of exactly this type. */
+  /** Selects only events of exactly this type. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 256, example: 'invoice.paid' })
   event_type?: string;
 
-  /** Only events accepted at or before this time (RFC 3339). */
+  /** Selects only events accepted at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 }

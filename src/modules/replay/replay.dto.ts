@@ -44,11 +44,13 @@ export class ReplayAccepted {
   },
 })
 export class RedriveBody {
-  /** Only dead letters of this destination, or of events that this inbound endpoint (its id or path) received. */
+  /**
+   * Selects only dead letters of this destination, or of events that this inbound endpoint (its id or path) received.
+   */
   @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
-  /** Only events received at or after this time (RFC 3339). */
+  /** Selects only events received at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 }

@@ -15,15 +15,15 @@ const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
   failed: { summary: 'Replay the dead letters', value: { status: 'dlq' } },
 })
 export class RangeReplayBody {
-  /** Only events received at or after this time (RFC 3339). Defaults to the time of the oldest stored event. */
+  /** Selects only events received at or after this time (RFC 3339). Defaults to the time of the oldest stored event. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
   since?: string;
 
-  /** Only events received at or before this time (RFC 3339). Defaults to the current time. */
+  /** Selects only events received at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Only events in this state. */
+  /** Selects only events in this state. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
@@ -55,11 +55,13 @@ export class ReleaseBody {
   @ApiProperty({ enum: ['quarantined', 'parked'], example: 'quarantined' })
   status: 'quarantined' | 'parked';
 
-  /** Only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request. */
+  /**
+   * Selects only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request.
+   */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
   since?: string;
 
-  /** Only requests received at or before this time (RFC 3339). Defaults to the current time. */
+  /** Selects only requests received at or before this time (RFC 3339). Defaults to the current time. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
@@ -309,11 +311,11 @@ export class ReplayJobItem {
 
 /** Filters of the list of replay jobs. */
 export class ReplayJobListQuery {
-  /** Only jobs of this endpoint, destination or application (`app_`). */
+  /** Returns only jobs of this endpoint, destination or application (`app_`). */
   @ApiProperty({ required: false, maxLength: 64, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
-  /** Only jobs in this state. */
+  /** Returns only jobs in this state. */
   @ApiProperty({ required: false, enum: JOB_STATES, example: 'running' })
   state?: (typeof JOB_STATES)[number];
 

@@ -27,7 +27,7 @@ export class FanOutController {
   })
   @ApiParam({
     name: 'app',
-    description: 'The application, given by its `app_` id or by your own id for it.',
+    description: 'The application: its `app_` id or your own uid.',
     example: 'customer-42',
   })
   @ApiAcceptedResponse({ type: EventAccepted, description: 'The message is stored for every subscribed endpoint.' })

@@ -61,7 +61,7 @@ export class SendAccepted {
 
 /** One attempt of a delivery. */
 export class TestAttempt {
-  /** Attempt number, starting at 1. */
+  /** Number of the attempt within its delivery, starting at 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
@@ -73,7 +73,7 @@ export class TestAttempt {
   @ApiProperty({ type: 'integer', example: 42 })
   duration_ms: number;
 
-  /** When the attempt started. */
+  /** Time at which the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 

@@ -57,7 +57,7 @@ export class AnswerItem {
 
 /** The request and response of one attempt, as recorded at the time of the attempt. */
 export class ExchangeItem {
-  /** The delivery that the attempt belongs to: the `id` of an entry of the event's `deliveries`. */
+  /** The delivery that the attempt belongs to: the `id` of an item in the event's `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
   delivery: string;
 
@@ -65,7 +65,7 @@ export class ExchangeItem {
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
-  /** When the attempt started. */
+  /** Time at which the attempt started. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
   at: string;
 

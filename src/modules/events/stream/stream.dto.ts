@@ -7,24 +7,25 @@ import { CHANGE_KINDS } from './stream-position.js';
 
 /** Filters of the event stream. A filter that the event list also has works in the same way as in the event list. */
 export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
-  /** Only changes after which the event has this status. */
+  /** Streams only changes after which the event has this status. */
   @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
   status?: (typeof EVENT_STATUSES)[number];
 
   /**
-   * Only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an application.
+   * Streams only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an
+   * application.
    */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
   /**
-   * Only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts and
-   * deliveries to this destination are sent.
+   * Streams only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts
+   * and deliveries to this destination are sent.
    */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
 
-  /** Only sent events (`outbound`), or only received ones (`inbound`). */
+  /** Streams only sent events (`outbound`), or only received ones (`inbound`). */
   @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'inbound' })
   direction?: 'outbound' | 'inbound';
 

@@ -42,7 +42,7 @@ export class AliasRouteItem {
 
 /** Paging of the list of aliases. */
 export class AliasListQuery {
-  /** The `next_cursor` of the previous page. Leave it out for the first page. */
+  /** The `next_cursor` of the previous page. Omit it for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 

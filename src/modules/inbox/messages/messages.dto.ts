@@ -14,25 +14,25 @@ const SCANS = ['pass', 'fail', 'gray', 'disabled', 'processing_failed'];
 /** Filters and paging of the list of messages. */
 export class ReceivedMessageListQuery {
   /**
-   * Only messages in this state. `received` messages have not been parsed yet. `quarantined` messages are not delivered
-   * until they are released.
+   * Returns only messages in this state. `received` messages have not been parsed yet. `quarantined` messages are not
+   * delivered until they are released.
    */
   @ApiProperty({ required: false, enum: STATES, example: 'quarantined' })
   state?: (typeof STATES)[number];
 
-  /** Only messages with this address in the From header or as the envelope sender. Case does not matter. */
+  /** Returns only messages with this address in the From header or as the envelope sender. Case does not matter. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
   from?: string;
 
-  /** Only messages received at or after this time (RFC 3339). */
+  /** Returns only messages received at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only messages received at or before this time (RFC 3339). */
+  /** Returns only messages received at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
+  /** The `next_cursor` of the previous page, with the same filters. Omit it for the first page. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 
@@ -297,22 +297,22 @@ export class ReceivedMessageDetail {
 
 /** Selects the messages to replay. */
 @Examples({
-  all: { summary: 'Everything received since a given time', value: { since: '2026-11-20T00:00:00.000Z' } },
+  all: { summary: 'Replay all messages received since a given time', value: { since: '2026-11-20T00:00:00.000Z' } },
   count: {
     summary: 'Only count the messages',
     value: { since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z', dry_run: true },
   },
 })
 export class AliasReplayBody {
-  /** Only messages accepted at or after this time (RFC 3339). */
+  /** Selects only messages accepted at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
 
-  /** Only messages accepted at or before this time (RFC 3339). */
+  /** Selects only messages accepted at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
-  /** Only messages whose event is in this state. */
+  /** Selects only messages whose event is in this state. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
