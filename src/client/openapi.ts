@@ -9,13 +9,13 @@ export interface paths {
         };
         /**
          * List destinations
-         * @description Newest first. Needs a key of scope `read`.
+         * @description Returns the newest items first. Needs a key of scope `read`.
          */
         get: operations["listDestinations"];
         put?: never;
         /**
          * Create a destination
-         * @description The target is probed first. If it is not reachable, nothing is created. Needs a key of scope `write`.
+         * @description The target is probed first. If it is not reachable, no destination is created. Needs a key of scope `write`.
          */
         post: operations["createDestination"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Check a target
-         * @description Nothing is stored. Needs a key of scope `write`.
+         * @description Checks whether the target is reachable. Nothing is stored. Needs a key of scope `write`.
          */
         post: operations["checkTarget"];
         delete?: never;
@@ -60,14 +60,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a destination
-         * @description Deliveries that wait for the destination become `failed`. 409 while a route or an endpoint of an application sends to it: `details.used_by` lists them. Needs a key of scope `write`.
+         * @description Waiting deliveries to the destination become `failed`. Returns 409 if a route or an endpoint of an application sends to the destination. `details.used_by` lists them. Needs a key of scope `write`.
          */
         delete: operations["deleteDestination"];
         options?: never;
         head?: never;
         /**
          * Change a destination
-         * @description Changes of the address or of connection settings are probed before they are stored. Needs a key of scope `write`.
+         * @description If the address or connection settings change, the target is probed before the change is stored. Needs a key of scope `write`.
          */
         patch: operations["updateDestination"];
         trace?: never;
@@ -101,7 +101,7 @@ export interface paths {
         };
         /**
          * Get the signing secret of a destination
-         * @description Also returns the public key, if the destination signs with a key pair. Needs a key of scope `write`.
+         * @description Returns the secret, and the public key if the destination signs with a key pair. Needs a key of scope `write`.
          */
         get: operations["getDestinationSecret"];
         put?: never;
@@ -123,7 +123,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret of a destination
-         * @description Also rotates the key pair, if there is one. Deliveries are signed with both the old and the new secret until the grace period ends. Needs a key of scope `write`.
+         * @description Rotates the secret, and the key pair if the destination has one. Deliveries are signed with both the old and the new secret until the grace period ends. Needs a key of scope `write`.
          */
         post: operations["rotateDestinationSecret"];
         delete?: never;
@@ -161,7 +161,7 @@ export interface paths {
         };
         /**
          * List applications
-         * @description Newest first. Needs a key of scope `read`.
+         * @description Returns the newest items first. Needs a key of scope `read`.
          */
         get: operations["listApplications"];
         put?: never;
@@ -192,7 +192,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an application
-         * @description Deletes the application with its endpoints. Waiting deliveries to their URLs become failed. Needs a key of scope `write`.
+         * @description Deletes the application and its endpoints. Waiting deliveries to the URLs of the endpoints become `failed`. Needs a key of scope `write`.
          */
         delete: operations["deleteApplication"];
         options?: never;
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List the endpoints of an application
-         * @description Returns the endpoints, newest first. An application has at most 1,000. Needs a key of scope `read`.
+         * @description Returns the endpoints, newest first. An application has at most 1,000 endpoints. Needs a key of scope `read`.
          */
         get: operations["listApplicationEndpoints"];
         put?: never;
@@ -264,7 +264,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an endpoint of an application
-         * @description Waiting deliveries to its URL become failed. Needs a key of scope `write`.
+         * @description Waiting deliveries to the endpoint's URL become `failed`. Needs a key of scope `write`.
          */
         delete: operations["deleteApplicationEndpoint"];
         options?: never;
@@ -287,7 +287,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event to an endpoint
-         * @description Sends a test event to this endpoint only, regardless of its subscriptions, through the normal delivery path. Responds with the first attempt. 409 if the endpoint is disabled. Needs a key of scope `write`.
+         * @description Sends a test event to this endpoint only, through the normal delivery path and regardless of its subscriptions. Returns the first attempt, or 409 if the endpoint is disabled. Needs a key of scope `write`.
          */
         post: operations["testApplicationEndpoint"];
         delete?: never;
@@ -305,7 +305,7 @@ export interface paths {
         };
         /**
          * List the attempts of an endpoint
-         * @description Events are newest first, and so are the attempts of each event. A filtered page can be short or empty and still have a `next_cursor`. Needs a key of scope `read`.
+         * @description Returns attempts grouped by event. The newest event and the newest attempt of each event come first. A filtered page can be short or empty and still have a `next_cursor`. Needs a key of scope `read`.
          */
         get: operations["listAttempts"];
         put?: never;
@@ -347,7 +347,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret of an endpoint
-         * @description Rotates the secret, and the key pair if the endpoint has one. Old and new secrets both sign until the grace period ends. Needs a key of scope `write`.
+         * @description Rotates the secret, and the key pair if the endpoint has one. Deliveries are signed with both the old and the new secret until the grace period ends. Needs a key of scope `write`.
          */
         post: operations["rotateApplicationEndpointSecret"];
         delete?: never;
@@ -365,7 +365,7 @@ export interface paths {
         };
         /**
          * Get the statistics of an endpoint
-         * @description Returns the statistics of a time range, about two seconds old, and the deliveries that are waiting now, with the time of the next retry. Needs a key of scope `read`.
+         * @description Returns the statistics of a time range, the number of waiting deliveries and the time of the next retry. The statistics are about two seconds old. Needs a key of scope `read`.
          */
         get: operations["getEndpointStats"];
         put?: never;
@@ -385,7 +385,7 @@ export interface paths {
         };
         /**
          * List the events of an application
-         * @description Newest first. There is one event per message and endpoint. The list works like `GET /v1/events` with `application`, including the limit on scanned rows. Needs a key of scope `read`.
+         * @description Returns the newest events first. There is one event per message and endpoint. The list works like `GET /v1/events` with the filter `application`, including its limit on scanned rows. Needs a key of scope `read`.
          */
         get: operations["listApplicationEvents"];
         put?: never;
@@ -405,7 +405,7 @@ export interface paths {
         };
         /**
          * Get an event of an application
-         * @description The event with its payload, its deliveries and every attempt. 404 for an event of another application. Needs a key of scope `read`.
+         * @description Returns the event with its payload, its deliveries and every attempt. Returns 404 for an event of another application. Needs a key of scope `read`.
          */
         get: operations["getApplicationEvent"];
         put?: never;
@@ -425,7 +425,7 @@ export interface paths {
         };
         /**
          * List the messages of an application
-         * @description Returns the messages sent to the application, newest first, even if no endpoint subscribed. Needs a key of scope `read`.
+         * @description Returns the messages sent to the application, newest first, including messages that no endpoint subscribed to. Needs a key of scope `read`.
          */
         get: operations["listMessages"];
         put?: never;
@@ -445,7 +445,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description Returns the message with its payload. `GET /v1/events?message_id=` returns the state of its events. Needs a key of scope `read`.
+         * @description Returns the message with its payload. `GET /v1/events?message_id=` returns its events with their status. Needs a key of scope `read`.
          */
         get: operations["getMessage"];
         put?: never;
@@ -487,7 +487,7 @@ export interface paths {
         put?: never;
         /**
          * Emit an event to an application
-         * @description Accepts one payload for every endpoint of the application that subscribes to it: for all of them, or for none. An unknown uid creates the application. Needs a key of scope `write`.
+         * @description Sends one payload to every endpoint of the application that subscribes to the event type. The message is accepted for all of these endpoints, or for none. An unknown uid creates the application. Needs a key of scope `write`.
          */
         post: operations["emitEvent"];
         delete?: never;
@@ -505,7 +505,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Newest first. All filters can be combined. A page scans a bounded number of rows, so it returns quickly regardless of how many events there are: a page that ends before it is full has `searched_to`, and `next_cursor` continues after it. Needs a key of scope `read`.
+         * @description Returns the newest events first. All filters can be combined. Each request scans a limited number of rows. A page that reaches this limit before it is full contains `searched_to`. Continue with `next_cursor`. Needs a key of scope `read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -525,7 +525,7 @@ export interface paths {
         };
         /**
          * Count events
-         * @description The number of events that the list returns for the same filters, up to 10,000. Needs a key of scope `read`.
+         * @description Returns the number of events that `GET /v1/events` returns for the same filters, up to 10,000. Needs a key of scope `read`.
          */
         get: operations["countEvents"];
         put?: never;
@@ -545,7 +545,7 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery reached a final status), each with the current state of the event; `ready` at the start of the stream, `heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). Send the last `id` as `Last-Event-ID` to resume after it, up to one hour and 5,000 changes back. A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). The console connects with `EventSource` and its session cookie, and names the environment in the query. A key may have 100 open streams in each process, an organization 1,000, and a process 2,000. Further requests are rejected with 429 and `Retry-After`. Needs a key of scope `read`.
+         * @description Streams server-sent events. `accepted`, `attempt` and `status` (a delivery reached a final status) contain the current state of the event. The stream starts with `ready` and sends `heartbeat` every 15 s. It closes with `end` and a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). To resume, send the last received `id` as `Last-Event-ID`. This works for changes of the last hour, up to 5,000. A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). The console connects with `EventSource` and its session cookie, and names the environment in the query. Each process allows 100 open streams per key, 1,000 per organization and 2,000 in total. Further requests are rejected with 429 and `Retry-After`. Needs a key of scope `read`.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description The event with its payload, its deliveries and every attempt. A fan-out consists of many events: its `msg_` id returns 404, and `details.events` says where the events are listed. Needs a key of scope `read`.
+         * @description Returns the event with its payload, its deliveries and every attempt. A message to an application consists of many events, so its `msg_` id returns 404. `details.events` names the list of its events. Needs a key of scope `read`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -587,7 +587,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel the waiting deliveries of an event
-         * @description Ends the event's waiting deliveries as `failed` with reason `cancelled`. An attempt in flight finishes but is not retried. The `msg_` id of a fan-out cancels the deliveries of all its events. Needs a key of scope `write`.
+         * @description Ends the event's waiting deliveries as `failed` with reason `cancelled`. An attempt in flight finishes but is not retried. The `msg_` id of a message to an application cancels the deliveries of all its events. Needs a key of scope `write`.
          */
         post: operations["cancelEvent"];
         delete?: never;
@@ -605,7 +605,7 @@ export interface paths {
         };
         /**
          * Get the requests and responses of failed attempts
-         * @description URL and headers of failed HTTP attempts exactly as they were sent, and the headers of the responses as they were received: recorded during the attempt, not reconstructed. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted. Needs a key of scope `read`.
+         * @description Returns the URL and headers of failed HTTP attempts as they were sent, and the headers of the responses as they were received. They were recorded during the attempt. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted. Needs a key of scope `read`.
          */
         get: operations["listEventExchanges"];
         put?: never;
@@ -625,14 +625,14 @@ export interface paths {
         };
         /**
          * Get a payload
-         * @description The payload alone, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body with its original content type. It is a download that browsers do not run. The `msg_` id of a fan-out is also accepted. 404 after the payload was erased. Needs a key of scope `read`.
+         * @description Returns only the payload, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body with its original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased. Needs a key of scope `read`.
          */
         get: operations["getEventPayload"];
         put?: never;
         post?: never;
         /**
          * Erase a payload
-         * @description Permanently removes the payload and the values of the headers. For a received event, also removes the query, the headers and the body of its request. The events of a fan-out share one payload: it is erased for all of them. Waiting deliveries end as `failed` with reason `erased`. Attempts are kept. Needs a key of scope `write`.
+         * @description Permanently removes the payload and the values of the headers. For a received event, also removes the query, the headers and the body of its request. The events of a message to an application share one payload, so it is erased for all of them. Waiting deliveries end as `failed` with reason `erased`. Attempts are kept. Needs a key of scope `write`.
          */
         delete: operations["erasePayload"];
         options?: never;
@@ -651,7 +651,7 @@ export interface paths {
         put?: never;
         /**
          * Sign a stored delivery
-         * @description URL and headers as an attempt would send them now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. Nothing is sent, and no secret is returned: the signature is valid for this message and for five minutes. The audit log records the request and the caller. Needs a key of scope `write`.
+         * @description Returns the URL and headers that an attempt would send now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. Nothing is sent, and no secret is returned. The signature is valid only for this message and for five minutes. The audit log records the request and the caller. Needs a key of scope `write`.
          */
         post: operations["signEvent"];
         delete?: never;
@@ -675,7 +675,7 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description The endpoint receives immediately. Its URL is its identity: 409 if another endpoint of this installation has the URL. Needs a key of scope `write`.
+         * @description The endpoint receives requests immediately. Returns 409 if another endpoint of this installation has the same URL. Needs a key of scope `write`.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -693,7 +693,7 @@ export interface paths {
         };
         /**
          * List presets
-         * @description Lists all providers for which an endpoint can be created, with the secret that they sign with and the response that they expect. Needs a key of scope `read`.
+         * @description Lists the presets of all supported providers. Each preset describes the secret with which the provider signs, and the response that the provider expects. Needs a key of scope `read`.
          */
         get: operations["listPresets"];
         put?: never;
@@ -713,7 +713,7 @@ export interface paths {
         };
         /**
          * Get an endpoint
-         * @description The endpoint. Its secrets are never returned. Needs a key of scope `read`.
+         * @description Returns the endpoint without its secrets. Needs a key of scope `read`.
          */
         get: operations["getEndpoint"];
         put?: never;
@@ -727,7 +727,7 @@ export interface paths {
         head?: never;
         /**
          * Change an endpoint
-         * @description Omitted fields keep their value, `null` clears a field. A `url` moves the endpoint: 409 if another endpoint of this installation has the URL. Needs a key of scope `write`.
+         * @description Omitted fields keep their value, `null` clears a field. A new `url` replaces the old one. Returns 409 if another endpoint of this installation has the new URL. Needs a key of scope `write`.
          */
         patch: operations["updateEndpoint"];
         trace?: never;
@@ -743,7 +743,7 @@ export interface paths {
         put?: never;
         /**
          * Send a sample event
-         * @description Signs a sample event of the preset with the endpoint's secret and receives it as if the provider had sent it. Needs a key of scope `write`.
+         * @description Signs a sample event of the preset with the endpoint's secret and processes it as if the provider had sent it. Needs a key of scope `write`.
          */
         post: operations["testEndpoint"];
         delete?: never;
@@ -803,7 +803,7 @@ export interface paths {
         put?: never;
         /**
          * Replay a raw request
-         * @description Processes the request with the current settings of the endpoint: verification, transform and routes. It becomes a new event. Needs a key of scope `write`.
+         * @description Processes the request again with the current settings of the endpoint: verification, transform and routes. Creates a new event. Needs a key of scope `write`.
          */
         post: operations["replayRequest"];
         delete?: never;
@@ -821,13 +821,13 @@ export interface paths {
         };
         /**
          * List the routes of an endpoint
-         * @description All routes, in the order in which they are evaluated. Needs a key of scope `read`.
+         * @description Returns all routes in the order in which they are evaluated. Needs a key of scope `read`.
          */
         get: operations["listRoutes"];
         put?: never;
         /**
          * Add a route to an endpoint
-         * @description The route is added at the end. An endpoint has at most 100 routes, one per destination. Needs a key of scope `write`.
+         * @description The route is added after all other routes of the endpoint. An endpoint has at most 100 routes, one per destination. Needs a key of scope `write`.
          */
         post: operations["addRoute"];
         delete?: never;
@@ -848,14 +848,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a route
-         * @description Deliveries that the route created already continue. Needs a key of scope `write`.
+         * @description Deliveries that the route has already created continue. Needs a key of scope `write`.
          */
         delete: operations["deleteRoute"];
         options?: never;
         head?: never;
         /**
          * Change a route
-         * @description Omitted fields keep their value. A filter of `null` lets all events through. Needs a key of scope `write`.
+         * @description Omitted fields keep their value. If `filter` is `null`, the route selects all events. Needs a key of scope `write`.
          */
         patch: operations["updateRoute"];
         trace?: never;
@@ -870,7 +870,7 @@ export interface paths {
         get?: never;
         /**
          * Set the provider's secret
-         * @description Previous secrets are still accepted for verification until the grace period ends. At most five are kept. Needs a key of scope `write`.
+         * @description Previous secrets are still accepted for verification until the grace period ends. At most five previous secrets are kept. Needs a key of scope `write`.
          */
         put: operations["setEndpointSecret"];
         post?: never;
@@ -891,7 +891,7 @@ export interface paths {
         put?: never;
         /**
          * Try settings on a raw request
-         * @description Returns the outcome that a received request would have with a transform, routes or rules that need not be saved. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden. Needs a key of scope `write`.
+         * @description Tests a transform, routes or rules on a received request and returns the outcome. They need not be saved. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden. Needs a key of scope `write`.
          */
         post: operations["trySettings"];
         delete?: never;
@@ -928,8 +928,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List pull positions
-         * @description The positions of consumers, newest destination first: every pull destination, even if it was never pulled, followed by each inbound endpoint that was pulled by its own id. Needs a key of scope `read`.
+         * List the positions of pull consumers
+         * @description Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. After each one, it lists the inbound endpoints that were pulled by their own id. Needs a key of scope `read`.
          */
         get: operations["listPullPositions"];
         put?: never;
@@ -949,7 +949,7 @@ export interface paths {
         };
         /**
          * Pull a batch
-         * @description Events in the order of acceptance, at least once. Without a cursor, the batch starts at the committed position. A `cursor` commits everything before it and continues after it. With a key of scope `read`, nothing is committed. Needs a key of scope `read`.
+         * @description Returns events in the order in which they were accepted, each at least once. Without a cursor, the batch starts at the committed position. With a `cursor`, all events before it are committed, and the batch starts after it. With a key of scope `read`, nothing is committed. Needs a key of scope `read`.
          */
         get: operations["pullEvents"];
         put?: never;
@@ -971,7 +971,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge a batch
-         * @description Commits everything before the cursor without reading further. The position never moves back. Needs a key of scope `write`.
+         * @description Commits all events before the cursor without returning further events. The committed position never moves back. Needs a key of scope `write`.
          */
         post: operations["acknowledgeEvents"];
         delete?: never;
@@ -989,7 +989,7 @@ export interface paths {
         };
         /**
          * Get your portal
-         * @description Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call: an API key has no portal. Needs a key of scope `read`.
+         * @description Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call, with its portal token. An API key gets 404. Needs a key of scope `read`.
          */
         get: operations["getOwnPortal"];
         put?: never;
@@ -1009,18 +1009,18 @@ export interface paths {
         };
         /**
          * List the portal sessions of an application
-         * @description Active sessions, newest first. Needs a key of scope `read`.
+         * @description Returns the active sessions, newest first. Needs a key of scope `read`.
          */
         get: operations["listPortals"];
         put?: never;
         /**
          * Open a portal
-         * @description Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. A session ends when it expires, with `DELETE`, when the key that opened it is revoked or expires, or when the member who opened it is removed. Needs a key of scope `write`.
+         * @description Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted, when the key that opened it is revoked or expires, or when the member who opened it is removed. Needs a key of scope `write`.
          */
         post: operations["openPortal"];
         /**
          * Close all portal sessions of an application
-         * @description Takes effect immediately on this node and within five seconds on every node. Also succeeds if there are no sessions. Needs a key of scope `write`.
+         * @description The sessions end immediately on the node that handles the call, and within five seconds on all nodes. Also succeeds if there are no sessions. Needs a key of scope `write`.
          */
         delete: operations["closePortals"];
         options?: never;
@@ -1039,7 +1039,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a portal as the customer sees it
-         * @description For your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it. Needs a key of scope `read`.
+         * @description Opens a preview of the portal for your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it. Needs a key of scope `read`.
          */
         post: operations["previewPortal"];
         delete?: never;
@@ -1057,14 +1057,14 @@ export interface paths {
         };
         /**
          * Get a portal session of an application
-         * @description Without its token. Needs a key of scope `read`.
+         * @description Returns the session without its token. Needs a key of scope `read`.
          */
         get: operations["getPortal"];
         put?: never;
         post?: never;
         /**
          * Close a portal
-         * @description Takes effect immediately on this node and within five seconds on every node. Needs a key of scope `write`.
+         * @description The session ends immediately on the node that handles the call, and within five seconds on all nodes. Needs a key of scope `write`.
          */
         delete: operations["closePortal"];
         options?: never;
@@ -1083,7 +1083,7 @@ export interface paths {
         put?: never;
         /**
          * Redrive dead letters
-         * @description Sends all selected dead letters again, marked as replays. Dead letters whose target is disabled or was deleted stay dead letters and are counted as `skipped`. 409 if there are no others. With an `Idempotency-Key` all are sent in one transaction. Needs a key of scope `write`.
+         * @description Sends all selected dead letters again, marked as replays. Dead letters whose target is disabled or was deleted stay dead letters and are counted as `skipped`. Returns 409 if no other dead letters are selected. With an `Idempotency-Key`, all are sent in one transaction. Needs a key of scope `write`.
          */
         post: operations["redriveDeadLetters"];
         delete?: never;
@@ -1101,13 +1101,13 @@ export interface paths {
         };
         /**
          * List replay jobs
-         * @description Newest first. Needs a key of scope `read`.
+         * @description Returns the newest items first. Needs a key of scope `read`.
          */
         get: operations["listReplays"];
         put?: never;
         /**
-         * Replay, recover or cancel by filter
-         * @description Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also 409 while another such job for the same destination, endpoint, application or message is live (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be live. If the filter names no target, disabled targets are skipped and counted. Needs a key of scope `write`.
+         * Replay, recover or cancel events by filter
+         * @description Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). Returns 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also returns 409 while another job for the same destination, endpoint, application or message is pending or running (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be pending or running. If the filter names no target, disabled targets are skipped and counted. Needs a key of scope `write`.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -1146,8 +1146,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Recover an application's endpoint
-         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only on request. Events without a payload are never sent. Needs a key of scope `write`.
+         * Resend failed events to an application's endpoint
+         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only with `include_cancelled`. Events without a payload are never sent. Needs a key of scope `write`.
          */
         post: operations["recoverEndpoint"];
         delete?: never;
@@ -1167,7 +1167,7 @@ export interface paths {
         put?: never;
         /**
          * Erase an application
-         * @description Starts a background job that permanently erases the application, its endpoints and their secrets, the payload, header values and channels of every message that was sent to it, its waiting deliveries, and the responses of its receivers. Ids, types, times and states stay. `erased` of the job shows the erased numbers. A deleted application is erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased. Needs a key of scope `write`.
+         * @description Starts a background job that permanently erases the application, its endpoints and their secrets. It also erases its waiting deliveries, the responses of its receivers, and the payload, header values and channels of every message that was sent to it. Ids, types, times and states stay. The field `erased` of the job counts the erased items. A deleted application can be erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased. Needs a key of scope `write`.
          */
         post: operations["eraseApplication"];
         delete?: never;
@@ -1187,7 +1187,7 @@ export interface paths {
         put?: never;
         /**
          * Resend a message to an endpoint
-         * @description Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. 404 if the message was not sent to the endpoint. 409 if its payload was erased, or if the endpoint is disabled or has another destination now. Needs a key of scope `write`.
+         * @description Sends the message to this endpoint of the application again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Returns 404 if the message was not sent to the endpoint. Returns 409 if the payload was erased, if the endpoint is disabled, or if it has another destination now. Needs a key of scope `write`.
          */
         post: operations["resendMessage"];
         delete?: never;
@@ -1206,8 +1206,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Recover an application
-         * @description Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         * Resend failed events of an application
+         * @description Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints. Needs a key of scope `write`.
          */
         post: operations["recoverApplication"];
         delete?: never;
@@ -1226,8 +1226,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replay an application
-         * @description Starts a background job that sends again every event of the time range, whatever its state: each event only to the endpoint that it was for. Events for an endpoint that takes no deliveries now count as `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         * Resend all events of an application
+         * @description Starts a background job that sends again every event of the time range, whatever its state. Each event is sent only to its original endpoint. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints. Needs a key of scope `write`.
          */
         post: operations["replayApplication"];
         delete?: never;
@@ -1266,8 +1266,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Recover a destination
-         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only on request. Events without a payload are never sent. Needs a key of scope `write`.
+         * Resend failed events to a destination
+         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only with `include_cancelled`. Events without a payload are never sent. Needs a key of scope `write`.
          */
         post: operations["recoverDestination"];
         delete?: never;
@@ -1286,7 +1286,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replay a time range
+         * Replay the events of an endpoint in a time range
          * @description Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its routes. With `dry_run` the response contains only the counts (200) and nothing is sent. Needs a key of scope `write`.
          */
         post: operations["replayRange"];
@@ -1306,8 +1306,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Release set-aside requests
-         * @description Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until` with its current settings: oldest first, each verified, transformed and routed as a new event. A released request is not released again. With `dry_run` the response contains only the counts (200). Needs a key of scope `write`.
+         * Release quarantined or parked requests
+         * @description Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200). Needs a key of scope `write`.
          */
         post: operations["replayRequests"];
         delete?: never;
@@ -1327,7 +1327,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an event
-         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever its state. Targets that are disabled or were deleted get nothing. 409 if the event has no other target. `destinations` limits the replay to some of the original destinations. Needs a key of scope `write`.
+         * @description Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Nothing is sent to targets that are disabled or were deleted. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations. Needs a key of scope `write`.
          */
         post: operations["replayEvent"];
         delete?: never;
@@ -1345,7 +1345,7 @@ export interface paths {
         };
         /**
          * Get a replay job
-         * @description The job with its progress. Needs a key of scope `read`.
+         * @description Returns the job with its progress. Needs a key of scope `read`.
          */
         get: operations["getReplay"];
         put?: never;
@@ -1367,7 +1367,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a replay job
-         * @description The job stops between two pages. Deliveries that are already enqueued are still made. A job that has not started stops immediately. Needs a key of scope `write`.
+         * @description The job stops after the batch of events that it is processing. Deliveries that it has already created are still made. A job that has not started stops immediately. Needs a key of scope `write`.
          */
         post: operations["stopReplay"];
         delete?: never;
@@ -1385,7 +1385,7 @@ export interface paths {
         };
         /**
          * List event types
-         * @description Newest first, without schemas and examples. Needs a key of scope `read`.
+         * @description Returns the event types without schemas and examples, newest first. Needs a key of scope `read`.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -1436,14 +1436,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an event type
-         * @description Deletes the event type with all its versions. To keep them, archive it instead. Needs a key of scope `write`.
+         * @description Deletes the event type with all its versions. To keep the versions, archive the event type instead. Needs a key of scope `write`.
          */
         delete: operations["deleteEventType"];
         options?: never;
         head?: never;
         /**
          * Change an event type
-         * @description A schema that differs creates a new version, which is in effect on every node within five seconds. Needs a key of scope `write`.
+         * @description A changed schema creates a new version, which is in effect on every node within five seconds. Needs a key of scope `write`.
          */
         patch: operations["updateEventType"];
         trace?: never;
@@ -1497,7 +1497,7 @@ export interface paths {
         };
         /**
          * List domains
-         * @description Newest first, with their DNS records. Needs a key of scope `read`.
+         * @description Returns the domains with their DNS records, newest first. Needs a key of scope `read`.
          */
         get: operations["listDomains"];
         put?: never;
@@ -1521,21 +1521,21 @@ export interface paths {
         };
         /**
          * Get a domain
-         * @description With its records, as found by the last check. Needs a key of scope `read`.
+         * @description Returns the domain and its DNS records, with the results of the last check. Needs a key of scope `read`.
          */
         get: operations["getDomain"];
         put?: never;
         post?: never;
         /**
          * Delete a domain
-         * @description Rejected with 409 while an endpoint or an alias uses the domain. `details.used_by` lists the users. Needs a key of scope `admin`.
+         * @description Returns 409 while an endpoint or an alias uses the domain. `details.used_by` lists them. Needs a key of scope `admin`.
          */
         delete: operations["deleteDomain"];
         options?: never;
         head?: never;
         /**
-         * Convert a domain
-         * @description Converts between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Needs a key of scope `admin`.
+         * Change the kind of a domain
+         * @description Changes the kind between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Needs a key of scope `admin`.
          */
         patch: operations["convertDomain"];
         trace?: never;
@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Check a domain now
-         * @description Queries name servers, within ten seconds, and returns the whole domain. A repeated call within five seconds, or during a running check, returns the last result. A failed domain gets another 72 hours. Needs a key of scope `admin`.
+         * @description Queries the name servers for at most ten seconds and returns the domain with all its records. A call during a check, or within five seconds after one, returns the last result. A failed domain gets another 72 hours for verification. Needs a key of scope `admin`.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -1569,13 +1569,13 @@ export interface paths {
         };
         /**
          * List emails
-         * @description Newest first. With a filter for status, tag or recipient, each page scans a bounded number of emails, so a page can be short without being the last. Needs a key of scope `read`.
+         * @description Returns the newest emails first. With a filter for status, tag or recipient, each page scans a limited number of emails, so a page can be short without being the last. Needs a key of scope `read`.
          */
         get: operations["listEmails"];
         put?: never;
         /**
          * Send an email
-         * @description Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. The `resend` package works with this operation if its base URL is this service's URL followed by `/v1`. Needs a key of scope `write`.
+         * @description Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. To use the `resend` package with this operation, set its base URL to this service's URL followed by `/v1`. Needs a key of scope `write`.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -1595,7 +1595,7 @@ export interface paths {
         put?: never;
         /**
          * Send many emails
-         * @description Up to 100 emails, each accepted separately: an invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request. Needs a key of scope `write`.
+         * @description Accepts up to 100 emails, each one separately. An invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request. Needs a key of scope `write`.
          */
         post: operations["sendEmails"];
         delete?: never;
@@ -1612,8 +1612,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the simulator
-         * @description Addresses that simulate delivery outcomes, in both environments. Needs a key of scope `read`.
+         * Get the addresses of the email simulator
+         * @description Returns addresses that simulate delivery outcomes. They work in both environments. Needs a key of scope `read`.
          */
         get: operations["getSimulator"];
         put?: never;
@@ -1633,14 +1633,14 @@ export interface paths {
         };
         /**
          * Get an email
-         * @description The email with its recipients, attempts and timeline. Needs a key of scope `read`.
+         * @description Returns the email with its recipients, attempts and timeline. Needs a key of scope `read`.
          */
         get: operations["getEmail"];
         put?: never;
         post?: never;
         /**
          * Cancel a scheduled email
-         * @description Cancels the email and deletes everything that was stored for it. 409 after its scheduled time. Needs a key of scope `write`.
+         * @description Cancels the email and deletes everything that was stored for it. Returns 409 after the scheduled time. Needs a key of scope `write`.
          */
         delete: operations["deleteEmail"];
         options?: never;
@@ -1657,7 +1657,7 @@ export interface paths {
         };
         /**
          * Get an attachment of an email
-         * @description The decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. Needs a key of scope `read`.
+         * @description Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. Needs a key of scope `read`.
          */
         get: operations["getEmailAttachment"];
         put?: never;
@@ -1678,8 +1678,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a scheduled email (as Resend does)
-         * @description Same as DELETE, for `resend.emails.cancel`. Needs a key of scope `write`.
+         * Cancel a scheduled email (compatible with Resend)
+         * @description Does the same as `DELETE /v1/emails/{id}`. The `resend` package calls this operation in `resend.emails.cancel`. Needs a key of scope `write`.
          */
         post: operations["cancelEmail"];
         delete?: never;
@@ -1697,7 +1697,7 @@ export interface paths {
         };
         /**
          * Get the content of an email
-         * @description Text, HTML, headers and attachments, parsed from the message itself. 404 after the email was erased, and before a scheduled email is composed. Needs a key of scope `read`.
+         * @description Returns the text, HTML, headers and attachments, parsed from the message itself. Returns 404 if the email was erased, or if a scheduled email is not composed yet. Needs a key of scope `read`.
          */
         get: operations["getEmailContent"];
         put?: never;
@@ -1716,8 +1716,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the raw message
-         * @description The raw message (RFC 5322), byte for byte as every attempt sends it. 404 after the email was erased, and before a scheduled email is composed. Needs a key of scope `read`.
+         * Get the raw message of an email
+         * @description Returns the raw message (RFC 5322), byte for byte as every attempt sends it. Returns 404 if the email was erased, or if a scheduled email is not composed yet. Needs a key of scope `read`.
          */
         get: operations["getRawEmail"];
         put?: never;
@@ -1736,8 +1736,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a view of an email
-         * @description A URL that displays the email's HTML in a frame, valid for one minute. Needs a key of scope `read`.
+         * Get a URL that displays an email
+         * @description Returns a URL that displays the email's HTML in a frame. The URL is valid for one minute. Needs a key of scope `read`.
          */
         get: operations["viewEmail"];
         put?: never;
@@ -1757,7 +1757,7 @@ export interface paths {
         };
         /**
          * Show the HTML of a message
-         * @description Takes a token instead of a key, since a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, no remote image or style, no link that leads away. Only pages of this origin may frame the document.
+         * @description Takes a token instead of a key, because a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, no remote image or style, and no external link. Only pages of this origin may frame the document.
          */
         get: operations["showMail"];
         put?: never;
@@ -1777,13 +1777,13 @@ export interface paths {
         };
         /**
          * List suppressions
-         * @description Newest first. The list is checked when an email is accepted and before each attempt. Needs a key of scope `read`.
+         * @description Returns the newest suppressions first. The list is checked when an email is accepted and before each attempt. Needs a key of scope `read`.
          */
         get: operations["listSuppressions"];
         put?: never;
         /**
          * Suppress an address
-         * @description From now on, no email is sent to the address. This includes emails that are waiting for their next attempt. Needs a key of scope `write`.
+         * @description No email is sent to the address after this call. This includes emails that are waiting for their next attempt. Needs a key of scope `write`.
          */
         post: operations["createSuppression"];
         delete?: never;
@@ -1801,14 +1801,14 @@ export interface paths {
         };
         /**
          * Get a suppression
-         * @description The suppression is given by its id or by the address. Needs a key of scope `read`.
+         * @description Finds the suppression by its id or by its email address. Needs a key of scope `read`.
          */
         get: operations["getSuppression"];
         put?: never;
         post?: never;
         /**
          * Remove a suppression
-         * @description The address receives emails again, starting with the next one. Needs a key of scope `write`.
+         * @description Later emails are sent to the address again. Needs a key of scope `write`.
          */
         delete: operations["deleteSuppression"];
         options?: never;
@@ -1827,7 +1827,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a notification of Amazon SES
-         * @description For Amazon SNS, whose signature is the authentication. Subscribe a topic of `SES_TOPICS` to this URL, with raw message delivery switched off.
+         * @description Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic that `SES_TOPICS` lists to this URL, with raw message delivery switched off.
          */
         post: operations["takeSesNotification"];
         delete?: never;
@@ -1845,7 +1845,7 @@ export interface paths {
         };
         /**
          * List reports
-         * @description Lists reports about emails of this environment, and reports that only claim to be about one, newest first. Needs a key of scope `admin`.
+         * @description Lists reports that concern an email of this environment, or claim to, newest first. Needs a key of scope `admin`.
          */
         get: operations["listReports"];
         put?: never;
@@ -1865,7 +1865,7 @@ export interface paths {
         };
         /**
          * Get a report
-         * @description The type of the report and the result of processing it. Needs a key of scope `admin`.
+         * @description Returns the type of the report and the result of processing it. Needs a key of scope `admin`.
          */
         get: operations["getReport"];
         put?: never;
@@ -1885,7 +1885,7 @@ export interface paths {
         };
         /**
          * Get the original report
-         * @description The original message (RFC 5322), byte for byte. For a notification, its JSON. Needs a key of scope `admin`.
+         * @description Returns the original message (RFC 5322) byte for byte, or the JSON of a notification. Needs a key of scope `admin`.
          */
         get: operations["getRawReport"];
         put?: never;
@@ -1905,7 +1905,7 @@ export interface paths {
         };
         /**
          * List aliases
-         * @description Newest first. Needs a key of scope `read`.
+         * @description Returns the newest items first. Needs a key of scope `read`.
          */
         get: operations["listAliases"];
         put?: never;
@@ -1929,21 +1929,21 @@ export interface paths {
         };
         /**
          * Get an alias
-         * @description By its id or its address. Needs a key of scope `read`.
+         * @description Finds the alias by its id or its address. Needs a key of scope `read`.
          */
         get: operations["getAlias"];
         put?: never;
         post?: never;
         /**
          * Delete an alias
-         * @description New mail is rejected with 550, within five seconds. Messages already received stay readable as events until their retention ends. Needs a key of scope `write`.
+         * @description New mail is rejected with 550 within five seconds. Messages already received stay readable as events until their retention ends. Needs a key of scope `write`.
          */
         delete: operations["deleteAlias"];
         options?: never;
         head?: never;
         /**
          * Change an alias
-         * @description Fields that are left out keep their values. The address is the identity: changing it is rejected with 422. Needs a key of scope `write`.
+         * @description Omitted fields keep their values. The address cannot be changed. A request that changes it is rejected with 422. Needs a key of scope `write`.
          */
         patch: operations["changeAlias"];
         trace?: never;
@@ -1956,8 +1956,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List messages
-         * @description Newest first, including quarantined messages. With a filter, a page examines a bounded number of messages: it may be short without being the last. Needs a key of scope `read`.
+         * List the messages of an alias
+         * @description Returns the newest messages first, including quarantined messages. With a filter, a page examines a limited number of messages, so it may be short without being the last. Needs a key of scope `read`.
          */
         get: operations["listReceivedMessages"];
         put?: never;
@@ -1977,7 +1977,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description Its contents and the results of its checks. 404 once the message was erased. Needs a key of scope `read`.
+         * @description Returns the contents of the message and the results of its checks. Returns 404 after the message was erased. Needs a key of scope `read`.
          */
         get: operations["getReceivedMessage"];
         put?: never;
@@ -1996,8 +1996,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an attachment
-         * @description Decoded, always as a download. Types that a browser would execute (HTML, SVG, XML, scripts) are served as application/octet-stream. Needs a key of scope `read`.
+         * Get an attachment of a received message
+         * @description Returns the decoded file, always as a download. Types that a browser would execute (HTML, SVG, XML, scripts) are served as application/octet-stream. Needs a key of scope `read`.
          */
         get: operations["getReceivedAttachment"];
         put?: never;
@@ -2016,8 +2016,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the original message
-         * @description Byte for byte as received (RFC 5322), so that its signatures can be verified again. Needs a key of scope `read`.
+         * Get the original of a received message
+         * @description Returns the message byte for byte as it was received (RFC 5322), so that its signatures can be verified again. Needs a key of scope `read`.
          */
         get: operations["getRawReceivedMessage"];
         put?: never;
@@ -2039,7 +2039,7 @@ export interface paths {
         put?: never;
         /**
          * Release a quarantined message
-         * @description Sends it to the current destinations of the alias. Its verdicts stay, and no check is repeated: the caller decides that the message is good. Rejected with 409 if the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released only once, and if no destination of the alias accepts it (`"no_destination"`). Needs a key of scope `write`.
+         * @description Sends the message to the current destinations of the alias. No check is repeated, and the verdicts stay unchanged. A message can be released only once. Returns 409 if the message is not quarantined (`details.reason: "not_quarantined"`), or if no destination of the alias accepts it (`"no_destination"`). Needs a key of scope `write`.
          */
         post: operations["releaseReceivedMessage"];
         delete?: never;
@@ -2056,8 +2056,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a view of a message
-         * @description Returns a URL that shows the HTML in a frame, valid for one minute. 404 for a message without HTML. Needs a key of scope `read`.
+         * Get a URL that displays a received message
+         * @description Returns a URL that shows the HTML in a frame. The URL is valid for one minute. Returns 404 for a message without HTML. Needs a key of scope `read`.
          */
         get: operations["viewReceivedMessage"];
         put?: never;
@@ -2078,8 +2078,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replay an alias
-         * @description Sends the messages of a period again, to the current destinations of the alias, whatever their state. At most 1,000 messages per call, newest first: continue with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
+         * Replay the messages of an alias
+         * @description Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
          */
         post: operations["replayAlias"];
         delete?: never;
@@ -2097,7 +2097,7 @@ export interface paths {
         };
         /**
          * List secrets
-         * @description Newest first, without values. Needs a key of scope `read`.
+         * @description Returns the secrets without their values, newest first. Needs a key of scope `read`.
          */
         get: operations["listSecrets"];
         put?: never;
@@ -2121,7 +2121,7 @@ export interface paths {
         };
         /**
          * Get a secret
-         * @description The secret with the resources that use it, without its value. Needs a key of scope `read`.
+         * @description Returns the secret without its value, and the resources that use it. Needs a key of scope `read`.
          */
         get: operations["getSecret"];
         /**
@@ -2149,7 +2149,7 @@ export interface paths {
         };
         /**
          * Read metrics
-         * @description Returns rollups of one endpoint, destination or application, or of the whole environment. A job updates them continuously: the data is exact and about two seconds old. Needs a key of scope `read`.
+         * @description Returns rollups (counts and latencies per time window) of one endpoint, destination or application, or of the whole environment. They are updated continuously. The data is exact and about two seconds old. Needs a key of scope `read`.
          */
         get: operations["listRollups"];
         put?: never;
@@ -2189,7 +2189,7 @@ export interface paths {
         };
         /**
          * Get an overview
-         * @description Returns accepted, delivered and failed counts for the last hour, day, week or month, the latency of attempts, and the number of waiting deliveries. The data comes from rollups and is about two seconds old. Rollups exist only since the release that introduced them. Needs a key of scope `read`.
+         * @description Returns accepted, delivered and failed counts for the last hour, day, week or month, the latency of attempts, and the number of waiting deliveries. The data comes from rollups and is about two seconds old. Data from before the release that introduced rollups is not included. Needs a key of scope `read`.
          */
         get: operations["getOverview"];
         put?: never;
@@ -2293,7 +2293,7 @@ export interface paths {
         };
         /**
          * Get the signing secret
-         * @description The secret signs deliveries to ad-hoc URLs. Needs a key of scope `write`.
+         * @description Returns the secret that signs deliveries to URLs that are not registered as destinations. Needs a key of scope `write`.
          */
         get: operations["getSigningSecret"];
         put?: never;
@@ -2315,7 +2315,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Deliveries are signed with both secrets until the grace period ends. Needs a key of scope `write`.
+         * @description Deliveries are signed with both the old and the new secret until the grace period ends. Needs a key of scope `write`.
          */
         post: operations["rotateSigningSecret"];
         delete?: never;
@@ -2333,7 +2333,7 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Lists the keys of the calling key's environment, newest first, including revoked keys. Needs a key of scope `admin`.
+         * @description Lists the keys of the calling key's environment, newest first. The list includes revoked keys. Needs a key of scope `admin`.
          */
         get: operations["listKeys"];
         put?: never;
@@ -2364,7 +2364,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Takes effect immediately on this node, and within five seconds on every node. Needs a key of scope `admin`.
+         * @description The key is rejected immediately on the node that handles the call, and within five seconds on all nodes. Needs a key of scope `admin`.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -2383,7 +2383,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate an API key
-         * @description Creates a new key with the settings of the old one. The old key stays valid until the grace period ends: one day, unless `grace_seconds` says otherwise. Needs a key of scope `admin`.
+         * @description Creates a new key with the settings of the old one. The old key stays valid until the grace period ends. The grace period is one day unless `grace_seconds` is set. Needs a key of scope `admin`.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -2401,13 +2401,13 @@ export interface paths {
         };
         /**
          * List members
-         * @description Newest first. Needs a key of scope `admin`.
+         * @description Returns the newest items first. Needs a key of scope `admin`.
          */
         get: operations["listMembers"];
         put?: never;
         /**
          * Add a member
-         * @description No email is sent. The member signs in at `{base_url}/signin` with a code, or through the identity provider. Needs a key of scope `admin`.
+         * @description No email is sent to the member. The member signs in at `{base_url}/signin` with a code, or through the identity provider. Needs a key of scope `admin`.
          */
         post: operations["addMember"];
         delete?: never;
@@ -2432,14 +2432,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Ends the member's sessions within five seconds, on every node. Keys that the member created stay valid: revoke them one by one. Needs a key of scope `admin`.
+         * @description The member's sessions end within five seconds, on every node. Keys that the member created stay valid and must be revoked one by one. Needs a key of scope `admin`.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
          * Change a member
-         * @description Open sessions get a new role within five seconds, on every node. Needs a key of scope `admin`.
+         * @description The member's open sessions get the new role within five seconds, on every node. Needs a key of scope `admin`.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -2453,14 +2453,14 @@ export interface paths {
         };
         /**
          * Get your session
-         * @description Returns the signed-in user, the organization, the role and the expiry. For pages: an API key has no session. Needs a session.
+         * @description Returns the signed-in user, the organization, the role and the expiry. Only for Posthorn's own pages, because an API key has no session. Needs a session.
          */
         get: operations["getOwnSession"];
         put?: never;
         post?: never;
         /**
          * Sign out
-         * @description Ends the session immediately on this node, and within five seconds on every node, and deletes the cookie. Needs a session.
+         * @description Deletes the cookie. The session ends immediately on the node that handles the call, and within five seconds on all nodes. Needs a session.
          */
         delete: operations["signOutOfSession"];
         options?: never;
@@ -2500,7 +2500,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description Takes effect immediately on this node, and within five seconds on every node. Needs a live admin key. Needs a key of scope `admin`.
+         * @description The session ends immediately on the node that handles the call, and within five seconds on all nodes. Needs a live admin key. Needs a key of scope `admin`.
          */
         delete: operations["endSession"];
         options?: never;
@@ -2517,7 +2517,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description Newest first. The log contains actions in the key's environment. A live key also sees actions that affect both environments. Needs a key of scope `admin`.
+         * @description Returns the newest entries first. The log contains actions in the key's environment. With a live key, it also contains actions that affect both environments. Needs a key of scope `admin`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -2537,7 +2537,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description Streams all entries, oldest first, as JSON lines or as CSV in which cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, it is incomplete: continue from the last entry received. Needs a key of scope `admin`.
+         * @description Streams all entries, oldest first, as JSON lines or CSV. In the CSV, cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, continue from the last entry received. Needs a key of scope `admin`.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -2557,7 +2557,7 @@ export interface paths {
         };
         /**
          * List the installation's audit log
-         * @description Newest first. The log contains actions of the operator, and sign-in attempts with an unknown address. It contains no entries of an organization. Needs the operator's key.
+         * @description Returns the newest entries first. The log contains actions of the operator, and sign-in attempts with an unknown address. It contains no entries of any organization. Needs the operator's key.
          */
         get: operations["listOperatorAudit"];
         put?: never;
@@ -2582,7 +2582,7 @@ export interface paths {
         get: operations["listOrganizations"];
         put?: never;
         /**
-         * Make an organization
+         * Create an organization
          * @description Creates the organization with its two environments, its first admin, and one admin key per environment. The keys are returned only in this response. Needs the operator's key.
          */
         post: operations["createOrganization"];
@@ -2625,7 +2625,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the authorization server
-         * @description RFC 8414. Also served at `/.well-known/openid-configuration`. If BASE_URL has a path, also at both locations with the path appended.
+         * @description Returns the metadata of RFC 8414. It is also served at `/.well-known/openid-configuration`. If BASE_URL has a path, it is also served at both locations with the path appended.
          */
         get: operations["getAuthorizationServer"];
         put?: never;
@@ -2645,7 +2645,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the MCP server
-         * @description RFC 9728. Also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, also at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
+         * @description Returns the metadata of RFC 9728. It is also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, it is also served at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
          */
         get: operations["getProtectedResource"];
         put?: never;
@@ -2665,7 +2665,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the MCP server by its path
-         * @description The same metadata at the location that clients try first.
+         * @description Returns the same metadata as `/.well-known/oauth-protected-resource`, at the path that clients try first.
          */
         get: operations["getProtectedResourceByPath"];
         put?: never;
@@ -2687,7 +2687,7 @@ export interface paths {
         put?: never;
         /**
          * Call the MCP server
-         * @description The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call counts against the quota of the key, and so do the requests that the tool makes. On 401, `WWW-Authenticate` says where an agent signs in. Needs a key of scope `read`.
+         * @description Serves the Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call and each request that a tool makes count against the quota of the key. On 401, `WWW-Authenticate` tells an agent where to sign in. Needs a key of scope `read`.
          */
         post: operations["callAgentServer"];
         delete?: never;
@@ -2705,7 +2705,7 @@ export interface paths {
         };
         /**
          * Request access from a user
-         * @description A page for the user's browser: sign-in, then the consent question. Unknown parameters and further scopes are ignored. The response, including a refusal, is a redirect with `iss` and `state`. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.
+         * @description Opens a page in the user's browser, where the user signs in and grants or refuses access. The response, including a refusal, is a redirect to the client with `iss` and `state`. Unknown parameters and other scopes are ignored. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.
          */
         get: operations["askForAccess"];
         put?: never;
@@ -2727,7 +2727,7 @@ export interface paths {
         put?: never;
         /**
          * Request a code for a device
-         * @description RFC 8628: the program shows `user_code`, and polls `/oauth/token` until the user has entered it. The client must have registered for this grant, otherwise the error is `unauthorized_client`. The page offers the user the scopes up to their own role, with the requested `scope` selected. `device_name` becomes part of the name of the key. The command line tool is the client `posthorn-cli`.
+         * @description Starts the device grant (RFC 8628). The program shows `user_code`, and polls `/oauth/token` until the user has entered the code. The client must have registered for this grant, otherwise the error is `unauthorized_client`. The user chooses a scope up to their own role, and the requested `scope` is preselected. `device_name` becomes part of the name of the key. The command line tool is the client `posthorn-cli`.
          */
         post: operations["authorizeDevice"];
         delete?: never;
@@ -2747,7 +2747,7 @@ export interface paths {
         put?: never;
         /**
          * Register a client
-         * @description RFC 7591, for public clients: no secret is issued. Limited to ten per hour from one network (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant lists it in `grant_types`, and needs no `redirect_uris` if it uses no other grant.
+         * @description Registers a public client (RFC 7591), which gets no secret. One network can register ten clients per hour (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. For the device grant, the client lists it in `grant_types`. A client with only this grant needs no `redirect_uris`.
          */
         post: operations["registerClient"];
         delete?: never;
@@ -2766,8 +2766,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Revoke a key
-         * @description RFC 7009: the status is 200 whether or not the key exists. Only keys from grants can be revoked here.
+         * Revoke a key of an OAuth grant
+         * @description Revokes a key (RFC 7009). Returns 200 whether or not the key exists. Only keys from OAuth grants can be revoked here.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -2787,7 +2787,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code for a key
-         * @description RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: `GET /v1/keys` lists it with `source` `oauth`, and it is revoked there. A code is valid once and for 60 s. A second use revokes the key that the code was exchanged for. There are no refresh tokens.
+         * @description Issues an API key according to RFC 6749 with PKCE, or RFC 8628 for devices. `GET /v1/keys` lists the key with `source` `oauth`, and `DELETE /v1/keys/{id}` revokes it. A code is valid once and for 60 s. A second use of a code revokes the key that it was exchanged for. There are no refresh tokens.
          */
         post: operations["exchangeToken"];
         delete?: never;
@@ -2822,7 +2822,7 @@ export interface paths {
         };
         /**
          * Check whether the process is ready for traffic
-         * @description Not ready. `details` names the parts that are not.
+         * @description Returns 503 if the process is not ready. `details` then shows the state of each part.
          */
         get: operations["isReady"];
         put?: never;
@@ -2845,12 +2845,12 @@ export interface components {
              */
             status: "ready" | "ok";
             /**
-             * @description The version of Posthorn that this process runs. Only in readiness answers.
+             * @description The version of Posthorn that this process runs. Present only in responses of `/health/ready`.
              * @example 0.1.0
              */
             version?: string;
             /**
-             * @description State of each component, by its name. Only in readiness answers.
+             * @description State of each component, by its name. Present only in responses of `/health/ready`.
              * @example {
              *       "storage": {
              *         "ready": true,
@@ -2919,12 +2919,12 @@ export interface components {
              */
             resource_id: string | null;
             /**
-             * @description IP address of the client. Behind a proxy, TRUST_PROXY decides which address counts.
+             * @description IP address of the client. Behind a proxy, the setting TRUST_PROXY determines which address is recorded.
              * @example 203.0.113.7
              */
             ip: string | null;
             /**
-             * @description User agent of the client, cut at 200 characters.
+             * @description User agent of the client, truncated to 200 characters.
              * @example posthorn/0.1.0
              */
             user_agent: string | null;
@@ -3249,7 +3249,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Path segment of the organization in receive URLs and platform addresses.
+             * @description Short name of the organization in the URLs of endpoints and in platform email addresses.
              * @example acme
              */
             slug: string;
@@ -3276,7 +3276,7 @@ export interface components {
              */
             system_destination: string | null;
             /**
-             * @description Origins that may show the environment's customers' portal in a frame.
+             * @description Origins whose pages may show the environment's customer portal in a frame.
              * @example [
              *       "https://app.example.com"
              *     ]
@@ -3296,13 +3296,14 @@ export interface components {
              */
             name?: string;
             /**
-             * @description Path segment of the organization in receive URLs and platform addresses. Unique on this installation.
+             * @description Short name of the organization in the URLs of endpoints and in platform email addresses. Unique on this
+             *     installation.
              * @example acme
              */
             slug?: string;
             /**
-             * @description Number of days for which the calling key's environment keeps what it accepts from now on. With 60 days or more,
-             *     data may be kept longer by a thirtieth of the period.
+             * @description Number of days for which the calling key's environment keeps data that it accepts from now on. If this is 60 days
+             *     or more, data may be kept longer by a thirtieth of the period.
              * @example 30
              */
             retention_days?: number;
@@ -3319,8 +3320,8 @@ export interface components {
              */
             system_destination?: string | null;
             /**
-             * @description Origins that may show the environment's customers' portal in a frame: https, or in the test environment http on the
-             *     local computer. If the list is empty, the portal opens only as a page of its own.
+             * @description Origins whose pages may show the environment's customer portal in a frame: https, or in the test environment http
+             *     on the local computer. If the list is empty, the portal opens only as a separate page.
              * @example [
              *       "https://app.example.com"
              *     ]
@@ -3349,7 +3350,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Path segment of the organization in receive URLs. Becomes `removed-…` when the organization is removed.
+             * @description Short name of the organization in the URLs of endpoints. Becomes `removed-…` when the organization is removed.
              * @example acme
              */
             slug: string;
@@ -3366,14 +3367,14 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Time from which all access was rejected. `null` if the organization is not removed.
+             * @description Time since which all access has been rejected. `null` if the organization is not removed.
              * @example null
              */
             removed_at: string | null;
             /**
              * Format: date-time
-             * @description Time at which all configuration had been erased. `null` before that. Accepted events are deleted when their
-             *     retention period ends.
+             * @description Time at which all configuration had been erased. `null` if it is not erased yet. Accepted events are deleted when
+             *     their retention period ends.
              * @example null
              */
             erased_at: string | null;
@@ -3401,7 +3402,7 @@ export interface components {
         };
         NewOrgBody: {
             /**
-             * @description Path segment of the organization in receive URLs: lower-case letters, digits and `-`.
+             * @description Short name of the organization in the URLs of endpoints: lower-case letters, digits and `-`.
              * @example acme
              */
             slug: string;
@@ -3420,7 +3421,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Path segment of the organization in receive URLs. Becomes `removed-…` when the organization is removed.
+             * @description Short name of the organization in the URLs of endpoints. Becomes `removed-…` when the organization is removed.
              * @example acme
              */
             slug: string;
@@ -3437,19 +3438,19 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Time from which all access was rejected. `null` if the organization is not removed.
+             * @description Time since which all access has been rejected. `null` if the organization is not removed.
              * @example null
              */
             removed_at: string | null;
             /**
              * Format: date-time
-             * @description Time at which all configuration had been erased. `null` before that. Accepted events are deleted when their
-             *     retention period ends.
+             * @description Time at which all configuration had been erased. `null` if it is not erased yet. Accepted events are deleted when
+             *     their retention period ends.
              * @example null
              */
             erased_at: string | null;
             /**
-             * @description Live admin key. Returned only in this response.
+             * @description Admin key of the live environment. Returned only in this response.
              * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
              */
             key: string;
@@ -3502,7 +3503,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Path segment of the organization in receive URLs.
+             * @description Short name of the organization in the URLs of endpoints.
              * @example example
              */
             slug: string;
@@ -3546,7 +3547,7 @@ export interface components {
             environments: ("live" | "test")[];
             /**
              * Format: date-time
-             * @description Time at which the session ends at the latest.
+             * @description Time at which the session ends, even if it is in use.
              * @example 2026-11-28T09:30:00.000Z
              */
             expires_at: string;
@@ -3607,7 +3608,7 @@ export interface components {
             last_seen_at: string;
             /**
              * Format: date-time
-             * @description Time at which the session ends at the latest. It ends earlier after twelve hours without a request.
+             * @description Time at which the session ends, even if it is in use. It ends earlier after twelve hours without a request.
              * @example 2026-11-28T09:30:00.000Z
              */
             expires_at: string;
@@ -3810,7 +3811,7 @@ export interface components {
              * @enum {string}
              */
             validation: "pending" | "valid" | "stale" | "invalid";
-            /** @description Results of the individual checks. A check after a failed one is also `false`. */
+            /** @description Results of the individual checks. After a failed check, the remaining checks are also `false`. */
             checks: components["schemas"]["ChecksItem"];
             /**
              * @description Explanation of the result for human readers. Omitted if there is nothing to explain.
@@ -3851,7 +3852,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Type of the destination, which determines how it is delivered to.
+             * @description Type of the destination, which determines how deliveries are made.
              * @example https
              */
             type: string;
@@ -3909,18 +3910,18 @@ export interface components {
         };
         RetryBody: {
             /**
-             * @description Name of a retry policy from an extension, used instead of the numbers. `null` returns to the numbers.
+             * @description Name of a retry policy from an extension, used instead of `max_attempts` and `schedule`. `null` removes the policy.
              * @example null
              */
             policy?: string | null;
             /**
-             * @description Total number of attempts, including the first. If omitted, the stored value stays. If none is stored, it is the
-             *     length of the schedule.
+             * @description Total number of attempts, including the first. If omitted, the stored value stays. If no value is stored, the
+             *     default is the length of the schedule.
              * @example 8
              */
             max_attempts?: number;
             /**
-             * @description Longest wait before each attempt, in seconds. The last value applies to all further attempts.
+             * @description Maximum wait before each attempt, in seconds. The last value applies to all further attempts.
              * @example [
              *       0,
              *       5,
@@ -3974,12 +3975,12 @@ export interface components {
              */
             format: string;
             /**
-             * @description Name of a header that carries the timestamp. No such header is sent if omitted.
+             * @description Name of a header that carries the timestamp. If omitted, this header is not sent.
              * @example X-Acme-Timestamp
              */
             timestamp_header?: string | null;
             /**
-             * @description Name of a header that repeats the id of the message. No such header is sent if omitted.
+             * @description Name of a header that repeats the id of the message. If omitted, this header is not sent.
              * @example X-Acme-Delivery
              */
             id_header?: string | null;
@@ -3998,8 +3999,8 @@ export interface components {
         };
         NewDestinationBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
-             *     send override them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
+             *     request override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4009,7 +4010,7 @@ export interface components {
             } | null;
             /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description Rate limit. Deliveries are not rate limited if omitted. */
+            /** @description Rate limit. If omitted, deliveries are not rate limited. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
              * @description Time limit for one attempt, in milliseconds.
@@ -4030,8 +4031,8 @@ export interface components {
              */
             asymmetric: boolean | null;
             /**
-             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
-             *     omitted.
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. If omitted, no
+             *     legacy header is sent.
              */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
@@ -4079,12 +4080,13 @@ export interface components {
         };
         RetryItem: {
             /**
-             * @description Name of the retry policy in use. Omitted if the numbers are the destination's own or the default.
+             * @description Name of the retry policy in use. Omitted if the destination has its own or the default attempts and schedule.
              * @example patient
              */
             policy?: string;
             /**
-             * @description Reason why the policy is not used and the default schedule applies: its extension is not loaded. Omitted otherwise.
+             * @description Reason why the default schedule applies instead of the policy: the policy's extension is not loaded. Omitted
+             *     otherwise.
              * @example Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.
              */
             policy_unserved?: string;
@@ -4094,7 +4096,7 @@ export interface components {
              */
             max_attempts: number;
             /**
-             * @description Longest wait before each attempt, in seconds. The last value applies to all further attempts.
+             * @description Maximum wait before each attempt, in seconds. The last value applies to all further attempts.
              * @example [
              *       0,
              *       5,
@@ -4162,8 +4164,8 @@ export interface components {
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description Earliest time of the next probe. While a probe is in flight, earliest time of another one. `null` while the circuit
-             *     is closed.
+             * @description Earliest time of the next probe. While a probe is in flight, it is the earliest time of the following probe. `null`
+             *     while the circuit is closed.
              * @example null
              */
             next_probe_at: string | null;
@@ -4180,7 +4182,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Type of the destination, which determines how it is delivered to.
+             * @description Type of the destination, which determines how deliveries are made.
              * @example https
              */
             type: string;
@@ -4262,15 +4264,15 @@ export interface components {
              */
             disabled_reason: string | null;
             /**
-             * @description Reason why every attempt fails until the operator acts: no adapter for the type is loaded. `null` otherwise.
+             * @description Reason why every attempt fails until the operator fixes it: no adapter for the type is loaded. `null` otherwise.
              * @example null
              */
             unserved: string | null;
         };
         DestinationChangesBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
-             *     send override them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
+             *     request override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4280,7 +4282,7 @@ export interface components {
             } | null;
             /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description Rate limit. Deliveries are not rate limited if omitted. */
+            /** @description Rate limit. If omitted, deliveries are not rate limited. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
              * @description Time limit for one attempt, in milliseconds.
@@ -4301,8 +4303,8 @@ export interface components {
              */
             asymmetric: boolean | null;
             /**
-             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
-             *     omitted.
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. If omitted, no
+             *     legacy header is sent.
              */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
@@ -4680,8 +4682,8 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. Deliveries in the meantime
-             *     fail immediately and can be replayed later.
+             * @description Status of the endpoint. A `disabled` endpoint receives no deliveries until it is enabled. Deliveries in the
+             *     meantime fail immediately and can be replayed later.
              * @example active
              * @enum {string}
              */
@@ -4748,8 +4750,8 @@ export interface components {
         };
         NewApplicationEndpointBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
-             *     send override them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
+             *     request override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4759,7 +4761,7 @@ export interface components {
             } | null;
             /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description Rate limit. Deliveries are not rate limited if omitted. */
+            /** @description Rate limit. If omitted, deliveries are not rate limited. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
              * @description Time limit for one attempt, in milliseconds.
@@ -4780,8 +4782,8 @@ export interface components {
              */
             asymmetric: boolean | null;
             /**
-             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
-             *     omitted.
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. If omitted, no
+             *     legacy header is sent.
              */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
@@ -4923,8 +4925,8 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled. Deliveries in the meantime
-             *     fail immediately and can be replayed later.
+             * @description Status of the endpoint. A `disabled` endpoint receives no deliveries until it is enabled. Deliveries in the
+             *     meantime fail immediately and can be replayed later.
              * @example active
              * @enum {string}
              */
@@ -4980,8 +4982,9 @@ export interface components {
             /** @description Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
             legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
             /**
-             * @description Secret that signs the endpoint's deliveries. The API shows it only here and at `…/secret`. It is `null` if the
-             *     endpoint uses a destination, which has its own secret, and for a portal session without permission to see secrets.
+             * @description Secret that signs the endpoint's deliveries. The API returns it only here and at `…/secret`. It is `null` if the
+             *     endpoint uses a destination, which has its own secret. It is also `null` for a portal session without permission to
+             *     see secrets.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string | null;
@@ -4994,7 +4997,7 @@ export interface components {
         };
         EndpointUrlBody: {
             /**
-             * @description URL of a possible endpoint.
+             * @description URL to check.
              * @example https://example.com/webhooks
              */
             url: string;
@@ -5013,8 +5016,8 @@ export interface components {
         };
         ApplicationEndpointChangesBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers given with a
-             *     send override them.
+             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
+             *     request override them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -5024,7 +5027,7 @@ export interface components {
             } | null;
             /** @description Retry policy. Defaults to 8 attempts over about 28 hours. */
             retry?: components["schemas"]["RetryBody"] | null;
-            /** @description Rate limit. Deliveries are not rate limited if omitted. */
+            /** @description Rate limit. If omitted, deliveries are not rate limited. */
             rate_limit?: components["schemas"]["RateLimitBody"] | null;
             /**
              * @description Time limit for one attempt, in milliseconds.
@@ -5045,8 +5048,8 @@ export interface components {
              */
             asymmetric: boolean | null;
             /**
-             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. None is sent if
-             *     omitted.
+             * @description Legacy signature header that is sent in addition to the standard headers while receivers migrate. If omitted, no
+             *     legacy header is sent.
              */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
@@ -5257,7 +5260,7 @@ export interface components {
              */
             is_filtered: boolean;
             /**
-             * @description Status of the endpoint. A `disabled` endpoint takes no deliveries until it is enabled.
+             * @description Status of the endpoint. A `disabled` endpoint receives no deliveries until it is enabled.
              * @example active
              * @enum {string}
              */
@@ -5283,7 +5286,7 @@ export interface components {
         };
         TestAttempt: {
             /**
-             * @description Attempt number, starting at 1.
+             * @description Number of the attempt within its delivery, starting at 1.
              * @example 1
              */
             number: number;
@@ -5299,7 +5302,7 @@ export interface components {
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When the attempt started.
+             * @description Time at which the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -5363,7 +5366,7 @@ export interface components {
              */
             message_id: string;
             /**
-             * @description Number of endpoints that receive the event. If no endpoint subscribes to it, this is 0 and the message is kept as
+             * @description Number of endpoints that receive the event. If no endpoint subscribes to it, this is 0 and the message is stored as
              *     one event with status `ignored`.
              * @example 3
              */
@@ -5426,7 +5429,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Value to publish.
+             * @description Value to publish in the record.
              * @example posthorn-verification=5f2b7c3e9a1d4f6880b1c2d3e4f5a6b7c8d9e0f1
              */
             value: string;
@@ -5441,19 +5444,19 @@ export interface components {
              */
             ttl: number;
             /**
-             * @description Whether the domain is verified only when this record is found.
+             * @description Whether the domain can be verified only if this record is found.
              * @example true
              */
             required: boolean;
             /**
-             * @description Result of the last check: `pending` while no record is found, `failed` if the record is wrong or was removed,
+             * @description Result of the last check: `pending` if no record was found, `failed` if the record is wrong or was removed,
              *     `temporary_failure` if the name servers did not answer.
              * @example pending
              * @enum {string}
              */
             status: "pending" | "verified" | "failed" | "temporary_failure";
             /**
-             * @description The value that was found instead, and how to correct it. Null if the record is right, and before the first check.
+             * @description The value that was found instead, and how to correct it. Null if the record is correct, and before the first check.
              * @example There is no TXT record at _posthorn.mail.example.com yet, or name servers still remember that there was none.
              */
             error: string | null;
@@ -5470,7 +5473,7 @@ export interface components {
              */
             domain: string;
             /**
-             * @description Use of the domain.
+             * @description Purpose of the domain.
              * @example email-send
              * @enum {string}
              */
@@ -5488,7 +5491,7 @@ export interface components {
              */
             sending_enabled: boolean;
             /**
-             * @description Whether Posthorn accepts mail to this domain, or requests to this host.
+             * @description Whether Posthorn accepts mail to this domain, or requests to this host for a webhook domain.
              * @example false
              */
             receiving_enabled: boolean;
@@ -5508,7 +5511,7 @@ export interface components {
             updated_at: string;
             /**
              * Format: date-time
-             * @description Time when the domain last became complete after being incomplete. Null until it was complete once.
+             * @description Time when all required records were last found after some had been missing. Null if they were never all found.
              * @example null
              */
             verified_at: string | null;
@@ -5517,7 +5520,7 @@ export interface components {
             /** @description The domains of this page. */
             data: components["schemas"]["DomainDetail"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page; null on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -5536,8 +5539,8 @@ export interface components {
              */
             kind: "webhook" | "email" | "email-send";
             /**
-             * @description Only for kind `email`: confirms that mail moves away from the server that the domain's MX records name now. If it
-             *     is false and such MX records exist, the answer is 409 with `details.mx`.
+             * @description Only for kind `email`: confirms that mail will no longer go to the server in the domain's current MX records. If it
+             *     is false and such MX records exist, the response is 409 with `details.mx`.
              * @default false
              * @example false
              */
@@ -5551,8 +5554,8 @@ export interface components {
              */
             kind: "email" | "email-send";
             /**
-             * @description Only for a conversion to `email`: confirms that mail moves away from the server that the domain's MX records name
-             *     now.
+             * @description Only for a conversion to `email`: confirms that mail will no longer go to the server in the domain's current MX
+             *     records.
              * @default false
              * @example true
              */
@@ -5590,12 +5593,12 @@ export interface components {
         };
         EmailAttachmentBody: {
             /**
-             * @description File name. Defaults to the last path segment of `url`.
+             * @description File name of the attachment. Defaults to the last path segment of `url`.
              * @example invoice.pdf
              */
             filename?: string;
             /**
-             * @description Media type. Defaults to the content type that the server of `url` returns.
+             * @description Media type of the attachment. Defaults to the content type that the server of `url` returns.
              * @example application/pdf
              */
             content_type?: string;
@@ -5605,7 +5608,7 @@ export interface components {
              */
             contentType?: string;
             /**
-             * @description The bytes in base64 (RFC 4648), with padding and without line breaks.
+             * @description The bytes of the file in base64 (RFC 4648), with padding and without line breaks.
              * @example SGVsbG8=
              */
             content?: string;
@@ -5633,12 +5636,12 @@ export interface components {
         };
         EmailTag: {
             /**
-             * @description Letters, digits, "_" and "-".
+             * @description Name of the tag: 1 to 256 letters, digits, `_` or `-`.
              * @example campaign
              */
             name: string;
             /**
-             * @description Letters, digits, "_" and "-".
+             * @description Value of the tag: 1 to 256 letters, digits, `_` or `-`.
              * @example welcome
              */
             value: string;
@@ -5664,14 +5667,14 @@ export interface components {
              */
             cc?: string | string[];
             /**
-             * @description Recipients of a blind copy. They appear in no header.
+             * @description Recipients of a blind copy. No header shows them.
              * @example [
              *       "archive@example.com"
              *     ]
              */
             bcc?: string | string[];
             /**
-             * @description Addresses that replies go to.
+             * @description Addresses to which replies are sent.
              * @example support@example.com
              */
             reply_to?: string | string[];
@@ -5710,7 +5713,7 @@ export interface components {
             /** @description Custom tags, at most 20. They are not sent with the email. */
             tags?: components["schemas"]["EmailTag"][];
             /**
-             * @description When to send the email. Defaults to immediately. A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most 30 days ahead. A time in the past means now. Not allowed in a batch.
+             * @description Time to send the email. Defaults to now. Give a time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (also hours, days), at most 30 days ahead. A time in the past means now. Not allowed in a batch.
              * @example in 5 minutes
              */
             scheduled_at?: string;
@@ -5744,7 +5747,7 @@ export interface components {
              */
             type: string;
             /**
-             * @description The reason, and how to fix it.
+             * @description Reason for the error, and how to fix it.
              * @example to.0: An address has exactly one "@", as in name@example.com.
              */
             message: string;
@@ -5769,7 +5772,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The sender.
+             * @description Sender of the email.
              * @example Shop <shop@example.com>
              */
             from: string;
@@ -5781,7 +5784,7 @@ export interface components {
              */
             to: string[];
             /**
-             * @description The subject.
+             * @description Subject of the email.
              * @example Your order
              */
             subject: string;
@@ -5794,7 +5797,7 @@ export interface components {
             status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
-             * @description When the email was accepted.
+             * @description Time at which the email was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
@@ -5809,8 +5812,8 @@ export interface components {
             /** @description The emails of this page. */
             data: components["schemas"]["EmailItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; `null` on the last page. With a status filter, a page can be short without
-             *     being the last.
+             * @description Pass this value as `cursor` to get the next page; `null` on the last page. With a status filter, a page can be
+             *     short without being the last.
              * @example null
              */
             next_cursor: string | null;
@@ -5841,7 +5844,7 @@ export interface components {
         };
         EmailAttempt: {
             /**
-             * @description Attempt number, starting at 1.
+             * @description Number of the attempt within its delivery, starting at 1.
              * @example 1
              */
             number: number;
@@ -5857,7 +5860,7 @@ export interface components {
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When the attempt started.
+             * @description Time at which the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -5876,7 +5879,7 @@ export interface components {
              */
             type: "sent" | "delivered" | "bounced" | "complained" | "rejected";
             /**
-             * @description More specific kind: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source.
+             * @description More specific type: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source.
              * @example null
              */
             subtype: string | null;
@@ -5899,17 +5902,17 @@ export interface components {
         };
         EmailAttachmentItem: {
             /**
-             * @description File name.
+             * @description File name of the attachment.
              * @example invoice.pdf
              */
             filename: string;
             /**
-             * @description Media type.
+             * @description Media type of the attachment.
              * @example application/pdf
              */
             content_type: string;
             /**
-             * @description Size in bytes.
+             * @description Size of the attachment in bytes.
              * @example 48213
              */
             size_bytes: number;
@@ -5921,7 +5924,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The sender.
+             * @description Sender of the email.
              * @example Shop <shop@example.com>
              */
             from: string;
@@ -5933,7 +5936,7 @@ export interface components {
              */
             to: string[];
             /**
-             * @description The subject.
+             * @description Subject of the email.
              * @example Your order
              */
             subject: string;
@@ -5946,7 +5949,7 @@ export interface components {
             status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
-             * @description When the email was accepted.
+             * @description Time at which the email was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
@@ -5957,17 +5960,17 @@ export interface components {
              */
             scheduled_at?: string;
             /**
-             * @description Recipients of a copy.
+             * @description Addresses in the `cc` field.
              * @example []
              */
             cc: string[];
             /**
-             * @description Recipients of a blind copy.
+             * @description Addresses in the `bcc` field, which receive a blind copy.
              * @example []
              */
             bcc: string[];
             /**
-             * @description Addresses that replies go to.
+             * @description Addresses to which replies are sent.
              * @example [
              *       "support@example.com"
              *     ]
@@ -6032,17 +6035,17 @@ export interface components {
         };
         EmailFileItem: {
             /**
-             * @description File name.
+             * @description File name of the attachment.
              * @example invoice.pdf
              */
             filename: string;
             /**
-             * @description Media type.
+             * @description Media type of the attachment.
              * @example application/pdf
              */
             content_type: string;
             /**
-             * @description Size in bytes after decoding.
+             * @description Size of the attachment in bytes after decoding.
              * @example 48213
              */
             size_bytes: number;
@@ -6074,7 +6077,7 @@ export interface components {
             /** @description Attachments in their original order. */
             attachments: components["schemas"]["EmailFileItem"][];
             /**
-             * @description `true` if any part of this answer was truncated. The raw message is always complete.
+             * @description `true` if any part of this response was truncated. The raw message is always complete.
              * @example false
              */
             truncated: boolean;
@@ -6138,7 +6141,7 @@ export interface components {
             /** @description The suppressions of this page. */
             data: components["schemas"]["SuppressionItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; `null` on the last page.
+             * @description Pass this value as `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -6157,7 +6160,7 @@ export interface components {
              */
             destination: string;
             /**
-             * @description Condition that selects the mail for this destination. Null for all mail.
+             * @description Condition that selects the mail for this destination. Null if the destination receives all mail.
              * @example {
              *       "path": "$.subject",
              *       "op": "starts_with",
@@ -6196,14 +6199,14 @@ export interface components {
              */
             domain: string;
             /**
-             * @description Ids of the destinations of the alias's mail.
+             * @description Ids of the destinations that receive the alias's mail.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds: string[];
             /**
-             * @description Destinations of the alias's mail, with their filters.
+             * @description Destinations that receive the alias's mail, with their filters.
              * @example [
              *       {
              *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -6224,7 +6227,7 @@ export interface components {
              */
             allowedSenders: string[];
             /**
-             * @description Maximum size of a message in bytes. Null for the limit of the listener, 40 MB.
+             * @description Maximum size of a message in bytes. Null if the mail server's limit of 40 MB applies.
              * @example null
              */
             maxSizeBytes: number | null;
@@ -6239,7 +6242,7 @@ export interface components {
             /** @description The aliases of this page. */
             data: components["schemas"]["AliasItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page; null on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -6251,8 +6254,9 @@ export interface components {
              */
             destination: string;
             /**
-             * @description Selects the mail for this destination: a condition on the fields of the event, in the grammar of endpoints' route
-             *     filters (a leaf without `type` is `json`). Null or left out for all mail.
+             * @description Condition that selects the mail for this destination: it checks fields of the event, in the grammar of endpoints'
+             *     route filters. A condition without `type` has the type `json`. If null or omitted, the destination receives all
+             *     mail.
              * @example {
              *       "path": "$.subject",
              *       "op": "starts_with",
@@ -6283,15 +6287,16 @@ export interface components {
              */
             localPart: string;
             /**
-             * @description Destinations of the alias's mail, which they receive as events of type `email.received`. Short form of `routes`.
-             *     Without destinations, mail is stored but not forwarded.
+             * @description Destinations that receive the alias's mail as events of type `email.received`. Short form of `routes`. Without
+             *     destinations, mail is stored but not forwarded.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds?: string[];
             /**
-             * @description Destinations of the alias's mail, each with an optional filter. Mail that matches no filter is `ignored`.
+             * @description Destinations that receive the alias's mail, each with an optional filter. Mail that matches no filter gets the
+             *     status `ignored`.
              * @example [
              *       {
              *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -6314,23 +6319,24 @@ export interface components {
              */
             allowedSenders?: string[];
             /**
-             * @description Maximum size of a message in bytes. Larger messages are rejected with 552. Null or left out for the limit of the
-             *     listener, 40 MB.
+             * @description Maximum size of a message in bytes. Larger messages are rejected with 552. If null or omitted, the mail server's
+             *     limit of 40 MB applies.
              * @example 10485760
              */
             maxSizeBytes?: number | null;
         };
         AliasChangesBody: {
             /**
-             * @description New destinations of the alias's mail. Short form of `routes`. Destinations that stay keep their filters.
+             * @description Destinations that now receive the alias's mail. Short form of `routes`. Destinations that stay in the list keep
+             *     their filters.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds?: string[];
             /**
-             * @description New destinations of the alias's mail, each with an optional filter. A filter that is null or left out selects all
-             *     mail.
+             * @description Destinations that now receive the alias's mail, each with an optional filter. If a filter is null or omitted, the
+             *     destination receives all mail.
              * @example [
              *       {
              *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -6352,8 +6358,8 @@ export interface components {
              */
             allowedSenders?: string[];
             /**
-             * @description Maximum size of a message in bytes. Larger messages are rejected with 552. Null for the limit of the listener, 40
-             *     MB.
+             * @description Maximum size of a message in bytes. Larger messages are rejected with 552. If null, the mail server's limit of 40
+             *     MB applies.
              * @example 10485760
              */
             maxSizeBytes?: number | null;
@@ -6370,12 +6376,12 @@ export interface components {
              */
             message_id: string | null;
             /**
-             * @description From header. Until the message was read, the envelope sender.
+             * @description From header. Until the message is parsed, this is the envelope sender.
              * @example Ada <ada@example.com>
              */
             from: string;
             /**
-             * @description Subject. Null until the message was read.
+             * @description Subject of the message. Null until the message is parsed.
              * @example Order 42
              */
             subject: string | null;
@@ -6392,14 +6398,14 @@ export interface components {
              */
             auth: "pass" | "fail" | "none";
             /**
-             * @description `received` until it was read, then `processed` or `quarantined`.
+             * @description `received` until the message is parsed, then `processed` or `quarantined`.
              * @example processed
              * @enum {string}
              */
             state: "received" | "processed" | "quarantined";
             /**
              * @description Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
-             *     sender_unverified (name servers did not answer). Null for other messages, and after a release.
+             *     sender_unverified (name servers did not answer). Null for other messages, and after the message was released.
              * @example null
              */
             reason: string | null;
@@ -6408,7 +6414,7 @@ export interface components {
             /** @description The messages of this page. */
             data: components["schemas"]["ReceivedMessageItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page; null on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -6427,8 +6433,8 @@ export interface components {
         };
         ReceivedVerdictsItem: {
             /**
-             * @description SPF result: whether the client may send mail for the domain of the envelope sender, or of the HELO for a null
-             *     sender (RFC 7208).
+             * @description SPF result: whether the connecting client may send mail for the domain of the envelope sender. For a null sender,
+             *     the HELO domain is checked (RFC 7208).
              * @example pass
              * @enum {string}
              */
@@ -6441,32 +6447,32 @@ export interface components {
             dkim: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
              * @description DMARC result: whether SPF or DKIM passed for the domain of the author (RFC 9989). `temperror` if name servers did
-             *     not answer a query that would have decided this.
+             *     not answer a decisive query.
              * @example pass
              * @enum {string}
              */
             dmarc: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description ARC result of forwarders (RFC 8617). For information only.
+             * @description Result of checking the ARC headers that forwarders added (RFC 8617). For information only.
              * @example none
              * @enum {string}
              */
             arc: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description Result of rspamd. `disabled` if none is configured.
+             * @description Result of the spam check by rspamd. `disabled` if rspamd is not configured.
              * @example disabled
              * @enum {string}
              */
             spam: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
             /**
-             * @description Result of clamd. `disabled` if none is configured.
+             * @description Result of the virus check by clamd. `disabled` if clamd is not configured.
              * @example disabled
              * @enum {string}
              */
             virus: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
             /**
-             * @description Policy that the author's domain publishes for mail that fails DMARC. Null without a record, and if name servers did
-             *     not answer.
+             * @description Policy that the author's domain publishes for mail that fails DMARC. Null if the domain has no DMARC record or name
+             *     servers did not answer.
              * @example reject
              * @enum {string|null}
              */
@@ -6521,12 +6527,12 @@ export interface components {
              */
             alias: string;
             /**
-             * @description Id of the alias, which event filters know as `endpoint`.
+             * @description Id of the alias. Event filters use it as `endpoint`.
              * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint_id: string;
             /**
-             * @description From header.
+             * @description From header of the message.
              * @example Ada <ada@example.com>
              */
             from: string;
@@ -6555,7 +6561,7 @@ export interface components {
              */
             recipients: string[];
             /**
-             * @description Subject.
+             * @description Subject of the message.
              * @example Order 42
              */
             subject: string;
@@ -6572,18 +6578,18 @@ export interface components {
              */
             date: string | null;
             /**
-             * @description Text, up to 1 MB (64 KB in the event). Null if the message has none.
+             * @description Text of the message, up to 1 MB (64 KB in the event). Null if the message has none.
              * @example Where is it?
              */
             text: string | null;
             /**
-             * @description Unsanitized HTML, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the message has
-             *     none.
+             * @description Unsanitized HTML of the message, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the
+             *     message has none.
              * @example null
              */
             html: string | null;
             /**
-             * @description Whether the text, the HTML, the headers or a long list was cut. `raw_url` has the whole message.
+             * @description Whether the text, the HTML, the headers or a long list was truncated. `raw_url` has the whole message.
              * @example false
              */
             truncated: boolean;
@@ -6601,10 +6607,10 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
-            /** @description All headers in their order, including repeated ones. */
+            /** @description All headers in their original order, including repeated ones. */
             header_lines: components["schemas"]["ReceivedHeaderItem"][];
             /**
-             * @description Message-ID that this message answers (In-Reply-To). Null if there is none.
+             * @description Message-ID to which this message replies (In-Reply-To). Null if there is none.
              * @example null
              */
             in_reply_to: string | null;
@@ -6614,7 +6620,7 @@ export interface components {
              */
             references: string[];
             /**
-             * @description Whether the message was sent automatically (RFC 3834). Do not answer such a message automatically.
+             * @description Whether the message was sent automatically (RFC 3834). Do not reply to an automatic message automatically.
              * @example false
              */
             auto_submitted: boolean;
@@ -6622,7 +6628,7 @@ export interface components {
             verdicts: components["schemas"]["ReceivedVerdictsItem"];
             /**
              * @description State of the message's event: delivered, retrying, dlq, failed, ignored (the alias has no destination), parked (the
-             *     message could not be read) or quarantined. `received` until the message was read.
+             *     message could not be parsed) or quarantined. `received` until the message is parsed.
              * @example delivered
              */
             status: string;
@@ -6638,7 +6644,7 @@ export interface components {
              */
             auth: "pass" | "fail" | "none";
             /**
-             * @description Reason why the message could not be read, as a sentence. Null if it could be read.
+             * @description Reason why the message could not be parsed, as a sentence. Null if it could be parsed.
              * @example null
              */
             parse_error: string | null;
@@ -6647,43 +6653,43 @@ export interface components {
              * @example https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/raw
              */
             raw_url: string;
-            /** @description Attached files, in their order. */
+            /** @description Attached files, in their original order. */
             attachments: components["schemas"]["ReceivedAttachmentItem"][];
         };
         AliasReplayBody: {
             /**
              * Format: date-time
-             * @description Only messages accepted at or after this time (RFC 3339).
+             * @description Selects only messages accepted at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Only messages accepted at or before this time (RFC 3339).
+             * @description Selects only messages accepted at or before this time (RFC 3339).
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
             /**
-             * @description Only messages whose event is in this state.
+             * @description Selects only messages whose event is in this state.
              * @example dlq
              * @enum {string}
              */
             status?: "delivered" | "failed" | "retrying" | "dlq";
             /**
-             * @description If true, only counts and sends nothing.
+             * @description If true, only counts the messages and sends nothing.
              * @default false
              * @example false
              */
             dry_run: boolean;
             /**
-             * @description The `next_cursor` of the previous call, with the same fields. Leave it out for the first call.
+             * @description The `next_cursor` of the previous call, with the same other fields. Omit it for the first call.
              * @example WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl
              */
             cursor?: string;
         };
         AliasReplayItem: {
             /**
-             * @description Id of this call.
+             * @description Id of this replay call.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
@@ -6693,7 +6699,7 @@ export interface components {
              */
             alias_id: string;
             /**
-             * @description Whether the call only counted.
+             * @description Whether the call only counted messages.
              * @example false
              */
             dry_run: boolean;
@@ -6703,12 +6709,12 @@ export interface components {
              */
             scanned: number;
             /**
-             * @description Number of messages that are sent again, or would be.
+             * @description Number of messages that are sent again, or would be with `dry_run`.
              * @example 2
              */
             replayed: number;
             /**
-             * @description Number of deliveries created for them, or that would be: one for each destination.
+             * @description Number of deliveries that are created, or would be with `dry_run`. Each message has one for each destination.
              * @example 2
              */
             enqueued: number;
@@ -6723,14 +6729,14 @@ export interface components {
              */
             excluded: number;
             /**
-             * @description Ids of the destinations that the messages are sent to.
+             * @description Ids of the destinations to which the messages are sent.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinations: string[];
             /**
-             * @description Pass it as `cursor` for the next 1,000; null when there are no more.
+             * @description Pass this value as `cursor` to process the next 1,000 messages; null if there are no more.
              * @example null
              */
             next_cursor: string | null;
@@ -6796,7 +6802,8 @@ export interface components {
              */
             verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
             /**
-             * @description `paused` parks requests. `disabled` means that Posthorn switched the endpoint off.
+             * @description `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
+             *     endpoint off.
              * @example active
              * @enum {string}
              */
@@ -6847,8 +6854,8 @@ export interface components {
              */
             destination: string;
             /**
-             * @description Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
-             *     selects all events.
+             * @description Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
+             *     type `json`. `null` selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -6883,8 +6890,8 @@ export interface components {
         };
         ResponseRule: {
             /**
-             * @description Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
-             *     `path` where the type has one. At most 8 levels and 64 leaves.
+             * @description Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}`. Some types also
+             *     need `name` or `path`. At most 8 levels of nesting and 64 `{type, op, value}` conditions.
              * @example {
              *       "type": "json",
              *       "path": "$.type",
@@ -6955,7 +6962,7 @@ export interface components {
              */
             url?: string;
             /**
-             * @description Behavior if the transform fails: `closed` parks the event, `open` delivers it unchanged.
+             * @description Behavior if the transform fails: `closed` stores the event as `parked`, `open` delivers it unchanged.
              * @default closed
              * @example closed
              * @enum {string}
@@ -6986,12 +6993,12 @@ export interface components {
              */
             status?: number;
             /**
-             * @description Body of that response, at most 64 KB.
+             * @description Body of the response to requests that are not a handshake, at most 64 KB.
              * @example ok
              */
             body?: string;
             /**
-             * @description Headers of that response, at most 32.
+             * @description Headers of the response to requests that are not a handshake, at most 32.
              * @example {
              *       "content-type": "text/plain"
              *     }
@@ -7010,7 +7017,7 @@ export interface components {
              */
             secret?: string;
             /**
-             * @description Required for `ebay-challenge`. For `slack-challenge`, the legacy token of the app.
+             * @description Token of the provider. Required for `ebay-challenge`. For `slack-challenge`, the legacy token of the app.
              * @example a-token-of-the-provider
              */
             verificationToken?: string;
@@ -7067,7 +7074,7 @@ export interface components {
              */
             issuer?: string;
             /**
-             * @description For `jwt`: value that `aud` must equal or contain. Set at least one of this, `issuer`, `claims` and
+             * @description For `jwt`: value that `aud` must equal or contain. Set at least one of `audience`, `issuer`, `claims` and
              *     `bodyHashClaim`, because the same keys also sign tokens for others.
              * @example https://hooks.example.com/in/acme/orders
              */
@@ -7146,7 +7153,7 @@ export interface components {
             responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
             /** @description Transform that changes events before they are routed. */
             transform?: components["schemas"]["TransformConfig"] | null;
-            /** @description Response settings. Defaults to the preset's response. Secrets that are omitted stay, unless the type changes. */
+            /** @description Response settings. Defaults to the preset's response. Omitted secrets keep their values unless the type changes. */
             response?: components["schemas"]["ResponseConfig"] | null;
             /**
              * @description Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
@@ -7157,9 +7164,9 @@ export interface components {
             /** @description Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
             verificationConfig?: components["schemas"]["VerificationConfig"] | null;
             /**
-             * @description HTTP methods that the endpoint accepts. Any method is accepted if omitted, `null` or empty. Requests with another
+             * @description HTTP methods that the endpoint accepts. If omitted, `null` or empty, any method is accepted. Requests with another
              *     method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
-             *     check the URL before it saves it.
+             *     check the URL before saving it.
              * @example [
              *       "POST"
              *     ]
@@ -7167,12 +7174,13 @@ export interface components {
             allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
             /**
              * @description Drops requests that a provider resends. A request whose id was received within the window gets the response of the
-             *     first request and creates no event. It is stored as a raw request with the status `duplicate`. Nothing is dropped
-             *     if omitted.
+             *     first request and creates no event. The dropped request is stored as a raw request with the status `duplicate`. If
+             *     omitted, no requests are dropped.
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
-             * @description `paused` keeps responding to requests, but parks them. Defaults to `active` for a new endpoint.
+             * @description A `paused` endpoint still responds to requests, but stores them as `parked`. Defaults to `active` for a new
+             *     endpoint.
              * @example active
              * @enum {string}
              */
@@ -7194,8 +7202,8 @@ export interface components {
              */
             path?: string | null;
             /**
-             * @description Ingest domain: the platform's domain or one of your verified webhook domains. Defaults to the host of `url`, or
-             *     without `url` to the platform's domain.
+             * @description Ingest domain: the platform's domain or one of your verified webhook domains. Defaults to the host of `url`.
+             *     Without `url`, it defaults to the platform's domain.
              * @example pdom_00000000000000000000000001
              */
             domainId?: string | null;
@@ -7241,12 +7249,12 @@ export interface components {
              */
             status?: number;
             /**
-             * @description Body of that response, at most 64 KB.
+             * @description Body of the response to requests that are not a handshake, at most 64 KB.
              * @example ok
              */
             body?: string;
             /**
-             * @description Headers of that response, at most 32.
+             * @description Headers of the response to requests that are not a handshake, at most 32.
              * @example {
              *       "content-type": "text/plain"
              *     }
@@ -7298,7 +7306,8 @@ export interface components {
              */
             verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
             /**
-             * @description `paused` parks requests. `disabled` means that Posthorn switched the endpoint off.
+             * @description `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
+             *     endpoint off.
              * @example active
              * @enum {string}
              */
@@ -7333,7 +7342,7 @@ export interface components {
             responseProxy: components["schemas"]["ResponseProxyConfig"] | null;
             /** @description Transform that changes events before they are routed, with the defaults in effect. `null` if there is none. */
             transform: components["schemas"]["TransformConfig"] | null;
-            /** @description Response settings without secrets. `null` for the preset's response, or the default 200. */
+            /** @description Response settings without secrets. `null` if the preset's response or the default 200 is sent. */
             response: components["schemas"]["ResponseView"] | null;
             /** @description Settings of the verification scheme. `null` if the defaults apply. */
             verificationConfig: components["schemas"]["VerificationConfig"] | null;
@@ -7374,7 +7383,7 @@ export interface components {
             responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
             /** @description Transform that changes events before they are routed. */
             transform?: components["schemas"]["TransformConfig"] | null;
-            /** @description Response settings. Defaults to the preset's response. Secrets that are omitted stay, unless the type changes. */
+            /** @description Response settings. Defaults to the preset's response. Omitted secrets keep their values unless the type changes. */
             response?: components["schemas"]["ResponseConfig"] | null;
             /**
              * @description Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
@@ -7385,9 +7394,9 @@ export interface components {
             /** @description Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
             verificationConfig?: components["schemas"]["VerificationConfig"] | null;
             /**
-             * @description HTTP methods that the endpoint accepts. Any method is accepted if omitted, `null` or empty. Requests with another
+             * @description HTTP methods that the endpoint accepts. If omitted, `null` or empty, any method is accepted. Requests with another
              *     method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
-             *     check the URL before it saves it.
+             *     check the URL before saving it.
              * @example [
              *       "POST"
              *     ]
@@ -7395,19 +7404,20 @@ export interface components {
             allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
             /**
              * @description Drops requests that a provider resends. A request whose id was received within the window gets the response of the
-             *     first request and creates no event. It is stored as a raw request with the status `duplicate`. Nothing is dropped
-             *     if omitted.
+             *     first request and creates no event. The dropped request is stored as a raw request with the status `duplicate`. If
+             *     omitted, no requests are dropped.
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
-             * @description `paused` keeps responding to requests, but parks them. Defaults to `active` for a new endpoint.
+             * @description A `paused` endpoint still responds to requests, but stores them as `parked`. Defaults to `active` for a new
+             *     endpoint.
              * @example active
              * @enum {string}
              */
             status?: "active" | "paused";
             /**
-             * @description New URL of the endpoint. The old URL stops working immediately. A URL without a path means the organization's slug
-             *     alone.
+             * @description New URL of the endpoint. The old URL stops working immediately. A URL without a path stands for the URL that ends
+             *     with the organization's slug.
              * @example https://hooks.example.com/in/acme/payments
              */
             url?: string;
@@ -7447,8 +7457,8 @@ export interface components {
              */
             response: string | null;
             /**
-             * @description `true` if the provider checks the URL with an unsigned GET or HEAD request before it saves it. Such requests get
-             *     200 and create no event.
+             * @description `true` if the provider checks the URL with an unsigned GET or HEAD request before saving it. Such requests get 200
+             *     and create no event.
              * @example false
              */
             checks_url: boolean;
@@ -7490,7 +7500,7 @@ export interface components {
              */
             kind: "platform" | "custom";
             /**
-             * @description `true` if new endpoints are created on this domain unless another one is given.
+             * @description `true` if new endpoints are created on this domain unless another domain is given.
              * @example true
              */
             default: boolean;
@@ -7512,12 +7522,12 @@ export interface components {
         };
         RequestItem: {
             /**
-             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate has no event of its own.
+             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate creates no event.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Id of the event that the request created. For a duplicate, the event of the original request.
+             * @description Id of the event that the request created. For a duplicate, it is the event of the original request.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
@@ -7532,8 +7542,8 @@ export interface components {
              */
             path: string;
             /**
-             * @description `routed` to its deliveries, `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or its
-             *     transform failed), `ignored`, or a `duplicate` of an earlier request.
+             * @description `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
+             *     its transform failed), `ignored`, or `duplicate` (an earlier request had the same id).
              * @example routed
              * @enum {string}
              */
@@ -7561,20 +7571,20 @@ export interface components {
              */
             dedupe_id: string | null;
             /**
-             * @description Further processing result in one sentence: why the signature is invalid, why the request was parked, or that it was
+             * @description Additional information in one sentence: why the signature is invalid, why the request was parked, or that it was
              *     transformed.
              * @example null
              */
             note: string | null;
             /**
-             * @description Id of the request that this one replays. If a replay was replayed, this is the original request from the provider.
+             * @description Id of the request that this request replays. For a replay of a replay, this is the provider's original request.
              * @example null
              */
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description Time at which the request was released: it had been set aside, and a replay of it was then routed. `null` before
-             *     that.
+             * @description Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
+             *     `null` if it was not released.
              * @example null
              */
             released_at: string | null;
@@ -7616,12 +7626,12 @@ export interface components {
         };
         RequestDetailItem: {
             /**
-             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate has no event of its own.
+             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate creates no event.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Id of the event that the request created. For a duplicate, the event of the original request.
+             * @description Id of the event that the request created. For a duplicate, it is the event of the original request.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             event_id: string;
@@ -7636,8 +7646,8 @@ export interface components {
              */
             path: string;
             /**
-             * @description `routed` to its deliveries, `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or its
-             *     transform failed), `ignored`, or a `duplicate` of an earlier request.
+             * @description `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
+             *     its transform failed), `ignored`, or `duplicate` (an earlier request had the same id).
              * @example routed
              * @enum {string}
              */
@@ -7665,20 +7675,20 @@ export interface components {
              */
             dedupe_id: string | null;
             /**
-             * @description Further processing result in one sentence: why the signature is invalid, why the request was parked, or that it was
+             * @description Additional information in one sentence: why the signature is invalid, why the request was parked, or that it was
              *     transformed.
              * @example null
              */
             note: string | null;
             /**
-             * @description Id of the request that this one replays. If a replay was replayed, this is the original request from the provider.
+             * @description Id of the request that this request replays. For a replay of a replay, this is the provider's original request.
              * @example null
              */
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description Time at which the request was released: it had been set aside, and a replay of it was then routed. `null` before
-             *     that.
+             * @description Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
+             *     `null` if it was not released.
              * @example null
              */
             released_at: string | null;
@@ -7727,8 +7737,8 @@ export interface components {
              */
             ip: string;
             /**
-             * @description The response that the provider got. `null` for a replay, which nobody waits for, and for requests stored by
-             *     versions that did not record it.
+             * @description The response that the provider got. `null` for a replay, which has no waiting sender. Also `null` for requests
+             *     stored by versions that did not record it.
              */
             answer: components["schemas"]["RequestAnswer"] | null;
         };
@@ -7746,7 +7756,7 @@ export interface components {
         };
         EndpointTestBody: {
             /**
-             * @description Preset whose sample is sent, if not the endpoint's own preset.
+             * @description Preset whose sample event is sent. Defaults to the endpoint's own preset.
              * @example stripe
              */
             preset?: string;
@@ -7780,13 +7790,13 @@ export interface components {
         };
         TriedRouteBody: {
             /**
-             * @description Destination of the route, which only identifies the route in the response. It need not exist.
+             * @description Id of the destination, which only identifies the route in the response. The destination need not exist.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string | null;
             /**
-             * @description Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
-             *     selects all events.
+             * @description Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
+             *     type `json`. `null` selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -7803,7 +7813,10 @@ export interface components {
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             request: string;
-            /** @description Transform that changes the event before it is routed. `null` for none. A transform with a URL is called. */
+            /**
+             * @description Transform that changes the event before it is routed. `null` for none. If the transform has a URL, the URL is
+             *     called.
+             */
             transform?: components["schemas"]["TransformConfig"] | null;
             /** @description The routes to evaluate. */
             routes?: components["schemas"]["TriedRouteBody"][];
@@ -7824,7 +7837,7 @@ export interface components {
         };
         TriedAnswer: {
             /**
-             * @description Position of the rule, starting at 0. `null` for the default response.
+             * @description Position of the matching rule, starting at 0. `null` for the default response.
              * @example 0
              */
             rule: number | null;
@@ -7850,9 +7863,9 @@ export interface components {
         };
         TrialResult: {
             /**
-             * @description `routed`, `quarantined` (its signature is invalid), `parked` (its transform fails, or filters or rules exceed their
-             *     time limit) or `ignored` (the transform drops it, or no route matches). The results of all steps are given, even if
-             *     an earlier step fails.
+             * @description `routed`, `quarantined` (the signature is invalid), `parked` (the transform fails, or filters or rules exceed their
+             *     time limit) or `ignored` (the transform drops the event, or no route matches). The results of all steps are given,
+             *     even if an earlier step fails.
              * @example routed
              * @enum {string}
              */
@@ -7904,7 +7917,7 @@ export interface components {
             headers_removed: string[];
             /** @description Result of each route for the event, in the order in which the routes were given. */
             routes: components["schemas"]["TriedRoute"][];
-            /** @description Response that the rules produce. `null` if no rule applies. A proxy is not called. */
+            /** @description Response that the rules produce. `null` if no rule applies. A response proxy is not called. */
             answer: components["schemas"]["TriedAnswer"] | null;
         };
         ReportItem: {
@@ -7914,7 +7927,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The email that the report is about, or claims to be about. Null if it names none.
+             * @description The email that the report is about, or claims to be about. Null if the report names no email.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             email_id: string | null;
@@ -7932,15 +7945,15 @@ export interface components {
             kind: string | null;
             /**
              * @description Result of processing. `recorded`: added to the email's timeline. `unmatched`: no email, or no recipient of the
-             *     email, matches it. `untrusted`: the report proves nothing. `ignored`: the report says nothing about a delivery.
-             *     `waiting`: not processed yet.
+             *     email, matches the report. `untrusted`: the report contains no proof that it belongs to the email. `ignored`: the
+             *     report says nothing about a delivery. `waiting`: not processed yet.
              * @example unmatched
              * @enum {string}
              */
             state: "waiting" | "recorded" | "unmatched" | "untrusted" | "ignored";
             /**
-             * @description Reason why the report was not recorded: `recipient_unknown`, `email_gone`, `not_proven`, `auto_reply`, `no_report`
-             *     or `nothing_new`. Null otherwise.
+             * @description Reason why the report was not recorded: `email_unknown`, `email_gone`, `recipient_unknown`, `not_proven`,
+             *     `auto_reply`, `no_report` or `nothing_new`. Null otherwise.
              * @example recipient_unknown
              */
             reason: string | null;
@@ -7981,7 +7994,7 @@ export interface components {
             /** @description The reports of this page. */
             data: components["schemas"]["ReportItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @description Pass this value as `cursor` to get the next page; null on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -8002,8 +8015,8 @@ export interface components {
              */
             destination: string;
             /**
-             * @description Condition that selects the events, in the grammar of `when`. A condition without `type` has the type `json`. `null`
-             *     selects all events.
+             * @description Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
+             *     type `json`. `null` selects all events.
              * @example {
              *       "path": "$.type",
              *       "op": "starts_with",
@@ -8044,7 +8057,7 @@ export interface components {
              */
             description: string | null;
             /**
-             * @description Heading in the catalogue.
+             * @description Heading under which the catalogue lists the event type.
              * @example Billing
              */
             group: string | null;
@@ -8097,12 +8110,12 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Heading in the catalogue; `null` removes it.
+             * @description Heading under which the catalogue lists the event type; `null` removes it.
              * @example Billing
              */
             group?: string | null;
             /**
-             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A schema that differs creates a new version.
+             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A changed schema creates a new version.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -8157,7 +8170,7 @@ export interface components {
              */
             description: string | null;
             /**
-             * @description Heading in the catalogue.
+             * @description Heading under which the catalogue lists the event type.
              * @example Billing
              */
             group: string | null;
@@ -8277,7 +8290,7 @@ export interface components {
              */
             path: string;
             /**
-             * @description Original value and stored value.
+             * @description Original value of the number and the value that is stored.
              * @example 9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits
              */
             message: string;
@@ -8324,12 +8337,12 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Heading in the catalogue; `null` removes it.
+             * @description Heading under which the catalogue lists the event type; `null` removes it.
              * @example Billing
              */
             group?: string | null;
             /**
-             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A schema that differs creates a new version.
+             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A changed schema creates a new version.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -8419,7 +8432,7 @@ export interface components {
             error: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | null;
             /**
              * Format: date-time
-             * @description When the attempt started.
+             * @description Time at which the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -8443,15 +8456,15 @@ export interface components {
             endpoint: string | null;
             /**
              * @description `retrying` until the outcome is final, then `delivered`, `dlq` (all retries are used up) or `failed` (a retry
-             *     cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked` or
-             *     `ignored` (no route or subscription matched).
+             *     cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked`
+             *     (stored but not processed further) or `ignored` (no route or subscription matched).
              * @example delivered
              * @enum {string}
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint; see its
-             *     deliveries instead.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, whose
+             *     deliveries show the targets.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
@@ -8462,7 +8475,7 @@ export interface components {
             message_id: string | null;
             /**
              * Format: date-time
-             * @description When the event was accepted.
+             * @description Time at which the event was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
@@ -8482,8 +8495,8 @@ export interface components {
             last_attempt: components["schemas"]["LastAttemptItem"] | null;
             /**
              * Format: date-time
-             * @description When the next attempt of any delivery is due; `null` if none is due. It may be later while a circuit is open; the
-             *     event's detail shows the exact time.
+             * @description Time at which the next attempt of any delivery is due; `null` if none is due. While a circuit is open, the attempt
+             *     may be made later. The event's detail shows the exact time.
              * @example 2026-11-21T09:35:00.000Z
              */
             next_attempt_at: string | null;
@@ -8492,16 +8505,15 @@ export interface components {
             /** @description The events of this page. */
             data: components["schemas"]["ListedEventItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; `null` on the last page. If few events match among very many, a page can be
+             * @description Pass this value as `cursor` to get the next page; `null` on the last page. If only few events match, a page can be
              *     short or empty and still have a next page.
              * @example null
              */
             next_cursor: string | null;
             /**
              * Format: date-time
-             * @description Set if the page ended early because it reached the limit of rows scanned per page (3,000 to 10,000 rows of an
-             *     index). All events from this time on were searched. Continue with `cursor`, or narrow the range with `since` and
-             *     `until`.
+             * @description Set only if the page ended early at the limit of rows scanned per page (3,000 to 10,000 rows of an index). All
+             *     events since this time were searched. Continue with `cursor`, or narrow the range with `since` and `until`.
              * @example 2026-11-20T00:00:00.000Z
              */
             searched_to?: string;
@@ -8513,20 +8525,20 @@ export interface components {
              */
             count: number;
             /**
-             * @description `true` if there may be more: display it as `10,000+`, or `412+`.
+             * @description `true` if there may be more events. Display the count as `10,000+` or `412+`.
              * @example false
              */
             is_capped: boolean;
             /**
              * Format: date-time
-             * @description Set if the count stopped early at the limit of scanned rows. All events from this time on were counted.
+             * @description Set only if the count stopped early at the limit of scanned rows. All events since this time were counted.
              * @example 2026-11-20T00:00:00.000Z
              */
             searched_to?: string;
         };
         DeliveryCircuitItem: {
             /**
-             * @description `open` holds all deliveries back; `half_open` is trying one of them.
+             * @description `open` holds all deliveries back; `half_open` tries one of them.
              * @example open
              * @enum {string}
              */
@@ -8552,7 +8564,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description A destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint.
+             * @description Target of the delivery: a destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
@@ -8564,19 +8576,20 @@ export interface components {
             status: "delivered" | "failed" | "retrying" | "dlq";
             /**
              * Format: date-time
-             * @description When the next attempt is due; `null` if none is due. While the circuit is open, it is no earlier than the next
+             * @description Time at which the next attempt is due; `null` if none is due. While the circuit is open, it is not before the next
              *     probe.
              * @example null
              */
             next_attempt_at: string | null;
             /**
-             * @description Set while the delivery waits for its target's circuit to close. It is sent after a probe succeeds. Waiting uses up
-             *     no attempt.
+             * @description Circuit breaker of the target. Present while the delivery waits for the circuit to close. The delivery is sent
+             *     after a probe succeeds. Waiting does not count as an attempt.
              * @example null
              */
             circuit: components["schemas"]["DeliveryCircuitItem"] | null;
             /**
-             * @description Why the delivery failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused,
+             * @description Why the delivery failed: gone (the receiver responded with 410), target_gone (the target was deleted),
+             *     target_disabled, filter_undecided (the filter took too long), refused (the payload will never be accepted),
              *     cancelled, erased, expired or superseded (by a replay).
              * @example null
              */
@@ -8589,7 +8602,7 @@ export interface components {
         };
         AttemptItem: {
             /**
-             * @description The delivery that the attempt belongs to: the `id` of an entry of `deliveries`.
+             * @description The delivery that the attempt belongs to: the `id` of an item in `deliveries`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             delivery: string;
@@ -8599,7 +8612,7 @@ export interface components {
              */
             destination: string;
             /**
-             * @description Attempt number within the delivery, starting at 1.
+             * @description Number of the attempt within its delivery, starting at 1.
              * @example 1
              */
             number: number;
@@ -8615,7 +8628,7 @@ export interface components {
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When the attempt started.
+             * @description Time at which the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -8655,15 +8668,15 @@ export interface components {
             endpoint: string | null;
             /**
              * @description `retrying` until the outcome is final, then `delivered`, `dlq` (all retries are used up) or `failed` (a retry
-             *     cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked` or
-             *     `ignored` (no route or subscription matched).
+             *     cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked`
+             *     (stored but not processed further) or `ignored` (no route or subscription matched).
              * @example delivered
              * @enum {string}
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint; see its
-             *     deliveries instead.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, whose
+             *     deliveries show the targets.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
@@ -8674,7 +8687,7 @@ export interface components {
             message_id: string | null;
             /**
              * Format: date-time
-             * @description When the event was accepted.
+             * @description Time at which the event was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
@@ -8696,7 +8709,7 @@ export interface components {
             application?: string;
             /**
              * Format: date-time
-             * @description When the payload was erased; absent if it was not.
+             * @description Time at which the payload was erased; absent if it was not erased.
              * @example 2026-11-21T09:30:00.000Z
              */
             payload_erased_at?: string;
@@ -8783,7 +8796,7 @@ export interface components {
              */
             status: number;
             /**
-             * @description Response headers with names in lower case, repeated ones joined, up to 4 KB. Cookies and tokens appear as
+             * @description Response headers with names in lower case, up to 4 KB. Repeated headers are joined. Cookies and tokens appear as
              *     `(hidden)`.
              * @example {
              *       "content-type": "text/html",
@@ -8797,7 +8810,7 @@ export interface components {
         };
         ExchangeItem: {
             /**
-             * @description The delivery that the attempt belongs to: the `id` of an entry of the event's `deliveries`.
+             * @description The delivery that the attempt belongs to: the `id` of an item in the event's `deliveries`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
              */
             delivery: string;
@@ -8808,7 +8821,7 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When the attempt started.
+             * @description Time at which the attempt started.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -8877,20 +8890,20 @@ export interface components {
         };
         Cancelled: {
             /**
-             * @description Number of deliveries that were ended, or that end with the attempt in flight.
+             * @description Number of cancelled deliveries, including those that end with the attempt in flight.
              * @example 12
              */
             cancelled: number;
         };
         PullBacklogItem: {
             /**
-             * @description Number of items after the position.
+             * @description Number of events after the committed position.
              * @example 42
              */
             count: number;
             /**
-             * @description `true` if there may be more items than `count`. Counting stops at 1,000 items. For an endpoint, it also stops after
-             *     the destination's next 5,000 items, of which only the endpoint's own are counted.
+             * @description `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, it also stops
+             *     after the next 5,000 events of the destination, and only the endpoint's own are counted.
              * @example false
              */
             is_capped: boolean;
@@ -8918,14 +8931,14 @@ export interface components {
              */
             name: string;
             /**
-             * @description The destination's status. The items of a disabled destination can still be pulled.
+             * @description The destination's status. The events of a disabled destination can still be pulled.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
             /**
-             * @description The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all items of the
-             *     destination.
+             * @description The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all events of
+             *     the destination.
              * @example null
              */
             endpoint: string | null;
@@ -8941,14 +8954,14 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             committed_at: string | null;
-            /** @description Items that are not acknowledged yet. */
+            /** @description Events that are not acknowledged yet. */
             backlog: components["schemas"]["PullBacklogItem"];
         };
         PullPositionPage: {
             /** @description The positions. */
             data: components["schemas"]["PullPositionItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; `null` on the last page.
+             * @description Pass this value as `cursor` to get the next page; `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -8986,7 +8999,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Id to deduplicate on. It is the same each time the event is delivered.
+             * @description Id for detecting duplicates. It is the same each time the event is delivered.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             webhook_id: string;
@@ -9001,14 +9014,14 @@ export interface components {
              */
             endpoint: string | null;
             /**
-             * @description Status of this delivery. Every event that can be pulled is `delivered`.
+             * @description Status of this delivery, which is always `delivered`.
              * @example delivered
              * @enum {string}
              */
             status: "delivered";
             /**
              * Format: date-time
-             * @description When the event was accepted.
+             * @description Time at which the event was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
@@ -9033,7 +9046,7 @@ export interface components {
              * @example false
              */
             replayed: boolean;
-            /** @description When the event passed each stage. */
+            /** @description Times at which the event passed each stage. */
             timings: components["schemas"]["PullTimings"];
             /**
              * @description Always empty: Posthorn makes no attempts for deliveries that are pulled.
@@ -9059,7 +9072,7 @@ export interface components {
             /** @description The events of this batch. */
             data: components["schemas"]["PullItem"][];
             /**
-             * @description Pass it as `cursor` after this batch is processed. `null` only if no event has ever been available.
+             * @description Pass this value as `cursor` after this batch is processed. `null` only if no event has ever been available.
              * @example WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl
              */
             next_cursor: string | null;
@@ -9073,7 +9086,7 @@ export interface components {
         };
         Acknowledged: {
             /**
-             * @description The last event that is committed now. It is later than the cursor's event if another consumer has committed more.
+             * @description The last committed event. It is later than the cursor's event if another consumer has committed more.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             committed_through: string;
@@ -9148,12 +9161,12 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
-             * @description Whether the endpoint takes deliveries now.
+             * @description Whether the endpoint accepts deliveries now.
              * @example active
              * @enum {string}
              */
             status: "active" | "disabled";
-            /** @description Circuit breaker of the endpoint; `null` if it uses a destination. */
+            /** @description Circuit breaker of the endpoint; `null` if the endpoint uses a destination. */
             circuit: components["schemas"]["EndpointCircuitItem"] | null;
         };
         FailingApplicationItem: {
@@ -9276,7 +9289,7 @@ export interface components {
              */
             success_rate: number | null;
             /**
-             * @description Durations of the attempts, including failed ones, with a precision of one sixteenth; `null` if there were no
+             * @description Durations of the attempts, including failed ones, accurate to one sixteenth of the value; `null` if there were no
              *     attempts.
              */
             latency_ms: components["schemas"]["LatencyItem"] | null;
@@ -9294,7 +9307,7 @@ export interface components {
             is_capped: boolean;
             /**
              * Format: date-time
-             * @description Due time of the environment's oldest due delivery that no worker has claimed. It is `null` if there is none, and
+             * @description Due time of the environment's oldest due delivery that no worker has started. It is `null` if there is none, and
              *     always `null` for an application.
              * @example null
              */
@@ -9350,7 +9363,7 @@ export interface components {
              */
             success_rate: number | null;
             /**
-             * @description Durations of the attempts, including failed ones, with a precision of one sixteenth; `null` if there were no
+             * @description Durations of the attempts, including failed ones, accurate to one sixteenth of the value; `null` if there were no
              *     attempts.
              */
             latency_ms: components["schemas"]["LatencyItem"] | null;
@@ -9364,7 +9377,7 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description End of the data: now, limited by the age of the rollups.
+             * @description End of the range: the current time. The data is about two seconds old.
              * @example 2026-11-21T09:30:00.000Z
              */
             until: string;
@@ -9452,13 +9465,13 @@ export interface components {
              */
             subject: string | null;
             /**
-             * @description Human-readable name of the subject; the kind of a job.
+             * @description Human-readable name of the subject, or the kind of the job if the subject is a job.
              * @example Orders
              */
             name: string | null;
             /**
              * Format: date-time
-             * @description Start of the problem, limited by how far back the check looks.
+             * @description Start of the problem, or the earliest time that the check examines if the problem is older.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string;
@@ -9474,7 +9487,7 @@ export interface components {
              */
             sentence: string;
             /**
-             * @description API path with more detail.
+             * @description Path of an API operation with more details.
              * @example /v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             url: string;
@@ -9491,18 +9504,18 @@ export interface components {
         RecoverBody: {
             /**
              * Format: date-time
-             * @description Only events accepted at or after this time (RFC 3339).
+             * @description Selects only events accepted at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Only events accepted at or before this time (RFC 3339). Defaults to the current time.
+             * @description Selects only events accepted at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
             /**
-             * @description Only deliveries that ended in this state. Both states if omitted.
+             * @description Selects only deliveries that ended in this state. If omitted, both states are included.
              * @example dlq
              * @enum {string}
              */
@@ -9516,7 +9529,7 @@ export interface components {
         };
         EventFilterQuery: {
             /**
-             * @description Only events in one of these states. Repeat the parameter, or separate the states with commas.
+             * @description Selects only events in one of these states. Repeat the parameter, or separate the states with commas.
              * @example [
              *       "dlq",
              *       "failed"
@@ -9524,60 +9537,61 @@ export interface components {
              */
             status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
             /**
-             * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
-             *     that went to this destination.
+             * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
+             *     application's endpoint, or sent to the destination.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint?: string;
             /**
-             * @description Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
-             *     With `status`, a delivery to this destination must also be in that state.
+             * @description Selects only events sent to this destination (id or ad-hoc URL), either directly, by a route, or by a send to an
+             *     application. If `status` is also given, the delivery to this destination must have that status.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string;
             /**
-             * @description Only events that were sent to this application, given as its `app_` id or your own id for it.
+             * @description Selects only events that were sent to this application, given by its `app_` id or your own uid.
              * @example customer-42
              */
             application?: string;
             /**
-             * @description Only events of exactly this type.
+             * @description Selects only events of exactly this type.
              * @example invoice.paid
              */
             event_type?: string;
             /**
-             * @description Only events of this message.
+             * @description Selects only events of this message.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id?: string;
             /**
-             * @description Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail).
+             * @description Selects only sent events (`outbound`, including emails), or only received ones (`inbound`, including received
+             *     mail).
              * @example outbound
              * @enum {string}
              */
             direction?: "outbound" | "inbound";
             /**
-             * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
-             *     deliveries, this is the last attempt of the delivery that determines the event's status.
+             * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
+             *     deliveries, this filter uses the delivery that determines the event's status.
              * @example timeout
              * @enum {string}
              */
             error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
             /**
-             * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
-             *     its received request (`req_`), or the `webhook-id` of a delivery.
+             * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
+             *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             q?: string;
             /**
              * Format: date-time
-             * @description Only events received at or after this time (RFC 3339).
+             * @description Selects only events received at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Only events received at or before this time (RFC 3339).
+             * @description Selects only events received at or before this time (RFC 3339).
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
@@ -9612,37 +9626,38 @@ export interface components {
             id: string;
             /**
              * @description `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
-             *     destination or an application, `application` for everything that was sent to an application, `requests` for the
-             *     requests that an endpoint set aside, `erase` for the erasure of an application, `events` for the events of a list.
+             *     destination or an application, `application` for everything that was sent to an application, `requests` for
+             *     requests that an endpoint quarantined or parked, `erase` for the erasure of an application, `events` for events
+             *     that a filter selects.
              * @example range
              * @enum {string}
              */
             kind: "range" | "recover" | "application" | "requests" | "erase" | "events";
             /**
-             * @description Subject of the job: an endpoint, a destination (`dst_`) or an application (`app_`). `null` for a job over a list of
-             *     events.
+             * @description Subject of the job: an endpoint, a destination (`dst_`) or an application (`app_`). `null` for a job of kind
+             *     `events`.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint: string | null;
             /**
-             * @description Action of a job over a list of events. `null` for any other job.
+             * @description Action of a job of kind `events`. `null` for any other job.
              * @example null
              * @enum {string|null}
              */
             action: "replay" | "recover" | "cancel" | null;
             /**
-             * @description Filters of the list of events, as given in the request. `null` for any other job.
+             * @description Filters of a job of kind `events`, as given in the request. `null` for any other job.
              * @example null
              */
             filter: components["schemas"]["EventFilterQuery"] | null;
             /**
-             * @description Maximum number of events of a job over a list of events, newest first. If the job ended with `scanned` equal to
-             *     this number, older events may remain.
+             * @description Maximum number of events that a job of kind `events` processes, newest first. If the job ended with `scanned` equal
+             *     to this number, older events may remain.
              * @example null
              */
             limit: number | null;
             /**
-             * @description `pending` until a worker takes the job, then `running`, finally `completed`, `stopped` or `failed`.
+             * @description `pending` until a worker starts the job, then `running`, finally `completed`, `stopped` or `failed`.
              * @example running
              * @enum {string}
              */
@@ -9675,14 +9690,14 @@ export interface components {
              */
             replay_id: string;
             /**
-             * @description `true` once a stop was requested. The job stops between two pages.
+             * @description `true` after a stop was requested. The job stops after the batch of events that it is processing.
              * @example false
              */
             stop_requested: boolean;
             /**
-             * @description Number of items in the time range when the job was requested: for a range replay events in any state, for a release
-             *     requests, for an erasure messages. Counted up to 100,000. For a job over a list of events, counted up to 10,000
-             *     like the list.
+             * @description Number of items in the time range when the job was requested. These are events in any state for a range replay,
+             *     requests for a release, and messages for an erasure. Counted up to 100,000. For a job of kind `events`, counted up
+             *     to 10,000.
              * @example 120
              */
             total_estimate: number;
@@ -9707,10 +9722,10 @@ export interface components {
              */
             enqueued: number;
             /**
-             * @description Number of events that were skipped because they match no route. Also counted are, for a recovery: cancelled
-             *     deliveries; for an application: events for endpoints that take no deliveries; for a release: requests that were set
-             *     aside again; for a job over a list of events: events without targets, cancelled events, and events for targets that
-             *     take no deliveries.
+             * @description Number of events that were skipped because they match no route. A recovery also counts cancelled deliveries. A
+             *     replay of an application also counts events for endpoints that accept no deliveries. A release also counts requests
+             *     that were quarantined or parked again. A job of kind `events` also counts events without targets, cancelled events,
+             *     and events for targets that accept no deliveries.
              * @example 3
              */
             skipped: number;
@@ -9725,15 +9740,15 @@ export interface components {
              */
             erased: components["schemas"]["ErasedItem"] | null;
             /**
-             * @description For a cancellation over a list of events: number of deliveries that it has ended so far, or that end with the
-             *     attempt in flight. `null` for any other job.
+             * @description For a cancellation of kind `events`: number of deliveries that it has ended so far, or that end with the attempt in
+             *     flight. `null` for any other job.
              * @example null
              */
             cancelled: number | null;
             /**
              * Format: date-time
-             * @description For a job over a list of events, which runs from the newest event backwards: all events received from this time on
-             *     were examined. `null` before the first event is examined, and for any other job.
+             * @description For a job of kind `events`, which runs from the newest event backwards: all events received since this time were
+             *     examined. `null` before the first event is examined, and for any other job.
              * @example null
              */
             searched_to: string | null;
@@ -9750,7 +9765,7 @@ export interface components {
              */
             destinations_used: string[];
             /**
-             * @description Reason of the failure.
+             * @description Reason why the job failed.
              * @example null
              */
             error: string | null;
@@ -9762,7 +9777,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Time at which a worker took the job.
+             * @description Time at which a worker started the job.
              * @example 2026-11-21T09:30:00.010Z
              */
             started_at: string | null;
@@ -9776,13 +9791,13 @@ export interface components {
         ApplicationReplayBody: {
             /**
              * Format: date-time
-             * @description Only events accepted at or after this time (RFC 3339).
+             * @description Selects only events accepted at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Only events accepted at or before this time (RFC 3339). Defaults to the current time.
+             * @description Selects only events accepted at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
@@ -9830,21 +9845,21 @@ export interface components {
         };
         CancelBody: {
             /**
-             * @description Only events of exactly this type.
+             * @description Selects only events of exactly this type.
              * @example invoice.paid
              */
             event_type?: string;
             /**
              * Format: date-time
-             * @description Only events accepted at or before this time (RFC 3339).
+             * @description Selects only events accepted at or before this time (RFC 3339).
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
         };
         EventReplayBody: {
             /**
-             * @description Sends the event only to these of its original destinations. 422 for any other destination. To send to destinations
-             *     that were added later, use a range replay.
+             * @description Sends the event only to these of its original destinations. Other destinations are rejected with 422. To send to
+             *     destinations that were added later, use `POST /v1/endpoints/{id}/replay`.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -9865,13 +9880,13 @@ export interface components {
         };
         RedriveBody: {
             /**
-             * @description Only dead letters of this destination, or of events that this inbound endpoint (its id or path) received.
+             * @description Selects only dead letters of this destination, or of events that this inbound endpoint (its id or path) received.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint?: string;
             /**
              * Format: date-time
-             * @description Only events received at or after this time (RFC 3339).
+             * @description Selects only events received at or after this time (RFC 3339).
              * @example 2026-11-20T00:00:00.000Z
              */
             since?: string;
@@ -9883,7 +9898,7 @@ export interface components {
              */
             redriven: number;
             /**
-             * @description Number of dead letters that stay, because their target is disabled or was deleted.
+             * @description Number of dead letters that are not sent, because their target is disabled or was deleted.
              * @example 0
              */
             skipped: number;
@@ -9891,24 +9906,24 @@ export interface components {
         RangeReplayBody: {
             /**
              * Format: date-time
-             * @description Only events received at or after this time (RFC 3339). Defaults to the time of the oldest stored event.
+             * @description Selects only events received at or after this time (RFC 3339). Defaults to the time of the oldest stored event.
              * @example 2026-11-14T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Only events received at or before this time (RFC 3339). Defaults to the current time.
+             * @description Selects only events received at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
             /**
-             * @description Only events in this state.
+             * @description Selects only events in this state.
              * @example dlq
              * @enum {string}
              */
             status?: "delivered" | "failed" | "retrying" | "dlq" | "ignored";
             /**
-             * @description Sends only to these destinations of the endpoint's routes. Defaults to all of them.
+             * @description Sends only to these destinations of the endpoint's routes. Defaults to all destinations of the routes.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -9928,7 +9943,7 @@ export interface components {
         };
         DryRunResult: {
             /**
-             * @description Id of this request.
+             * @description Id of this replay request.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
@@ -9986,13 +10001,13 @@ export interface components {
             status: "quarantined" | "parked";
             /**
              * Format: date-time
-             * @description Only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request.
+             * @description Selects only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request.
              * @example 2026-11-14T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Only requests received at or before this time (RFC 3339). Defaults to the current time.
+             * @description Selects only requests received at or before this time (RFC 3339). Defaults to the current time.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
@@ -10005,7 +10020,7 @@ export interface components {
         };
         ReleaseDryRunResult: {
             /**
-             * @description Id of this request.
+             * @description Id of this replay request.
              * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             replay_id: string;
@@ -10021,8 +10036,8 @@ export interface components {
              */
             scanned: number;
             /**
-             * @description Number of these requests that would be processed by the endpoint. The outcome is known only then: a request may be
-             *     set aside again.
+             * @description Number of these requests that the endpoint would process. The outcome is not known in advance: a request may be
+             *     quarantined or parked again.
              * @example 41
              */
             replayed: number;
@@ -10034,10 +10049,10 @@ export interface components {
         };
         EventJobBody: {
             /**
-             * @description `replay` resends each event to all its original targets, whatever the outcome was. `recover` takes events that are
-             *     `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` takes events
-             *     that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter has a
-             *     `destination`, all three affect only the deliveries to it.
+             * @description `replay` resends each event to all its original targets, whatever the outcome was. `recover` selects events that
+             *     are `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` selects
+             *     events that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter
+             *     has a `destination`, all three actions affect only the deliveries to it.
              * @example recover
              * @enum {string}
              */
@@ -10051,7 +10066,7 @@ export interface components {
              */
             filter: components["schemas"]["EventFilterQuery"];
             /**
-             * @description Maximum number of events to process. The newest events are taken first.
+             * @description Maximum number of events to process. The newest events are processed first.
              * @default 1000000
              * @example 1000
              */
@@ -10082,7 +10097,7 @@ export interface components {
              */
             action: "replay" | "recover" | "cancel";
             /**
-             * @description Number of events in the states that the action takes, counted up to 10,000 in the same way as `GET
+             * @description Number of events in the states that the action selects, counted up to 10,000 in the same way as `GET
              *     /v1/events/count`.
              * @example 400
              */
@@ -10094,7 +10109,7 @@ export interface components {
             is_capped: boolean;
             /**
              * Format: date-time
-             * @description Present if the count stopped at the search limit: all events from this time on were counted.
+             * @description Present only if the count stopped at the search limit. All events since this time were counted.
              * @example 2026-11-20T00:00:00.000Z
              */
             searched_to?: string;
@@ -10215,7 +10230,7 @@ export interface components {
              */
             access_token: string;
             /**
-             * @description Token type, which says how a request carries the token.
+             * @description Type of the token, which determines how a request carries it.
              * @example Bearer
              */
             token_type: string;
@@ -10499,7 +10514,7 @@ export interface components {
              */
             application: string;
             /**
-             * @description `customer`, or `preview` for a session in which someone of your organization sees the portal as the customer does.
+             * @description `customer`, or `preview` for a session in which a member of your organization sees the portal as the customer does.
              * @example customer
              * @enum {string}
              */
@@ -10597,7 +10612,7 @@ export interface components {
              *     ]
              */
             permissions: ("view" | "secrets" | "manage" | "resend")[];
-            /** @description Id of the application that the portal shows. */
+            /** @description The application that the portal shows. */
             application: components["schemas"]["PortalApplicationItem"];
             /**
              * @description Name of the organization that the portal belongs to.
@@ -10629,9 +10644,9 @@ export interface components {
              */
             expires_at: string;
         };
-        /** @description Body of every answer that is not 2xx. */
+        /** @description Body of every response that is not 2xx. */
         Error: {
-            /** @description What went wrong. */
+            /** @description Description of the error. */
             error: {
                 /**
                  * @description Error type, for programs.
@@ -10650,7 +10665,7 @@ export interface components {
                  */
                 request_id: string;
                 /**
-                 * @description More data, by error type. `check` and `fields` for validation_failed.
+                 * @description Additional data that depends on the error type, such as `check` and `fields` for validation_failed.
                  * @example {
                  *       "check": "schema",
                  *       "fields": [
@@ -10666,7 +10681,7 @@ export interface components {
                 };
             };
         };
-        /** @description An error of OAuth (RFC 6749, section 5.2). */
+        /** @description An OAuth error (RFC 6749, section 5.2). */
         OAuthError: {
             /**
              * @description Error code, for programs.
@@ -10725,7 +10740,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key lacks the scope. */
+        /** @description The key lacks the required scope. */
         InsufficientScope: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10750,7 +10765,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description No such resource in the key's environment. */
+        /** @description The key's environment does not have this resource. */
         NotFound: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10772,7 +10787,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A duplicate, or an Idempotency-Key that is in use or was used with another body. */
+        /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
         Conflict: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10962,12 +10977,12 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Number of requests that the quota allows: that of the key or of the organization, whichever is tighter.
+         * @description Number of requests that the quota allows: the quota of the key or of the organization, whichever is stricter.
          * @example 6000
          */
         "RateLimit-Limit": number;
         /**
-         * @description Number of requests left in the quota now.
+         * @description Number of requests that are currently left in the quota.
          * @example 5999
          */
         "RateLimit-Remaining": number;
@@ -10989,15 +11004,15 @@ export interface operations {
     listDestinations: {
         parameters: {
             query?: {
-                /** @description Only destinations of this type. */
+                /** @description Returns only destinations of this type. */
                 type?: string;
-                /** @description Only destinations whose last check had this result. */
+                /** @description Returns only destinations whose last check had this result. */
                 validation?: "pending" | "valid" | "stale" | "invalid";
-                /** @description Only destinations with this status. */
+                /** @description Returns only destinations with this status. */
                 status?: "active" | "disabled";
-                /** @description Only destinations whose circuit breaker is in this state. */
+                /** @description Returns only destinations whose circuit breaker is in this state. */
                 circuit?: "closed" | "open" | "half_open";
-                /** @description Only destinations whose name begins with this text, ignoring case. */
+                /** @description Returns only destinations whose name begins with this text, ignoring case. */
                 search?: string;
                 /** @description If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
                 count?: boolean;
@@ -11120,7 +11135,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -11154,14 +11169,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11175,7 +11190,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description A route or an endpoint of an application sends to the destination, see `details.used_by`. */
+            /** @description A route or an endpoint of an application sends to the destination. `details.used_by` lists them. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11201,7 +11216,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -11246,7 +11261,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -11295,7 +11310,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -11332,7 +11347,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -11374,7 +11389,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -11464,7 +11479,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The existing application with this uid (`get_if_exists`). */
+            /** @description An application with this uid already exists and is returned (`get_if_exists`). */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11547,7 +11562,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11674,7 +11689,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint with its secret. */
+            /** @description The endpoint, including its signing secret. */
             201: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11792,7 +11807,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11909,7 +11924,7 @@ export interface operations {
     listAttempts: {
         parameters: {
             query?: {
-                /** @description Returns only attempts answered with 2xx, or only all other attempts. */
+                /** @description Returns only attempts with a 2xx response (`delivered`), or only all other attempts (`failed`). */
                 status?: "delivered" | "failed";
                 /** @description Returns only attempts of events with exactly this type. */
                 event_type?: string;
@@ -12094,30 +12109,30 @@ export interface operations {
     listApplicationEvents: {
         parameters: {
             query?: {
-                /** @description Only events in one of these states. Repeat the parameter, or separate the states with commas. */
+                /** @description Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /**
-                 * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
-                 *     that went to this destination.
+                 * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
+                 *     application's endpoint, or sent to the destination.
                  */
                 endpoint?: string;
-                /** @description Only events of exactly this type. */
+                /** @description Selects only events of exactly this type. */
                 event_type?: string;
-                /** @description Only events of this message. */
+                /** @description Selects only events of this message. */
                 message_id?: string;
                 /**
-                 * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
-                 *     deliveries, this is the last attempt of the delivery that determines the event's status.
+                 * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
+                 *     deliveries, this filter uses the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
-                 * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
-                 *     its received request (`req_`), or the `webhook-id` of a delivery.
+                 * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
+                 *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
                  */
                 q?: string;
-                /** @description Only events received at or after this time (RFC 3339). */
+                /** @description Selects only events received at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only events received at or before this time (RFC 3339). */
+                /** @description Selects only events received at or before this time (RFC 3339). */
                 until?: string;
                 /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
@@ -12126,7 +12141,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The application, given by its `app_` id or by your own id for it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -12160,9 +12175,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The application, given by its `app_` id or by your own id for it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The event. */
+                /** @description Id of the event. */
                 event: string;
             };
             cookie?: never;
@@ -12241,7 +12256,7 @@ export interface operations {
             path: {
                 /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The `msg_` id returned by the fan-out. */
+                /** @description The `msg_` id that `POST /v1/app/{app}/event` returned. */
                 message: string;
             };
             cookie?: never;
@@ -12286,7 +12301,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: the message will be delivered, or end as a dead letter that can be replayed. */
+            /** @description The message is accepted. It will be delivered, or become a dead letter that can be replayed. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12319,7 +12334,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application, given by its `app_` id or by your own id for it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
             };
             cookie?: never;
@@ -12330,7 +12345,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: stored for every subscribed endpoint. */
+            /** @description The message is stored for every subscribed endpoint. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12359,39 +12374,42 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only events in one of these states. Repeat the parameter, or separate the states with commas. */
+                /** @description Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /**
-                 * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
-                 *     that went to this destination.
+                 * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
+                 *     application's endpoint, or sent to the destination.
                  */
                 endpoint?: string;
                 /**
-                 * @description Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
-                 *     With `status`, a delivery to this destination must also be in that state.
+                 * @description Selects only events sent to this destination (id or ad-hoc URL), either directly, by a route, or by a send to an
+                 *     application. If `status` is also given, the delivery to this destination must have that status.
                  */
                 destination?: string;
-                /** @description Only events that were sent to this application, given as its `app_` id or your own id for it. */
+                /** @description Selects only events that were sent to this application, given by its `app_` id or your own uid. */
                 application?: string;
-                /** @description Only events of exactly this type. */
+                /** @description Selects only events of exactly this type. */
                 event_type?: string;
-                /** @description Only events of this message. */
+                /** @description Selects only events of this message. */
                 message_id?: string;
-                /** @description Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail). */
+                /**
+                 * @description Selects only sent events (`outbound`, including emails), or only received ones (`inbound`, including received
+                 *     mail).
+                 */
                 direction?: "outbound" | "inbound";
                 /**
-                 * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
-                 *     deliveries, this is the last attempt of the delivery that determines the event's status.
+                 * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
+                 *     deliveries, this filter uses the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
-                 * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
-                 *     its received request (`req_`), or the `webhook-id` of a delivery.
+                 * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
+                 *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
                  */
                 q?: string;
-                /** @description Only events received at or after this time (RFC 3339). */
+                /** @description Selects only events received at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only events received at or before this time (RFC 3339). */
+                /** @description Selects only events received at or before this time (RFC 3339). */
                 until?: string;
                 /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
@@ -12428,39 +12446,42 @@ export interface operations {
     countEvents: {
         parameters: {
             query?: {
-                /** @description Only events in one of these states. Repeat the parameter, or separate the states with commas. */
+                /** @description Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /**
-                 * @description Only events that this inbound endpoint (id or path) received, that were sent to this endpoint of an application, or
-                 *     that went to this destination.
+                 * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
+                 *     application's endpoint, or sent to the destination.
                  */
                 endpoint?: string;
                 /**
-                 * @description Only events that went to this destination (id or ad-hoc URL): sent directly, routed by an endpoint, or fanned out.
-                 *     With `status`, a delivery to this destination must also be in that state.
+                 * @description Selects only events sent to this destination (id or ad-hoc URL), either directly, by a route, or by a send to an
+                 *     application. If `status` is also given, the delivery to this destination must have that status.
                  */
                 destination?: string;
-                /** @description Only events that were sent to this application, given as its `app_` id or your own id for it. */
+                /** @description Selects only events that were sent to this application, given by its `app_` id or your own uid. */
                 application?: string;
-                /** @description Only events of exactly this type. */
+                /** @description Selects only events of exactly this type. */
                 event_type?: string;
-                /** @description Only events of this message. */
+                /** @description Selects only events of this message. */
                 message_id?: string;
-                /** @description Only sent events (`outbound`, including emails), or only received ones (`inbound`, including received mail). */
+                /**
+                 * @description Selects only sent events (`outbound`, including emails), or only received ones (`inbound`, including received
+                 *     mail).
+                 */
                 direction?: "outbound" | "inbound";
                 /**
-                 * @description Only undelivered events whose last attempt ended with this error or status class. If an event has several
-                 *     deliveries, this is the last attempt of the delivery that determines the event's status.
+                 * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
+                 *     deliveries, this filter uses the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
-                 * @description Only events with exactly this id: the id of the event, of one of its deliveries (`evt_….0`), of its message or of
-                 *     its received request (`req_`), or the `webhook-id` of a delivery.
+                 * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
+                 *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
                  */
                 q?: string;
-                /** @description Only events received at or after this time (RFC 3339). */
+                /** @description Selects only events received at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only events received at or before this time (RFC 3339). */
+                /** @description Selects only events received at or before this time (RFC 3339). */
                 until?: string;
             };
             header?: never;
@@ -12469,7 +12490,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The count. */
+            /** @description The number of events. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12493,28 +12514,31 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description Only events that were sent to this application, given as its `app_` id or your own id for it. */
+                /** @description Selects only events that were sent to this application, given by its `app_` id or your own uid. */
                 application?: string;
-                /** @description Only events of exactly this type. */
+                /** @description Selects only events of exactly this type. */
                 event_type?: string;
-                /** @description Only changes that leave the event in this state. */
+                /** @description Streams only changes after which the event has this status. */
                 status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
-                /** @description Only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an application. */
+                /**
+                 * @description Streams only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an
+                 *     application.
+                 */
                 endpoint?: string;
                 /**
-                 * @description Only events that were sent to this destination (id or ad-hoc URL). Of received events, only their attempts and
-                 *     deliveries to it.
+                 * @description Streams only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts
+                 *     and deliveries to this destination are sent.
                  */
                 destination?: string;
-                /** @description Only sent events (`outbound`), or only received ones (`inbound`). */
+                /** @description Streams only sent events (`outbound`), or only received ones (`inbound`). */
                 direction?: "outbound" | "inbound";
                 /**
-                 * @description The environment to stream, for callers with a session, because `EventSource` cannot send a header. An API key
-                 *     belongs to one environment; if the parameter is given, it must name that one.
+                 * @description Environment whose events are streamed. Browser sessions name it here because `EventSource` cannot send a header.
+                 *     With an API key, it can be omitted or must be the key's environment.
                  */
                 environment?: "live" | "test";
                 /**
-                 * @description `false` ends the stream once everything up to now has been sent. With `Last-Event-ID`, the stream then contains the
+                 * @description `false` ends the stream after all changes up to now have been sent. With `Last-Event-ID`, the stream contains the
                  *     changes since that id.
                  */
                 follow?: boolean;
@@ -12528,7 +12552,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. */
+            /** @description The stream of server-sent events. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12559,7 +12583,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                /** @description The `evt_` id of the event, or the `msg_` id that a send returned. */
                 id: string;
             };
             cookie?: never;
@@ -12596,7 +12620,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                /** @description The `evt_` id of the event, or the `msg_` id that a send returned. */
                 id: string;
             };
             cookie?: never;
@@ -12634,7 +12658,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                /** @description The `evt_` id of the event, or the `msg_` id that a send returned. */
                 id: string;
             };
             cookie?: never;
@@ -12668,7 +12692,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                /** @description The `evt_` id of the event, or the `msg_` id that a send returned. */
                 id: string;
             };
             cookie?: never;
@@ -12709,14 +12733,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                /** @description The `evt_` id of the event, or the `msg_` id that a send returned. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Erased now, or already erased before. */
+            /** @description The payload was erased now or earlier. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12744,7 +12768,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                /** @description The `evt_` id of the event, or the `msg_` id that a send returned. */
                 id: string;
             };
             cookie?: never;
@@ -12755,7 +12779,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request without its body. */
+            /** @description The signed request without its body. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12795,11 +12819,11 @@ export interface operations {
     listEndpoints: {
         parameters: {
             query?: {
-                /** @description Only endpoints with this status. */
+                /** @description Returns only endpoints with this status. */
                 status?: "active" | "paused" | "disabled";
-                /** @description Only endpoints of this provider. */
+                /** @description Returns only endpoints with the preset of this provider. */
                 preset?: string;
-                /** @description Only endpoints whose name or slug begins with this text, ignoring case. */
+                /** @description Returns only endpoints whose name or slug begins with this text, ignoring case. */
                 search?: string;
                 /** @description If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
                 count?: boolean;
@@ -12914,7 +12938,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -12948,14 +12972,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12983,7 +13007,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -13028,7 +13052,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -13068,13 +13092,13 @@ export interface operations {
     listRequests: {
         parameters: {
             query?: {
-                /** @description Only requests with this status. */
+                /** @description Returns only requests with this status. */
                 status?: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
-                /** @description Only requests with this method, in upper case. */
+                /** @description Returns only requests with this method, in upper case. */
                 method?: string;
-                /** @description Only requests received at or after this time (RFC 3339). */
+                /** @description Returns only requests received at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only requests received at or before this time (RFC 3339). */
+                /** @description Returns only requests received at or before this time (RFC 3339). */
                 until?: string;
                 /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
@@ -13083,7 +13107,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -13115,14 +13139,17 @@ export interface operations {
     getRequest: {
         parameters: {
             query?: {
-                /** @description If `true`, hides authentication headers from scope `write` as well. Use it if others will see the response. */
+                /**
+                 * @description If `true`, authentication headers are hidden even for a key of scope `write`. Use it if others will see the
+                 *     response.
+                 */
                 hide_secrets?: boolean;
             };
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
-                /** @description A `req_` id, or the `evt_` id of its event. */
+                /** @description Id of the request (`req_`), or of its event (`evt_`). */
                 requestId: string;
             };
             cookie?: never;
@@ -13159,9 +13186,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
-                /** @description A `req_` id, or the `evt_` id of its event. */
+                /** @description Id of the request (`req_`), or of its event (`evt_`). */
                 requestId: string;
             };
             cookie?: never;
@@ -13199,7 +13226,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -13236,7 +13263,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -13278,16 +13305,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
-                /** @description The route. */
+                /** @description Id of the route. */
                 routeId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13315,9 +13342,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
-                /** @description The route. */
+                /** @description Id of the route. */
                 routeId: string;
             };
             cookie?: never;
@@ -13359,7 +13386,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -13399,7 +13426,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -13504,16 +13531,16 @@ export interface operations {
     pullEvents: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of an earlier response. The pull commits everything before it and continues after it. */
+                /** @description The `next_cursor` of an earlier response. The pull commits all events before the cursor and continues after it. */
                 cursor?: string;
-                /** @description Maximum number of events to return. Fewer are returned if their payloads exceed 4 MB in total. */
+                /** @description Maximum number of events to return. Fewer events are returned if their payloads exceed 4 MB in total. */
                 limit?: number;
                 /** @description Seconds to wait for events if none are available (long polling). */
                 wait?: number;
             };
             header?: never;
             path: {
-                /** @description The `dst_` id of a pull destination. Or the `ep_` id of an endpoint that routes to one: then only events that this endpoint received. */
+                /** @description The `dst_` id of a pull destination, or the `ep_` id of an endpoint that routes to a pull destination. An `ep_` id returns only events that this endpoint received. */
                 endpoint: string;
             };
             cookie?: never;
@@ -13559,7 +13586,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The `dst_` id of a pull destination. Or the `ep_` id of an endpoint that routes to one: then only events that this endpoint received. */
+                /** @description The `dst_` id of a pull destination, or the `ep_` id of an endpoint that routes to a pull destination. An `ep_` id returns only events that this endpoint received. */
                 endpoint: string;
             };
             cookie?: never;
@@ -13570,7 +13597,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Committed. */
+            /** @description The events before the cursor are committed. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13631,7 +13658,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The caller uses an API key, which has no portal. */
+            /** @description The caller uses an API key. Only a portal token has a portal. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13742,7 +13769,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Closed. */
+            /** @description All sessions are closed. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13857,7 +13884,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Closed. */
+            /** @description The session is closed. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13924,9 +13951,9 @@ export interface operations {
     listReplays: {
         parameters: {
             query?: {
-                /** @description Only jobs of this endpoint, destination or application (`app_`). */
+                /** @description Returns only jobs of this endpoint, destination or application (`app_`). */
                 endpoint?: string;
-                /** @description Only jobs in this state. */
+                /** @description Returns only jobs in this state. */
                 state?: "pending" | "running" | "completed" | "stopped" | "failed";
                 /**
                  * @description Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
@@ -14024,9 +14051,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id or the id that you assigned to it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id or the id that you assigned to it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -14071,9 +14098,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id or the id that you assigned to it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The endpoint: its `ep_` id or the id that you assigned to it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -14175,11 +14202,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The application: its `app_` id or the id that you assigned to it. */
+                /** @description The application: its `app_` id or your own uid. */
                 app: string;
-                /** @description The `msg_` id that the fan-out returned. */
+                /** @description The `msg_` id that `POST /v1/app/{app}/event` returned. */
                 message: string;
-                /** @description The endpoint: its `ep_` id or the id that you assigned to it. */
+                /** @description The endpoint: its `ep_` id or your own uid. */
                 endpoint: string;
             };
             cookie?: never;
@@ -14310,7 +14337,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -14355,7 +14382,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The destination. */
+                /** @description Id of the destination. */
                 id: string;
             };
             cookie?: never;
@@ -14400,7 +14427,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -14457,7 +14484,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The endpoint. */
+                /** @description Id of the endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -14514,7 +14541,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                /** @description The `evt_` id of the event, or the `msg_` id that a send returned. */
                 id: string;
             };
             cookie?: never;
@@ -14556,7 +14583,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The replay job. */
+                /** @description Id of the replay job. */
                 id: string;
             };
             cookie?: never;
@@ -14593,7 +14620,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The replay job. */
+                /** @description Id of the replay job. */
                 id: string;
             };
             cookie?: never;
@@ -14752,7 +14779,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The event type, percent-encoded. */
+                /** @description Name of the event type, percent-encoded. */
                 name: string;
             };
             cookie?: never;
@@ -14786,14 +14813,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The event type, percent-encoded. */
+                /** @description Name of the event type, percent-encoded. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14821,7 +14848,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The event type, percent-encoded. */
+                /** @description Name of the event type, percent-encoded. */
                 name: string;
             };
             cookie?: never;
@@ -14868,7 +14895,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The event type, percent-encoded. */
+                /** @description Name of the event type, percent-encoded. */
                 name: string;
             };
             cookie?: never;
@@ -14907,7 +14934,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The event type, percent-encoded. */
+                /** @description Name of the event type, percent-encoded. */
                 name: string;
             };
             cookie?: never;
@@ -14939,7 +14966,7 @@ export interface operations {
     listDomains: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of the previous page. Leave it out for the first page. */
+                /** @description The `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string;
                 /** @description Maximum number of domains to return. */
                 limit?: number;
@@ -15002,7 +15029,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The environment already has this domain (`details.domain`), or its mail goes to another server (`details.mx`). */
+            /** @description The environment already has this domain (`details.domain`), or the domain's mail goes to another server (`details.mx`). */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15028,7 +15055,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The domain. */
+                /** @description Id of the domain. */
                 id: string;
             };
             cookie?: never;
@@ -15062,14 +15089,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The domain. */
+                /** @description Id of the domain. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15083,7 +15110,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The domain is in use, see `details.used_by`. */
+            /** @description The domain is in use. `details.used_by` lists the resources that use it. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15109,7 +15136,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The domain. */
+                /** @description Id of the domain. */
                 id: string;
             };
             cookie?: never;
@@ -15136,7 +15163,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description Its mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`). */
+            /** @description The domain's mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`). */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15162,7 +15189,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The domain. */
+                /** @description Id of the domain. */
                 id: string;
             };
             cookie?: never;
@@ -15197,15 +15224,15 @@ export interface operations {
     listEmails: {
         parameters: {
             query?: {
-                /** @description Only emails with this status. */
+                /** @description Returns only emails with this status. */
                 status?: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
-                /** @description Only emails accepted at or after this time (RFC 3339). */
+                /** @description Returns only emails accepted at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only emails accepted at or before this time (RFC 3339). */
+                /** @description Returns only emails accepted at or before this time (RFC 3339). */
                 until?: string;
-                /** @description Only emails with this tag, given as `name` or `name:value`. */
+                /** @description Returns only emails with this tag, given as `name` or `name:value`. */
                 tag?: string;
-                /** @description Only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
+                /** @description Returns only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
                 recipient?: string;
                 /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
@@ -15255,7 +15282,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: the email is sent now or at its scheduled time, or every recipient is suppressed. */
+            /** @description The email is accepted. It is sent now or at its scheduled time, unless every recipient is suppressed. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15314,7 +15341,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Not a batch: the body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request. */
+            /** @description The body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request. */
             422: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15341,7 +15368,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The simulator. */
+            /** @description The addresses of the simulator. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15367,7 +15394,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The email. */
+                /** @description Id of the email. */
                 id: string;
             };
             cookie?: never;
@@ -15401,7 +15428,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The email. */
+                /** @description Id of the email. */
                 id: string;
             };
             cookie?: never;
@@ -15447,16 +15474,16 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The email. */
+                /** @description Id of the email. */
                 id: string;
-                /** @description Position of the attachment in the content's list, starting at 0. */
+                /** @description Position of the attachment in the email's `attachments`, starting at 0. */
                 index: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The file. */
+            /** @description The decoded file. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15487,7 +15514,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The email. */
+                /** @description Id of the email. */
                 id: string;
             };
             cookie?: never;
@@ -15535,14 +15562,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The email. */
+                /** @description Id of the email. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description What it says. */
+            /** @description The content of the email. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15569,14 +15596,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The email. */
+                /** @description Id of the email. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The message. */
+            /** @description The raw message. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15608,14 +15635,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The email. */
+                /** @description Id of the email. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The view. */
+            /** @description The URL, its token and its expiry time. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15684,9 +15711,9 @@ export interface operations {
     listSuppressions: {
         parameters: {
             query?: {
-                /** @description Only suppressions with this origin. */
+                /** @description Returns only suppressions with this origin. */
                 origin?: "bounce" | "complaint" | "manual";
-                /** @description Only this address. */
+                /** @description Returns only the suppression of this address. */
                 email?: string;
                 /** @description The `next_cursor` of the previous page. The filters must stay the same. */
                 cursor?: string;
@@ -15818,7 +15845,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed. */
+            /** @description The removal succeeded. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15852,7 +15879,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Message of SNS: a notification, or the confirmation of a subscription.
+                     * @description Type of the SNS message: a notification, or the confirmation of a subscription.
                      * @example Notification
                      */
                     Type?: string;
@@ -15862,12 +15889,12 @@ export interface operations {
                      */
                     MessageId?: string;
                     /**
-                     * @description The topic, one of `SES_TOPICS`.
+                     * @description ARN of the topic, which must be in `SES_TOPICS`.
                      * @example arn:aws:sns:eu-west-1:123456789012:mail
                      */
                     TopicArn?: string;
                     /**
-                     * @description The event of SES, as JSON in a string.
+                     * @description The SES event, as JSON in a string.
                      * @example {"notificationType":"Bounce"}
                      */
                     Message?: string;
@@ -15877,17 +15904,17 @@ export interface operations {
                      */
                     Timestamp?: string;
                     /**
-                     * @description Version of the signature.
+                     * @description Version of the SNS signature.
                      * @example 2
                      */
                     SignatureVersion?: string;
                     /**
-                     * @description URL of the certificate of the signature.
+                     * @description URL of the certificate that verifies the signature.
                      * @example https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem
                      */
                     SigningCertURL?: string;
                     /**
-                     * @description The signature, in base64.
+                     * @description The signature of SNS, in base64.
                      * @example EXAMPLE
                      */
                     Signature?: string;
@@ -15924,9 +15951,9 @@ export interface operations {
     listReports: {
         parameters: {
             query?: {
-                /** @description Only reports in this state. */
+                /** @description Returns only reports in this state. */
                 state?: "waiting" | "recorded" | "unmatched" | "untrusted" | "ignored";
-                /** @description The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
+                /** @description The `next_cursor` of the previous page, with the same filters. Omit it for the first page. */
                 cursor?: string;
                 /** @description Maximum number of reports to return. */
                 limit?: number;
@@ -15963,7 +15990,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The report. */
+                /** @description Id of the report. */
                 id: string;
             };
             cookie?: never;
@@ -15997,14 +16024,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The report. */
+                /** @description Id of the report. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The report. */
+            /** @description The original report. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16034,7 +16061,7 @@ export interface operations {
     listAliases: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of the previous page. Leave it out for the first page. */
+                /** @description The `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string;
                 /** @description Maximum number of aliases to return. */
                 limit?: number;
@@ -16175,7 +16202,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16244,17 +16271,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only messages in this state. `received` messages have not been read yet. `quarantined` messages are not delivered
-                 *     until they are released.
+                 * @description Returns only messages in this state. `received` messages have not been parsed yet. `quarantined` messages are not
+                 *     delivered until they are released.
                  */
                 state?: "received" | "processed" | "quarantined";
-                /** @description Only messages with this address in the From header or as the envelope sender. Case does not matter. */
+                /** @description Returns only messages with this address in the From header or as the envelope sender. Case does not matter. */
                 from?: string;
-                /** @description Only messages received at or after this time (RFC 3339). */
+                /** @description Returns only messages received at or after this time (RFC 3339). */
                 since?: string;
-                /** @description Only messages received at or before this time (RFC 3339). */
+                /** @description Returns only messages received at or before this time (RFC 3339). */
                 until?: string;
-                /** @description The `next_cursor` of the previous page, with the same filters. Leave it out for the first page. */
+                /** @description The `next_cursor` of the previous page, with the same filters. Omit it for the first page. */
                 cursor?: string;
                 /** @description Maximum number of messages to return. */
                 limit?: number;
@@ -16297,7 +16324,7 @@ export interface operations {
             path: {
                 /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
-                /** @description The message. */
+                /** @description Id of the message. */
                 messageId: string;
             };
             cookie?: never;
@@ -16333,7 +16360,7 @@ export interface operations {
             path: {
                 /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
-                /** @description The message. */
+                /** @description Id of the message. */
                 messageId: string;
                 /** @description Index of the attachment in the message, starting at 0. */
                 index: string;
@@ -16342,7 +16369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file. */
+            /** @description The decoded file. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16372,14 +16399,14 @@ export interface operations {
             path: {
                 /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
-                /** @description The message. */
+                /** @description Id of the message. */
                 messageId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The message. */
+            /** @description The raw message. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16416,7 +16443,7 @@ export interface operations {
             path: {
                 /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
-                /** @description The message. */
+                /** @description Id of the message. */
                 messageId: string;
             };
             cookie?: never;
@@ -16467,14 +16494,14 @@ export interface operations {
             path: {
                 /** @description Id of the alias, or its full address (percent-encoded). */
                 alias: string;
-                /** @description The message. */
+                /** @description Id of the message. */
                 messageId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The view. */
+            /** @description The URL, its token and its expiry time. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16515,7 +16542,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Counts of the messages that are sent again, or would be. */
+            /** @description The numbers of messages that are sent again, or would be with `dry_run`. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16622,7 +16649,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The secret. */
+                /** @description Id of the secret. */
                 id: string;
             };
             cookie?: never;
@@ -16656,7 +16683,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The secret. */
+                /** @description Id of the secret. */
                 id: string;
             };
             cookie?: never;
@@ -16698,14 +16725,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The secret. */
+                /** @description Id of the secret. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted. */
+            /** @description The resource was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16719,7 +16746,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The secret is in use; see `details.used_by`. */
+            /** @description The secret is in use. `details.used_by` lists the resources that use it. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16784,7 +16811,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The key's environment has no such endpoint, destination or application. */
+            /** @description The key's environment does not have this endpoint, destination or application. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16871,7 +16898,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The key's environment has no such application. */
+            /** @description The key's environment does not have this application. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17245,7 +17272,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Revoked. */
+            /** @description The key was revoked. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17435,7 +17462,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed. */
+            /** @description The removal succeeded. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17563,7 +17590,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Signed out. */
+            /** @description The user is signed out. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17644,7 +17671,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ended. */
+            /** @description The session has ended. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17931,7 +17958,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed. */
+            /** @description The removal succeeded. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18003,7 +18030,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The authorization servers of the MCP server. */
+            /** @description The authorization servers of the MCP server, and the scopes and methods of its tokens. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18031,7 +18058,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The authorization servers of the MCP server. */
+            /** @description The authorization servers of the MCP server, and the scopes and methods of its tokens. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18054,13 +18081,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Revision of the protocol. */
+                /** @description Revision of the Model Context Protocol. */
                 "MCP-Protocol-Version"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description One JSON-RPC message. */
+        /** @description A JSON-RPC message. */
         requestBody: {
             content: {
                 "application/json": {
@@ -18099,19 +18126,19 @@ export interface operations {
             query: {
                 /** @description Resource that the key is for (RFC 8707). */
                 resource?: unknown;
-                /** @description `read` is always granted. Other scopes are ignored. */
+                /** @description Requested scope of the key. Only `read` is granted, and other scopes are ignored. */
                 scope?: unknown;
                 /** @description Returned unchanged in the redirect. */
                 state?: unknown;
-                /** @description `S256`. */
+                /** @description PKCE challenge method. It must be `S256`. */
                 code_challenge_method: unknown;
-                /** @description PKCE (RFC 7636). */
+                /** @description PKCE code challenge (RFC 7636). */
                 code_challenge: unknown;
-                /** @description One of the registered redirect URIs, compared character by character. On the local computer the port may differ. */
+                /** @description One of the client's registered redirect URIs, compared character by character. For a URI on the local computer, the port may differ. */
                 redirect_uri: unknown;
                 /** @description Id of a registered client, or the https URL of its metadata document. */
                 client_id: unknown;
-                /** @description `code`. */
+                /** @description Response type. It must be `code`. */
                 response_type: unknown;
             };
             header?: never;
@@ -18120,7 +18147,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page. */
+            /** @description The page on which the user grants access. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18133,7 +18160,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description Redirects an error to a client that the organization has approved before. */
+            /** @description Redirects to the client with an error, if the organization has approved the client before. */
             302: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18143,7 +18170,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Redirects to the sign-in page, which leads back here. */
+            /** @description Redirects to the sign-in page, which then returns to this page. */
             303: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18213,12 +18240,12 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description As application/x-www-form-urlencoded. */
+        /** @description The parameters, as application/x-www-form-urlencoded. */
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
                     /**
-                     * @description The client.
+                     * @description Id of the client.
                      * @example posthorn-cli
                      */
                     client_id: string;
@@ -18236,7 +18263,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The codes. */
+            /** @description The device code and the user code. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18260,7 +18287,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description The client does not exist, or it claims to have a secret. */
+            /** @description The client does not exist, or the request contains a client secret. */
             401: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18332,7 +18359,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The client. Unknown fields are ignored. */
+        /** @description The metadata of the client. Unknown fields are ignored. */
         requestBody: {
             content: {
                 "application/json": {
@@ -18344,7 +18371,7 @@ export interface operations {
                      */
                     redirect_uris?: string[];
                     /**
-                     * @description Grant types that the client will use: `authorization_code`, `urn:ietf:params:oauth:grant-type:device_code`, or both. Defaults to the first.
+                     * @description Grant types that the client will use: `authorization_code`, `urn:ietf:params:oauth:grant-type:device_code`, or both. Defaults to `authorization_code`.
                      * @example [
                      *       "authorization_code"
                      *     ]
@@ -18361,7 +18388,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The client. */
+            /** @description The registered client. */
             201: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18457,7 +18484,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description As application/x-www-form-urlencoded. */
+        /** @description The parameters, as application/x-www-form-urlencoded. */
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
@@ -18467,12 +18494,12 @@ export interface operations {
                      */
                     token: string;
                     /**
-                     * @description Ignored.
+                     * @description Ignored hint about the type of the token.
                      * @example access_token
                      */
                     token_type_hint?: string;
                     /**
-                     * @description The client.
+                     * @description Id of the client.
                      * @example k3W6pQ0bT2mXcR9sY7vZ1A
                      */
                     client_id?: string;
@@ -18502,7 +18529,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description The client does not exist, or it claims to have a secret. */
+            /** @description The client does not exist, or the request contains a client secret. */
             401: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18574,7 +18601,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description As application/x-www-form-urlencoded. */
+        /** @description The parameters, as application/x-www-form-urlencoded. */
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
@@ -18584,7 +18611,7 @@ export interface operations {
                      */
                     grant_type: string;
                     /**
-                     * @description The code.
+                     * @description The authorization code.
                      * @example Vb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
                      */
                     code?: string;
@@ -18594,7 +18621,7 @@ export interface operations {
                      */
                     redirect_uri?: string;
                     /**
-                     * @description The client.
+                     * @description Id of the client.
                      * @example k3W6pQ0bT2mXcR9sY7vZ1A
                      */
                     client_id: string;
@@ -18609,7 +18636,7 @@ export interface operations {
                      */
                     resource?: string;
                     /**
-                     * @description The device code, instead of the code, for the device grant.
+                     * @description The device code, for the device grant. It replaces `code`.
                      * @example GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o
                      */
                     device_code?: string;
@@ -18641,7 +18668,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthError"];
                 };
             };
-            /** @description The client does not exist, or it claims to have a secret. */
+            /** @description The client does not exist, or the request contains a client secret. */
             401: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -18715,7 +18742,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The request succeeded. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -18739,7 +18766,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The request succeeded. */
             200: {
                 headers: {
                     [name: string]: unknown;
