@@ -4,13 +4,13 @@ import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import type { CallEnd } from './call-thread.js';
 import { type EvaluationResult, Evaluator, MeteredAllowance } from './evaluation.js';
-import type { LaneThread } from './lane.js';
+import type { SlotThread } from './thread-slot.js';
 import { type EvaluationCall, RuleEvaluator } from './rule-evaluator.js';
 
 const now = (): number => performance.now();
 
 /** Evaluates in this thread. */
-class SameThread implements LaneThread<EvaluationCall, EvaluationResult | 'overrun'> {
+class SameThread implements SlotThread<EvaluationCall, EvaluationResult | 'overrun'> {
   readonly ready = Promise.resolve(true);
   readonly isAlive = true;
   private readonly evaluator = new Evaluator();

@@ -8,7 +8,7 @@ import type { Metrics } from '#kernel/observability/metrics.js';
 import { CallThread } from './call-thread.js';
 import type { CpuBudget } from './cpu-budget.js';
 import type { EvaluationQuestion, EvaluationResult, SentRequest } from './evaluation.js';
-import { cellsFor, type LanesOptions, type Owner, type Sliced, ThreadSlots } from './lanes.js';
+import { cellsFor, type ThreadSlotsOptions, type Owner, type Sliced, ThreadSlots } from './thread-slots.js';
 
 export interface EvaluationCall extends Sliced {
   question: EvaluationQuestion;
@@ -34,7 +34,7 @@ export class RuleEvaluator {
   constructor(
     metrics: Metrics,
     pace?: CpuBudget,
-    startThread: LanesOptions<EvaluationCall, EvaluationResult>['startThread'] = (niceness) =>
+    startThread: ThreadSlotsOptions<EvaluationCall, EvaluationResult>['startThread'] = (niceness) =>
       startedThread(niceness, pace),
   ) {
     this.threadSlots = new ThreadSlots({

@@ -6,7 +6,7 @@ import { Scene } from './scene.js';
 
 const STOPS = 4;
 const MESSAGES_BETWEEN_MAX = 600;
-const LANES = 12;
+const CONCURRENCY = 12;
 
 describe('SIGTERM under load', () => {
   const seed = runSeed();
@@ -29,7 +29,7 @@ describe('SIGTERM under load', () => {
 
   it('every process exits with code 0, no answer is cut, no message is lost or delivered twice', async () => {
     const random = new Seeded(seed);
-    const load = scene.load(['one', 'two'], LANES);
+    const load = scene.load(['one', 'two'], CONCURRENCY);
     const ends: (number | string)[] = [];
     const disruptions: Disruption[] = [];
     load.start();

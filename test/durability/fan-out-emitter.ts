@@ -14,7 +14,7 @@ export interface EmitterOptions {
   apiKey: string;
   fleet: Fleet;
   seed: number;
-  lanes: number;
+  concurrency: number;
 }
 
 /** An emission as its sender knows it. */
@@ -49,7 +49,7 @@ export class Emitter extends Sender {
   private readonly random: Seeded;
 
   constructor(private readonly options: EmitterOptions) {
-    super(options.lanes);
+    super(options.concurrency);
     this.random = new Seeded(options.seed);
   }
 

@@ -128,12 +128,12 @@ export class Fleet {
       places: subscriptions.map((subscription) => placeFor(subscription, a % scene.destinations.length, () => path++)),
     }));
     const applications: Application[] = [];
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       for (let order = orders.shift(); order; order = orders.shift()) {
         applications[order.a] = await openApplication(scene, api, { ...order, feed });
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
     return new Fleet(applications, feed);
   }
 }

@@ -2,7 +2,7 @@ import { showId } from '../../src/kernel/ids.js';
 import type { Scene } from './scene.js';
 import { query } from './storage.js';
 
-/** A stored message, whether or not its sender got an answer. */
+/** A stored message, whether or not its worker got an answer. */
 export interface StoredMessage {
   id: string;
   /** Number of the message's emission, or null if there are events without a message. */
@@ -46,7 +46,7 @@ export async function listedEvents(
 ): Promise<Map<string, ListedEvent[]>> {
   const left = [...messages];
   const found = new Map<string, ListedEvent[]>();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let message = left.pop(); message; message = left.pop()) {
       const { data } = (await scene.call(api, 'GET', `/v1/events?limit=100&message_id=${message.id}`)) as {
         data: ListedEvent[];
@@ -54,6 +54,6 @@ export async function listedEvents(
       found.set(message.id, data);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return found;
 }

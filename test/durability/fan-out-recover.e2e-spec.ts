@@ -10,7 +10,7 @@ import { emptyQueueTables, KillablePostgres, query } from './storage.js';
 
 const PAGE = 1_000;
 const EMISSIONS = 4_000;
-const LANES = 16;
+const CONCURRENCY = 16;
 /**
  * A job is considered abandoned fifteen seconds after each kill that interrupts it. The rest of this time is a reserve
  * for busy cores.
@@ -41,7 +41,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     const processes = { one: { ROLE: 'all' }, two: { ROLE: 'all' } };
     scene = await Scene.open({ seed, databaseUrl: postgres.url, processes, paths: PATHS, flaky: [FLAKY] });
     const fleet = await Fleet.open(scene, 'one', [CUSTOMER]);
-    run = new Run({ scene, databaseUrl: postgres.url, fleet, apis: APIS, seed }, LANES);
+    run = new Run({ scene, databaseUrl: postgres.url, fleet, apis: APIS, seed }, CONCURRENCY);
     const [{ reference, listeners } = { reference: '', listeners: [] }] = fleet.applications;
     [, flaky = '', off = ''] = listeners.map(({ endpoint }) => `/v1/app/${reference}/endpoints/${endpoint}`);
     await scene.call('one', 'PATCH', off, { status: 'disabled' });

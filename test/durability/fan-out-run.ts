@@ -28,11 +28,11 @@ export class Run {
 
   constructor(
     private readonly options: RunOptions,
-    lanes: number,
+    concurrency: number,
   ) {
     const { scene, apis, fleet, seed } = options;
     const urls = apis.map((name) => scene.member(name).url);
-    this.emitter = new Emitter({ urls, apiKey: scene.apiKey, fleet, seed, lanes });
+    this.emitter = new Emitter({ urls, apiKey: scene.apiKey, fleet, seed, concurrency });
     this.consumer = new Consumer({ urls, apiKey: scene.apiKey, feed: fleet.feed, place: FEED, seed });
   }
 

@@ -12,7 +12,7 @@ const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 1_500);
 /** Three applications of each size, with 1 to 12 endpoints. */
 const APPLICATIONS = customers(36);
-const LANES = 8;
+const CONCURRENCY = 8;
 const TIME_MS_MAX = (240_000 + KILLS * 5_000 + MESSAGES * 20) * BUSY_TIMES;
 
 describe('kill -9 while events are fanned out', () => {
@@ -31,7 +31,7 @@ describe('kill -9 while events are fanned out', () => {
       flaky: firstPathsOf(APPLICATIONS, DESTINATIONS),
     });
     const fleet = await Fleet.open(scene, 'api', APPLICATIONS);
-    run = new Run({ scene, databaseUrl: postgres.url, fleet, apis: ['all', 'api'], seed }, LANES);
+    run = new Run({ scene, databaseUrl: postgres.url, fleet, apis: ['all', 'api'], seed }, CONCURRENCY);
   }, 180_000);
 
   afterAll(async () => {

@@ -61,8 +61,8 @@ export class Inbox {
     return new Inbox(scene, apis, endpoint, feed);
   }
 
-  provider(seed: number, lanes: number): Provider {
-    return new Provider({ urls: this.urls(), path: this.endpoint.path, seed, lanes });
+  provider(seed: number, concurrency: number): Provider {
+    return new Provider({ urls: this.urls(), path: this.endpoint.path, seed, concurrency });
   }
 
   consumer(seed: number, how: Pick<ConsumerOptions, 'limit' | 'wait' | 'isCareless'> = {}): Consumer {

@@ -11,7 +11,7 @@ import { KillablePostgres } from './storage.js';
  */
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 8_000);
-const LANES = 24;
+const CONCURRENCY = 24;
 /**
  * Recovery from a kill takes a few seconds, and sending takes the rest. The limit grows with the settings of soak runs.
  */
@@ -44,7 +44,7 @@ describe('kill -9 under load, the queue in PostgreSQL, roles apart and together'
   it(
     `of ${MESSAGES} accepted messages none is lost over ${KILLS} kills of workers, APIs, PostgreSQL and everything at once`,
     async () => {
-      const load = scene.load(['api', 'all'], LANES);
+      const load = scene.load(['api', 'all'], CONCURRENCY);
       const [api, all, ...workers] = ['api', 'all', 'worker-1', 'worker-2'].map((name) => scene.member(name));
       load.start();
 

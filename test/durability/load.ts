@@ -13,8 +13,8 @@ export interface LoadOptions {
   destinations: readonly string[];
   seed: number;
   /** Number of concurrent requests. */
-  lanes: number;
-  /** Pause of a lane after each message. Default 0. */
+  concurrency: number;
+  /** Pause of each sender after each message. Default 0. */
   pauseMs?: number;
   /** Multiplies the timeout of an attempt. Default 1. */
   pace?: () => number;
@@ -46,7 +46,7 @@ export class Load extends Sender {
   private readonly random: Seeded;
 
   constructor(private readonly options: LoadOptions) {
-    super(options.lanes, options.pace);
+    super(options.concurrency, options.pace);
     this.random = new Seeded(options.seed);
   }
 

@@ -29,7 +29,7 @@ describe('mail that was answered with 250', () => {
   async function send(
     port: number,
     round: number,
-    lane: number,
+    sender: number,
     begun: Set<string>,
     taken: Set<string>,
     answered: () => void,
@@ -38,9 +38,9 @@ describe('mail that was answered with 250', () => {
     if (!(await talk.answer()).startsWith('220')) return;
     await talk.say('EHLO client.example');
     for (let i = 0; ; i += 1) {
-      const subject = `kill-${round}-${lane}-${i}`;
+      const subject = `kill-${round}-${sender}-${i}`;
       begun.add(subject);
-      const isLarge = (i + lane) % 5 === 4;
+      const isLarge = (i + sender) % 5 === 4;
       const answer = await talk.send(
         alias.address,
         `${mailText(subject)}${isLarge ? `\r\n${'x'.repeat(LARGE_BYTES)}` : ''}`,
@@ -66,7 +66,7 @@ describe('mail that was answered with 250', () => {
       };
       const port = smtpPortOf(edge);
       await Promise.all(
-        Array.from({ length: CONNECTIONS }, (_none, lane) => send(port, round, lane, begun, taken, answered)),
+        Array.from({ length: CONNECTIONS }, (_none, sender) => send(port, round, sender, begun, taken, answered)),
       );
       await Promise.all(kills);
     }

@@ -11,7 +11,7 @@ export interface ProviderOptions {
   /** The endpoint's path. */
   path: string;
   seed: number;
-  lanes: number;
+  concurrency: number;
 }
 
 /** Sends webhooks as providers do: it retries until it gets 200, and the attempts of a webhook are identical. */
@@ -20,7 +20,7 @@ export class Provider extends Sender {
   private readonly random: Seeded;
 
   constructor(private readonly options: ProviderOptions) {
-    super(options.lanes);
+    super(options.concurrency);
     this.random = new Seeded(options.seed);
   }
 

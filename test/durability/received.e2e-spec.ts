@@ -15,7 +15,7 @@ const KILLS = setting('DURABILITY_KILLS', 12);
 const WEBHOOKS = setting('DURABILITY_MESSAGES', 4_000);
 const REPLAYED = Math.ceil(WEBHOOKS * 0.625);
 const PAGE = 1_000;
-const LANES = 16;
+const CONCURRENCY = 16;
 const OVER_MS_MAX = 60_000;
 const TIME_MS_MAX = (180_000 + KILLS * 5_000 + WEBHOOKS * 10) * BUSY_TIMES;
 
@@ -47,7 +47,7 @@ describe('kill -9 while webhooks are received, routed, replayed and pulled', () 
     `of ${WEBHOOKS} answered webhooks none is lost on any of three routes, nor in their replay, over ${KILLS} kills`,
     async () => {
       const inbox = await Inbox.open(scene, ['one', 'two']);
-      [provider, consumer] = [inbox.provider(seed, LANES), inbox.consumer(seed)];
+      [provider, consumer] = [inbox.provider(seed, CONCURRENCY), inbox.consumer(seed)];
       const processes = ['one', 'two'].map((name) => scene.member(name));
       provider.start();
       consumer.start();

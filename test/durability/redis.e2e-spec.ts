@@ -8,7 +8,7 @@ import { Scene } from './scene.js';
 
 const MESSAGES = 3_000;
 const LOSSES = 8;
-const LANES = 12;
+const CONCURRENCY = 12;
 
 const describeWithRedis = isRedisInstalled() ? describe : describe.skip;
 
@@ -38,7 +38,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
 
   it(`accepts ${MESSAGES} messages without a pause and loses none over ${LOSSES} times FLUSHALL or kill -9 of Redis`, async () => {
     const random = new Seeded(seed);
-    const load = scene.load(['api'], LANES);
+    const load = scene.load(['api'], CONCURRENCY);
     const disruptions: Disruption[] = [];
     load.start();
 

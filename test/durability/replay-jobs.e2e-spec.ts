@@ -8,7 +8,7 @@ import { emptyQueueTables, query } from './storage.js';
 const PAGE = 1_000;
 const EVENTS = 5_000;
 const FEW = 200;
-const LANES = 32;
+const CONCURRENCY = 32;
 /** Fifteen seconds until a job is considered abandoned, and three between two polls. */
 const FORGOTTEN_MS = 15_000 + 3_000;
 /** Time to start a process on a quiet machine. */
@@ -36,7 +36,7 @@ describe('interrupted replay jobs', () => {
       [inbox, EVENTS],
       [other, FEW],
     ] as const) {
-      const provider = into.provider(seed, LANES);
+      const provider = into.provider(seed, CONCURRENCY);
       provider.start();
       await provider.reached(events);
       await provider.stop();

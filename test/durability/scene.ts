@@ -84,14 +84,14 @@ export class Scene {
   }
 
   /** Creates a sender to the named processes. */
-  load(apis: readonly string[], lanes: number, options: Partial<LoadOptions> = {}): Load {
+  load(apis: readonly string[], concurrency: number, options: Partial<LoadOptions> = {}): Load {
     const urls = apis.map((name) => this.member(name).url);
     return new Load({
       urls,
       apiKey: this.apiKey,
       destinations: this.destinations,
       seed: this.options.seed,
-      lanes,
+      concurrency,
       pace: () => this.pace.now(),
       ...options,
     });

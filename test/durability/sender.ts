@@ -25,9 +25,9 @@ export abstract class Sender {
   private stopping = false;
   private running: Promise<void>[] = [];
 
-  /** `lanes` is the number of concurrent messages. `pace` multiplies the timeout of an attempt. */
+  /** `concurrency` is the number of concurrent messages. `pace` multiplies the timeout of an attempt. */
   constructor(
-    private readonly lanes: number,
+    private readonly concurrency: number,
     private readonly pace: () => number = () => 1,
   ) {}
 
@@ -35,7 +35,7 @@ export abstract class Sender {
   abstract send(): Promise<Sent>;
 
   start(): void {
-    this.running = Array.from({ length: this.lanes }, (_, lane) => this.run(lane));
+    this.running = Array.from({ length: this.concurrency }, (_, i) => this.run(i));
   }
 
   /** Resolves when sending has ended. Sending ends early only if the service rejected something. */
@@ -76,9 +76,9 @@ export abstract class Sender {
     return answer;
   }
 
-  private async run(lane: number): Promise<void> {
-    // Lanes start staggered, so that a kill never finds all of them in the same state.
-    await sleep(lane);
+  private async run(delayMs: number): Promise<void> {
+    // The concurrent senders start staggered, so that a kill never finds all of them in the same state.
+    await sleep(delayMs);
     while (!this.stopping && this.refusals.length === 0) await this.send();
   }
 

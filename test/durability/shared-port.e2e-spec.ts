@@ -18,7 +18,7 @@ import { query } from './storage.js';
 const PROCESSES = 2;
 const KILLS = 4;
 const MESSAGES_BETWEEN_MAX = 400;
-const LANES = 12;
+const CONCURRENCY = 12;
 const PAUSE_MS = 20;
 const CLIENTS = 12;
 const BACK_MS_MAX = 120_000;
@@ -122,7 +122,7 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
 
   it('kills of a child and of the parent, and SIGTERM: all are restarted, the port refuses no connection while one lives, and no accepted message is lost', async () => {
     const random = new Seeded(seed);
-    const load = scene.load(['fleet'], LANES, { pauseMs: PAUSE_MS });
+    const load = scene.load(['fleet'], CONCURRENCY, { pauseMs: PAUSE_MS });
     const disruptions: Disruption[] = [];
     const failures: string[] = [];
     const sendMore = (): Promise<unknown> =>

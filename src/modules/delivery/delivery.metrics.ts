@@ -12,23 +12,23 @@ export class DeliveryMetrics {
   constructor(
     metrics: Metrics,
     readiness: Readiness,
-    lane: LocalScheduler,
+    scheduler: LocalScheduler,
     circuits: CircuitWatch,
     dispatcher: Dispatcher,
     releaser: ParkedDeliveryReleaser,
     presence: WorkerHeartbeat,
   ) {
     metrics.gauge('deliveries_running', 'Attempts in flight in this process.', [], (gauge) =>
-      gauge.set(lane.figures().running),
+      gauge.set(scheduler.figures().running),
     );
     metrics.gauge('deliveries_held', 'Deliveries held by this process, in flight or waiting.', [], (gauge) =>
-      gauge.set(lane.figures().held),
+      gauge.set(scheduler.figures().held),
     );
     metrics.gauge(
       'targets_held_back',
       'Targets held back because hardly any target of their environment responds.',
       [],
-      (gauge) => gauge.set(lane.figures().heldBack),
+      (gauge) => gauge.set(scheduler.figures().heldBack),
     );
     metrics.gauge('circuits_open', 'Targets whose circuit is open or being probed.', [], (gauge) =>
       gauge.set(circuits.openCount()),
@@ -44,7 +44,7 @@ export class DeliveryMetrics {
       },
     );
     readiness.register('delivery', async () => {
-      const { heldBack, ...figures } = lane.figures();
+      const { heldBack, ...figures } = scheduler.figures();
       return { ready: presence.claimant() !== null, ...figures, held_back: heldBack };
     });
   }

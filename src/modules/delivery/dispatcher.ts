@@ -28,7 +28,7 @@ export class Dispatcher {
 
   constructor(
     private readonly claims: Claims,
-    private readonly lane: LocalScheduler,
+    private readonly scheduler: LocalScheduler,
     private readonly gates: Gates,
     private readonly presence: WorkerHeartbeat,
     private readonly dueWork: DueWorkPoller,
@@ -44,14 +44,14 @@ export class Dispatcher {
   /** Claims deliveries that another process announced. The sweep finds deliveries that exceed the capacity. */
   async take(keys: readonly DeliveryKey[]): Promise<void> {
     const claimant = this.presence.claimant();
-    const room = this.lane.room();
+    const room = this.scheduler.room();
     if (claimant === null || room === 0) return;
     await this.gates.pass(await this.presence.trackClaim(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
   /** While some environments use all slots, claims due deliveries of the others, which get the next free slots. */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
-    const crowding = this.lane.crowdedEnvironments();
+    const crowding = this.scheduler.crowdedEnvironments();
     if (crowding.length === 0) return { restMs: FULL_MS };
     const startedMs = this.clock.monotonicMs();
     await this.gates.pass(
@@ -63,7 +63,7 @@ export class Dispatcher {
 
   private async turn(): Promise<{ restMs: number }> {
     const claimant = this.presence.claimant();
-    const limit = Math.min(this.lane.room(), CLAIM_MAX);
+    const limit = Math.min(this.scheduler.room(), CLAIM_MAX);
     if (claimant === null) return { restMs: SWEEP_MS };
     if (limit === 0) return this.beside(claimant);
     const claimed = await this.presence.trackClaim(claimant, this.claims.due(claimant, limit));

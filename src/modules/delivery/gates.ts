@@ -11,7 +11,7 @@ import { RateLimitTokens } from './rate-limit-tokens.js';
 export class Gates {
   constructor(
     private readonly claims: Claims,
-    private readonly lane: LocalScheduler,
+    private readonly scheduler: LocalScheduler,
     private readonly circuits: CircuitWatch,
     private readonly rateLimits: RateLimitTokens,
     private readonly targets: Targets,
@@ -24,7 +24,7 @@ export class Gates {
     let decided = 0;
     try {
       for (const delivery of claimed) {
-        if (await this.admits(delivery)) this.lane.accept(delivery);
+        if (await this.admits(delivery)) this.scheduler.accept(delivery);
         else {
           // Note the target immediately, because later deliveries of this batch depend on it.
           this.queued.note(delivery.environmentId, delivery.targetId);
@@ -45,7 +45,7 @@ export class Gates {
   async applyLimits(environmentId: number, targetId: string): Promise<number | null> {
     // A target that cannot be loaded must not block the others. Its own attempt fails and is postponed.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
-    if (target) this.lane.setCeiling(environmentId, targetId, target.concurrency);
+    if (target) this.scheduler.setCeiling(environmentId, targetId, target.concurrency);
     return target?.ratePerSecond ?? null;
   }
 
@@ -53,7 +53,7 @@ export class Gates {
     const { environmentId, targetId } = delivery;
     if (!this.circuits.isClosed(environmentId, targetId)) return false;
     const rate = delivery.url === null ? await this.applyLimits(environmentId, targetId) : null;
-    if (this.lane.roomFor(environmentId, targetId) <= 0) return false;
+    if (this.scheduler.roomFor(environmentId, targetId) <= 0) return false;
     // Earlier deliveries of the same replay wait behind the gate, and only replays must keep their order.
     if (delivery.replayed && this.queued.has(environmentId, targetId)) return false;
     return rate === null || this.rateLimits.consume(environmentId, targetId, rate, 1) > 0;

@@ -24,7 +24,7 @@ function arrange(held: { environmentId: number; targetId: string }[][] = []) {
     isDeaf: false,
     tell: (_key: string): void => undefined,
   };
-  const lane = {
+  const scheduler = {
     evict: (environmentId: number, targetId: string) => [world.evicted.push(`${environmentId}:${targetId}`)],
   };
   const claims = {
@@ -42,7 +42,7 @@ function arrange(held: { environmentId: number; targetId: string }[][] = []) {
     on: (topic: string, listener: (key: string) => void) => topic === 'withdrawal' && (world.tell = listener),
   };
   const cancelled = new HeldCancellations(
-    lane as unknown as LocalScheduler,
+    scheduler as unknown as LocalScheduler,
     claims as unknown as Claims,
     cancellations as unknown as Cancellations,
     notifications as unknown as Notifications,

@@ -23,7 +23,7 @@ export class HeldCancellations {
   private readonly watched = new Map<string, NodeJS.Timeout>();
 
   constructor(
-    private readonly lane: LocalScheduler,
+    private readonly scheduler: LocalScheduler,
     private readonly claims: Claims,
     private readonly cancellations: Cancellations,
     private readonly notifications: Notifications,
@@ -76,7 +76,7 @@ export class HeldCancellations {
   }
 
   private giveBack(environmentId: number, targetId: Id): Promise<void> {
-    return this.claims.release(this.lane.evict(environmentId, targetId), true);
+    return this.claims.release(this.scheduler.evict(environmentId, targetId), true);
   }
 }
 

@@ -17,7 +17,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     private readonly dispatcher: Dispatcher,
     private readonly releaser: ParkedDeliveryReleaser,
     private readonly presence: WorkerHeartbeat,
-    private readonly lane: LocalScheduler,
+    private readonly scheduler: LocalScheduler,
     private readonly claims: Claims,
     private readonly config: Config,
   ) {}
@@ -26,7 +26,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.worker.start(() => this.dispatcher.loop.wake());
     this.cancellations.start();
     this.presence.onReaped(() => this.dispatcher.loop.wake());
-    this.presence.start(this.lane);
+    this.presence.start(this.scheduler);
     // Without the sweep, only wake-ups start deliveries. Durability tests turn it off to prove that they detect a loss.
     if (this.config.reconcile) {
       this.claims.attend(
@@ -39,7 +39,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const waiting = this.lane.close();
+    const waiting = this.scheduler.close();
     await Promise.all([this.dispatcher.loop.stop(), this.releaser.loop.stop()]);
     // Not awaited: unregistering the worker releases the same claims, and unavailable storage must not delay the exit.
     void this.claims.release(waiting, false).catch(() => undefined);

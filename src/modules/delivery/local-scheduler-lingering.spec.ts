@@ -19,7 +19,7 @@ describe('attempts that take minutes', () => {
     } as unknown as WorkerHeartbeat;
     const environments = { get: async () => ({ organizationId: 'organization' }) } as unknown as Environments;
     const load = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
-    const lane = new LocalScheduler(
+    const scheduler = new LocalScheduler(
       { deliveryConcurrency: 100 } as Config,
       { isClosed: () => true } as unknown as CircuitWatch,
       {} as RateLimitTokens,
@@ -29,14 +29,14 @@ describe('attempts that take minutes', () => {
       load,
     );
     const running: DeliveryTurn[] = [];
-    lane.connect(
+    scheduler.connect(
       (turn) => running.push(turn),
       () => undefined,
     );
     let events = 0;
     const accept = (count: number): void => {
       for (let i = 0; i < count; i += 1)
-        lane.accept({
+        scheduler.accept({
           environmentId: 1,
           eventId: `event ${(events += 1)}`,
           ordinal: 0,
@@ -49,14 +49,14 @@ describe('attempts that take minutes', () => {
     accept(40);
     expect(running).toHaveLength(AT_ONCE_AT_FIRST);
 
-    for (const turn of running.slice(0, 5)) lane.onLinger(turn);
+    for (const turn of running.slice(0, 5)) scheduler.onLinger(turn);
     expect(running).toHaveLength(AT_ONCE_AT_FIRST + 5);
 
     for (let turn = running.shift(); turn !== undefined; turn = running.shift()) {
-      lane.recordAnswer(turn, 'failed');
-      lane.releaseSlot(turn);
+      scheduler.recordAnswer(turn, 'failed');
+      scheduler.releaseSlot(turn);
     }
-    expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
+    expect(scheduler.figures()).toMatchObject({ running: 0, held: 0 });
     accept(40);
     expect(running).toHaveLength(AT_ONCE_AT_FIRST);
   });

@@ -83,7 +83,7 @@ const claimed = ({ environmentId, id, targetId, payload }: NewEvent, attempts = 
   ({ environmentId, eventId: id, ordinal: 0, targetId, payload, attempts }) as ClaimedDelivery;
 
 class Model {
-  readonly lane: LocalScheduler;
+  readonly scheduler: LocalScheduler;
   readonly reserved: NewEvent[] = [];
   readonly waiting = new Map<string, ClaimedDelivery>();
   readonly running: DeliveryTurn[] = [];
@@ -106,7 +106,7 @@ class Model {
       mayStart: () => true,
       isOwnClaim: () => true,
     } as unknown as WorkerHeartbeat;
-    this.lane = new LocalScheduler(
+    this.scheduler = new LocalScheduler(
       this.config(),
       circuits,
       permits,
@@ -115,7 +115,7 @@ class Model {
       new StoppedClock(),
       BUSY,
     );
-    this.lane.connect(
+    this.scheduler.connect(
       (turn) => this.starts(turn),
       () => undefined,
     );
@@ -126,10 +126,10 @@ class Model {
     if (each.do === 'accept') this.accept(claimed(event(each.target, each.size), each.attempts), each.probe);
     else if (each.do === 'admit') this.admit(event(each.target, each.size, each.rate));
     else if (each.do === 'take') this.commit(each.pick);
-    else if (each.do === 'giveBack') this.lane.releaseSlots(chosen(this.reserved, each.pick));
+    else if (each.do === 'giveBack') this.scheduler.releaseSlots(chosen(this.reserved, each.pick));
     else if (each.do === 'answered') this.answer(each.pick, each.outcome);
-    else if (each.do === 'done') for (const turn of chosen(this.answered, each.pick)) this.lane.releaseSlot(turn);
-    else if (each.do === 'evict') this.evicted(this.lane.evict(1, each.target));
+    else if (each.do === 'done') for (const turn of chosen(this.answered, each.pick)) this.scheduler.releaseSlot(turn);
+    else if (each.do === 'evict') this.evicted(this.scheduler.evict(1, each.target));
     else this.flip(each.target);
     this.compare();
   }
@@ -138,19 +138,19 @@ class Model {
   finish(closes: boolean): void {
     this.looks = 0;
     if (closes) {
-      this.evicted(this.lane.close());
+      this.evicted(this.scheduler.close());
       this.isClosed = true;
     }
-    while (this.reserved.length > 0) this.lane.releaseSlots(chosen(this.reserved, 0));
+    while (this.reserved.length > 0) this.scheduler.releaseSlots(chosen(this.reserved, 0));
     while (this.running.length > 0) this.answer(0, 'failed');
-    while (this.answered.length > 0) this.lane.releaseSlot(this.answered.pop() as DeliveryTurn);
+    while (this.answered.length > 0) this.scheduler.releaseSlot(this.answered.pop() as DeliveryTurn);
     this.compare();
   }
 
   private config(): Config {
     const look = (): number => {
       this.looks += 1;
-      if (this.looks > LOOKS_MAX) throw new Error('The lane goes round in circles.');
+      if (this.looks > LOOKS_MAX) throw new Error('The scheduler never comes to rest.');
       return this.concurrency;
     };
     return {
@@ -162,12 +162,12 @@ class Model {
 
   private accept(taken: ClaimedDelivery, probe: boolean): void {
     this.waiting.set(taken.eventId, taken);
-    this.lane.accept(taken, probe);
+    this.scheduler.accept(taken, probe);
   }
 
   private admit(accepted: NewEvent): void {
     const isOpen = this.open.has(accepted.targetId);
-    const admission = this.lane.reserve(accepted);
+    const admission = this.scheduler.reserve(accepted);
     if (isOpen) expect(admission).toBe('park');
     if (admission === 'run') this.reserved.push(accepted);
   }
@@ -176,7 +176,7 @@ class Model {
     for (const accepted of chosen(this.reserved, index)) {
       const taken = claimed(accepted);
       this.waiting.set(taken.eventId, taken);
-      this.lane.enqueue([taken]);
+      this.scheduler.enqueue([taken]);
     }
   }
 
@@ -201,7 +201,7 @@ class Model {
       );
       this.answers += 1;
       this.answered.push(turn);
-      this.lane.recordAnswer(turn, outcome);
+      this.scheduler.recordAnswer(turn, outcome);
     }
   }
 
@@ -214,11 +214,11 @@ class Model {
   }
 
   private compare(): void {
-    expect(this.lane.figures()).toMatchObject({
+    expect(this.scheduler.figures()).toMatchObject({
       running: this.running.length,
       held: this.reserved.length + this.waiting.size + this.running.length + this.answered.length,
     });
-    expect(this.lane.pressure(1)?.ready ?? 0).toBe(this.isClosed ? 0 : this.ready());
+    expect(this.scheduler.pressure(1)?.ready ?? 0).toBe(this.isClosed ? 0 : this.ready());
   }
 
   /** Number of first attempts whose target would accept them, or responds so quickly that the wait is short. */
@@ -262,12 +262,12 @@ describe('LocalScheduler under any sequence of events', () => {
         for (const one of each) model.take(one);
         model.finish(closes);
 
-        const { lane } = model;
+        const { scheduler } = model;
         expect(model.waiting.size).toBe(0);
-        expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
-        expect(lane.reserve(event('fresh', BYTES_MAX - 1))).toBe('run');
-        expect(lane.reserve(event('fresh', 1))).toBe('run');
-        expect(lane.reserve(event('fresh'))).toBe('leave');
+        expect(scheduler.figures()).toMatchObject({ running: 0, held: 0 });
+        expect(scheduler.reserve(event('fresh', BYTES_MAX - 1))).toBe('run');
+        expect(scheduler.reserve(event('fresh', 1))).toBe('run');
+        expect(scheduler.reserve(event('fresh'))).toBe('leave');
       }),
       { numRuns: 100 },
     );

@@ -22,7 +22,7 @@ import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { FairShare } from './fair-share.js';
 import { HeldBytes } from './held-bytes.js';
 import { RateLimitTokens } from './rate-limit-tokens.js';
-import { LanePressure } from './scheduler-pressure.js';
+import { SchedulerPressure } from './scheduler-pressure.js';
 import { hasResponded, TimeoutIsolation } from './timeout-isolation.js';
 import { type ClaimHolder, WorkerHeartbeat } from './worker-heartbeat.js';
 
@@ -37,7 +37,7 @@ export interface DeliveryTurn {
   isLingering?: boolean;
 }
 
-interface TargetLane {
+interface TargetQueue {
   environmentId: number;
   targetId: Id;
   window: ConcurrencyWindow;
@@ -76,11 +76,11 @@ const ROOM_FOR_OTHERS = 100;
  */
 @Injectable()
 export class LocalScheduler implements Scheduler, ClaimHolder {
-  private readonly targets = new Map<string, TargetLane>();
+  private readonly targets = new Map<string, TargetQueue>();
   /** Shares of the capacity by tenant, and the targets with deliveries that wait only for the common ceiling. */
-  private readonly shares: FairShare<TargetLane>;
-  private readonly pressing: LanePressure;
-  private readonly silent: TimeoutIsolation<TargetLane>;
+  private readonly shares: FairShare<TargetQueue>;
+  private readonly pressing: SchedulerPressure;
+  private readonly silent: TimeoutIsolation<TargetQueue>;
   /** Number of deliveries held, by the worker id under which they were claimed. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
@@ -104,7 +104,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   ) {
     this.shares = new FairShare(async (environmentId) => (await environments.get(environmentId)).organizationId);
     const look = load.sampler();
-    this.pressing = new LanePressure(this.shares, {
+    this.pressing = new SchedulerPressure(this.shares, {
       nowMs: () => clock.monotonicMs(),
       utilization: () => look().utilization,
     });
@@ -125,12 +125,12 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     const { environmentId, targetId, ratePerSecond, concurrency } = arrival;
     if (!this.circuits.isClosed(environmentId, targetId)) return 'park';
     if (this.bytes.total >= HELD_BYTES_MAX || this.held >= this.heldMax(environmentId)) return 'leave';
-    const lane = this.scheduler(environmentId, targetId);
-    setCeiling(lane.window, concurrency);
-    if (this.roomOf(lane) <= 0) return 'park';
+    const target = this.targetFor(environmentId, targetId);
+    setCeiling(target.window, concurrency);
+    if (this.roomOf(target) <= 0) return 'park';
     if (ratePerSecond !== null && this.rateLimits.consume(environmentId, targetId, ratePerSecond, 1) === 0)
       return 'park';
-    lane.reserved += 1;
+    target.reserved += 1;
     this.holdsMore(environmentId, 1);
     this.bytes.hold(arrival);
     return 'run';
@@ -145,20 +145,20 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
 
   enqueue(deliveries: ClaimedDelivery[]): void {
     for (const delivery of deliveries) {
-      const lane = this.scheduler(delivery.environmentId, delivery.targetId);
-      lane.reserved -= 1;
+      const target = this.targetFor(delivery.environmentId, delivery.targetId);
+      target.reserved -= 1;
       this.count(delivery, 1);
-      this.startOrWait(lane, { delivery, probe: false });
+      this.startOrWait(target, { delivery, probe: false });
     }
   }
 
   releaseSlots(arrivals: readonly Arrival[]): void {
     for (const arrival of arrivals) {
-      const lane = this.scheduler(arrival.environmentId, arrival.targetId);
-      lane.reserved -= 1;
+      const target = this.targetFor(arrival.environmentId, arrival.targetId);
+      target.reserved -= 1;
       this.holdsMore(arrival.environmentId, -1);
       this.bytes.letGo(arrival);
-      this.forgetTarget(lane);
+      this.forgetTarget(target);
     }
   }
 
@@ -187,20 +187,23 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   /** Sets a target's concurrency limit: at most `concurrency` attempts at once, or null for no limit. */
   setCeiling(environmentId: number, targetId: Id, concurrency: number | null): void {
     if (concurrency === null && !this.targets.has(targetKey(environmentId, targetId))) return;
-    setCeiling(this.scheduler(environmentId, targetId).window, concurrency);
+    setCeiling(this.targetFor(environmentId, targetId).window, concurrency);
   }
 
   roomFor(environmentId: number, targetId: Id): number {
-    const lane = this.targets.get(targetKey(environmentId, targetId));
+    const target = this.targets.get(targetKey(environmentId, targetId));
     return Math.min(
       this.heldMax(environmentId) - this.held,
-      lane ? lane.window.limit * 2 - this.heldBy(lane) : initialWindow().limit * 2,
+      target ? target.window.limit * 2 - this.heldBy(target) : initialWindow().limit * 2,
     );
   }
 
   isStarved(environmentId: number, targetId: Id): boolean {
-    const lane = this.targets.get(targetKey(environmentId, targetId));
-    return lane === undefined || (lane.waiting.first.length + lane.waiting.retry.length === 0 && hasRoom(lane.window));
+    const target = this.targets.get(targetKey(environmentId, targetId));
+    return (
+      target === undefined ||
+      (target.waiting.first.length + target.waiting.retry.length === 0 && hasRoom(target.window))
+    );
   }
 
   /** Adds a claimed delivery. It starts as soon as its target's window allows. */
@@ -208,55 +211,55 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.count(delivery, 1);
     this.holdsMore(delivery.environmentId, 1);
     this.bytes.hold(delivery);
-    this.startOrWait(this.scheduler(delivery.environmentId, delivery.targetId), { delivery, probe });
+    this.startOrWait(this.targetFor(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
   /** Called on a response or a timeout. Starts the next delivery. `outcome` is null if nothing was sent. */
   recordAnswer(deliveryTurn: DeliveryTurn, outcome: Outcome | null, isTimedOut = false): void {
-    const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
-    onSettle(lane.window, outcome ?? 'failed', deliveryTurn.isLingering === true);
-    this.pressing.answered(lane, this.clock.monotonicMs() - (deliveryTurn.startedMs ?? 0), outcome === 'success');
+    const target = this.targetFor(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
+    onSettle(target.window, outcome ?? 'failed', deliveryTurn.isLingering === true);
+    this.pressing.answered(target, this.clock.monotonicMs() - (deliveryTurn.startedMs ?? 0), outcome === 'success');
     this.running -= 1;
     this.shares.run(deliveryTurn.delivery.environmentId, -1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning -= 1;
-    this.silent.onEnd(lane, deliveryTurn.isUnheard === true, outcome === null ? null : !isTimedOut);
+    this.silent.onEnd(target, deliveryTurn.isUnheard === true, outcome === null ? null : !isTimedOut);
     if (this.silent.heldBack > 0) {
-      if (hasResponded(lane)) this.silent.removeWaiter(lane);
-      this.startHeldBack(lane.environmentId);
+      if (hasResponded(target)) this.silent.removeWaiter(target);
+      this.startHeldBack(target.environmentId);
     }
-    if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
+    if (!this.shares.isAnyWaiting()) return this.startWaiting(target);
     // Other targets wait for this slot, so this target goes to the end of the queue.
-    this.queue(lane);
-    this.pressing.recount(lane);
+    this.queue(target);
+    this.pressing.recount(target);
     this.startStarved();
   }
 
   /** Called when an attempt of a slow type runs long: the target's other deliveries may then use free slots. */
   onLinger(deliveryTurn: DeliveryTurn): void {
-    const lane = this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
+    const target = this.targetFor(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     deliveryTurn.isLingering = true;
-    onLinger(lane.window);
-    if (this.shares.isAnyWaiting()) this.queue(lane);
-    else this.startWaiting(lane);
-    this.pressing.recount(lane);
+    onLinger(target.window);
+    if (this.shares.isAnyWaiting()) this.queue(target);
+    else this.startWaiting(target);
+    this.pressing.recount(target);
   }
 
   releaseSlot(deliveryTurn: DeliveryTurn): void {
     this.count(deliveryTurn.delivery, -1);
     this.holdsMore(deliveryTurn.delivery.environmentId, -1);
     this.bytes.letGo(deliveryTurn.delivery);
-    this.forgetTarget(this.scheduler(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId));
+    this.forgetTarget(this.targetFor(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId));
   }
 
   evict(environmentId: number, targetId: Id): ClaimedDelivery[] {
-    const lane = this.targets.get(targetKey(environmentId, targetId));
-    return lane ? this.emptied(lane) : [];
+    const target = this.targets.get(targetKey(environmentId, targetId));
+    return target ? this.emptied(target) : [];
   }
 
   /** Stops accepting deliveries. Returns the deliveries that have not started. */
   close(): ClaimedDelivery[] {
     this.closed = true;
-    return [...this.targets.values()].flatMap((lane) => this.emptied(lane));
+    return [...this.targets.values()].flatMap((target) => this.emptied(target));
   }
 
   holds(claimant: Id): boolean {
@@ -266,8 +269,8 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   /** Drops waiting deliveries of a dead worker id: other workers own them. Fencing tokens reject running results. */
   dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
-    for (const lane of [...this.targets.values()])
-      this.emptied(lane, ({ delivery }) => delivery.claimedBy === claimant);
+    for (const target of [...this.targets.values()])
+      this.emptied(target, ({ delivery }) => delivery.claimedBy === claimant);
   }
 
   /** Starts deliveries that could not start while the worker's lease was uncertain. */
@@ -281,7 +284,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startStarved();
     if (!this.isStalled) return;
     this.isStalled = false;
-    for (const lane of [...this.targets.values()]) this.startWaiting(lane);
+    for (const target of [...this.targets.values()]) this.startWaiting(target);
   }
 
   figures(): { running: number; held: number; targets: number; heldBack: number } {
@@ -294,67 +297,70 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     else this.byClaimant.set(claimedBy, count);
   }
 
-  private emptied(lane: TargetLane, isTaken: (deliveryTurn: DeliveryTurn) => boolean = () => true): ClaimedDelivery[] {
-    const { first, retry } = lane.waiting;
+  private emptied(
+    target: TargetQueue,
+    isTaken: (deliveryTurn: DeliveryTurn) => boolean = () => true,
+  ): ClaimedDelivery[] {
+    const { first, retry } = target.waiting;
     const taken = [...first, ...retry].filter(isTaken).map(({ delivery }) => delivery);
-    lane.waiting = { first: first.filter((turn) => !isTaken(turn)), retry: retry.filter((turn) => !isTaken(turn)) };
-    this.holdsMore(lane.environmentId, -taken.length);
+    target.waiting = { first: first.filter((turn) => !isTaken(turn)), retry: retry.filter((turn) => !isTaken(turn)) };
+    this.holdsMore(target.environmentId, -taken.length);
     for (const delivery of taken) {
       this.bytes.letGo(delivery);
       this.count(delivery, -1);
     }
-    this.pressing.recount(lane);
-    if (lane.waiting.first.length + lane.waiting.retry.length === 0) {
-      this.shares.removeWaiter(lane.environmentId, lane);
-      this.silent.removeWaiter(lane);
+    this.pressing.recount(target);
+    if (target.waiting.first.length + target.waiting.retry.length === 0) {
+      this.shares.removeWaiter(target.environmentId, target);
+      this.silent.removeWaiter(target);
     }
-    this.forgetTarget(lane);
+    this.forgetTarget(target);
     return taken;
   }
 
-  private scheduler(environmentId: number, targetId: Id): TargetLane {
+  private targetFor(environmentId: number, targetId: Id): TargetQueue {
     const key = targetKey(environmentId, targetId);
-    let lane = this.targets.get(key);
-    if (!lane) {
-      lane = newLane(environmentId, targetId);
-      this.targets.set(key, lane);
+    let target = this.targets.get(key);
+    if (!target) {
+      target = newTargetQueue(environmentId, targetId);
+      this.targets.set(key, target);
     }
-    return lane;
+    return target;
   }
 
   /** Forgets an idle target if `HELD_MAX` targets are known. With fewer targets, its concurrency window is kept. */
-  private forgetTarget(lane: TargetLane): void {
-    if (this.heldBy(lane) > 0 || this.targets.size < HELD_MAX) return;
-    this.targets.delete(targetKey(lane.environmentId, lane.targetId));
+  private forgetTarget(target: TargetQueue): void {
+    if (this.heldBy(target) > 0 || this.targets.size < HELD_MAX) return;
+    this.targets.delete(targetKey(target.environmentId, target.targetId));
   }
 
-  private heldBy(lane: TargetLane): number {
-    return lane.window.inFlight + lane.waiting.first.length + lane.waiting.retry.length + lane.reserved;
+  private heldBy(target: TargetQueue): number {
+    return target.window.inFlight + target.waiting.first.length + target.waiting.retry.length + target.reserved;
   }
 
-  private roomOf(lane: TargetLane): number {
-    return HELD_PER_TARGET_MAX - this.heldBy(lane);
+  private roomOf(target: TargetQueue): number {
+    return HELD_PER_TARGET_MAX - this.heldBy(target);
   }
 
-  private startOrWait(lane: TargetLane, deliveryTurn: DeliveryTurn): void {
-    (deliveryTurn.delivery.attempts === 0 ? lane.waiting.first : lane.waiting.retry).push(deliveryTurn);
-    this.startWaiting(lane);
+  private startOrWait(target: TargetQueue, deliveryTurn: DeliveryTurn): void {
+    (deliveryTurn.delivery.attempts === 0 ? target.waiting.first : target.waiting.retry).push(deliveryTurn);
+    this.startWaiting(target);
   }
 
-  private startWaiting(lane: TargetLane): void {
-    while (this.startOne(lane));
-    this.pressing.recount(lane);
+  private startWaiting(target: TargetQueue): void {
+    while (this.startOne(target));
+    this.pressing.recount(target);
   }
 
   /** Starts targets that isolation holds back. If other targets wait for a slot, these targets queue behind them. */
   private startHeldBack(environmentId: number): void {
     const isAnyWaiting = this.shares.isAnyWaiting();
     for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {
-      const lane = this.silent.next(environmentId);
-      if (lane === null) return;
-      if (isAnyWaiting) this.queue(lane);
-      else while (this.startOne(lane));
-      this.pressing.recount(lane);
+      const target = this.silent.next(environmentId);
+      if (target === null) return;
+      if (isAnyWaiting) this.queue(target);
+      else while (this.startOne(target));
+      this.pressing.recount(target);
     }
   }
 
@@ -362,44 +368,44 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   private startStarved(): void {
     const max = this.config.deliveryConcurrency;
     while (this.running < withOthers(max)) {
-      const lane = this.shares.next({ isFull: this.running >= max, mayRetry: this.mayRetry(max) });
-      if (lane === null) return;
-      if (this.startOne(lane)) this.queue(lane);
-      this.pressing.recount(lane);
+      const target = this.shares.next({ isFull: this.running >= max, mayRetry: this.mayRetry(max) });
+      if (target === null) return;
+      if (this.startOne(target)) this.queue(target);
+      this.pressing.recount(target);
     }
   }
 
   /** Queues the target for a slot if it has a delivery that could use one. */
-  private queue(lane: TargetLane): void {
-    const { first, retry } = lane.waiting;
-    if (first.length + retry.length === 0 || !hasRoom(lane.window)) return;
-    this.shares.wait(lane.environmentId, lane, first.length > 0 ? 'first' : 'retry');
+  private queue(target: TargetQueue): void {
+    const { first, retry } = target.waiting;
+    if (first.length + retry.length === 0 || !hasRoom(target.window)) return;
+    this.shares.wait(target.environmentId, target, first.length > 0 ? 'first' : 'retry');
   }
 
   /** Starts one delivery of the target. Returns false if the target has no delivery that may start now. */
-  private startOne(lane: TargetLane): boolean {
-    const { first, retry } = lane.waiting;
-    if (this.closed || first.length + retry.length === 0 || !hasRoom(lane.window)) return false;
+  private startOne(target: TargetQueue): boolean {
+    const { first, retry } = target.waiting;
+    if (this.closed || first.length + retry.length === 0 || !hasRoom(target.window)) return false;
     const max = this.config.deliveryConcurrency;
     const mayRetry = retry.length > 0 && this.mayRetry(max);
-    if (!this.hasPlace(lane.environmentId, max) || (first.length === 0 && !mayRetry)) {
-      this.queue(lane);
+    if (!this.hasPlace(target.environmentId, max) || (first.length === 0 && !mayRetry)) {
+      this.queue(target);
       return false;
     }
-    const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
+    const takesRetry = mayRetry && (first.length === 0 || target.retryIsNext);
     const [next] = (takesRetry ? retry : first) as [DeliveryTurn, ...DeliveryTurn[]];
     // Probes are exempt from isolation. A target that responds to its probe is no longer held back.
-    if (!next.probe && !this.silent.admits(lane, max)) {
-      this.silent.wait(lane);
+    if (!next.probe && !this.silent.admits(target, max)) {
+      this.silent.wait(target);
       return false;
     }
     if (!this.presence.mayStart(next.delivery.claimedBy)) {
       this.isStalled = true;
       return false;
     }
-    lane.retryIsNext = !takesRetry;
+    target.retryIsNext = !takesRetry;
     (takesRetry ? retry : first).shift();
-    this.start(lane, next);
+    this.start(target, next);
     return true;
   }
 
@@ -412,15 +418,15 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return this.retriesRunning < max / 2;
   }
 
-  private start(lane: TargetLane, deliveryTurn: DeliveryTurn): void {
-    onStart(lane.window);
+  private start(target: TargetQueue, deliveryTurn: DeliveryTurn): void {
+    onStart(target.window);
     this.running += 1;
-    this.shares.run(lane.environmentId, 1);
+    this.shares.run(target.environmentId, 1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning += 1;
     // The target may start while it waits in the queue of timeout isolation. It is removed from that queue, so that
     // every target in the queue has a delivery to start.
-    this.silent.removeWaiter(lane);
-    deliveryTurn.isUnheard = this.silent.onStart(lane);
+    this.silent.removeWaiter(target);
+    deliveryTurn.isUnheard = this.silent.onStart(target);
     deliveryTurn.startedMs = this.clock.monotonicMs();
     this.runTurn(deliveryTurn);
   }
@@ -436,7 +442,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   }
 }
 
-function newLane(environmentId: number, targetId: Id): TargetLane {
+function newTargetQueue(environmentId: number, targetId: Id): TargetQueue {
   return {
     environmentId,
     targetId,

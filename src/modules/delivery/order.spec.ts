@@ -28,7 +28,7 @@ interface Row {
 class Worker {
   readonly started: string[] = [];
   private readonly rows: Row[] = [];
-  private readonly lane: LocalScheduler;
+  private readonly localScheduler: LocalScheduler;
   private readonly gates: Gates;
   private readonly releaser: ParkedDeliveryReleaser;
 
@@ -49,7 +49,7 @@ class Worker {
     const clock = { monotonicMs: () => 0, nowMs: () => 0, random: () => 0 } as unknown as Clock;
     const queued = new QueuedTargets();
     const permits = {} as RateLimitTokens;
-    this.lane = new LocalScheduler(
+    this.localScheduler = new LocalScheduler(
       { deliveryConcurrency: 1_000 } as Config,
       circuits,
       permits,
@@ -58,10 +58,10 @@ class Worker {
       new SystemClock(),
       new LoadMonitor(),
     );
-    this.gates = new Gates(this.claims(), this.lane, circuits, permits, targets, queued);
+    this.gates = new Gates(this.claims(), this.localScheduler, circuits, permits, targets, queued);
     this.releaser = new ParkedDeliveryReleaser(
       this.claims(),
-      this.lane,
+      this.localScheduler,
       this.gates,
       circuits,
       permits,
@@ -70,12 +70,12 @@ class Worker {
       { restMs: (ownMs: number) => ownMs } as unknown as DueWorkPoller,
       clock,
     );
-    this.lane.connect(
+    this.localScheduler.connect(
       (turn) => {
         this.started.push(turn.delivery.eventId);
         void this.takes('answer').then(() => {
-          this.lane.recordAnswer(turn, 'success');
-          this.lane.releaseSlot(turn);
+          this.localScheduler.recordAnswer(turn, 'success');
+          this.localScheduler.releaseSlot(turn);
         });
       },
       () => undefined,

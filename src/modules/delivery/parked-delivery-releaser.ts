@@ -35,7 +35,7 @@ export class ParkedDeliveryReleaser {
 
   constructor(
     private readonly claims: Claims,
-    private readonly lane: LocalScheduler,
+    private readonly scheduler: LocalScheduler,
     private readonly gates: Gates,
     private readonly circuits: CircuitWatch,
     private readonly rateLimits: RateLimitTokens,
@@ -95,20 +95,20 @@ export class ParkedDeliveryReleaser {
     if (isDraining && !isTick) return false;
     const rate = await this.gates.applyLimits(environmentId, targetId);
     const room = Math.min(
-      this.lane.room(environmentId),
-      this.lane.roomFor(environmentId, targetId),
+      this.scheduler.room(environmentId),
+      this.scheduler.roomFor(environmentId, targetId),
       this.drain(environmentId, targetId),
       CLAIM_MAX,
     );
     if (room < 1) return false;
     const permitted = rate === null ? room : this.rateLimits.consume(environmentId, targetId, rate, room);
     if (permitted < 1) return false;
-    const isStarved = this.lane.isStarved(environmentId, targetId);
+    const isStarved = this.scheduler.isStarved(environmentId, targetId);
     const released = await this.presence.trackClaim(
       claimant,
       this.claims.parked(claimant, environmentId, targetId, permitted),
     );
-    for (const delivery of released) this.lane.accept(delivery);
+    for (const delivery of released) this.scheduler.accept(delivery);
     return isStarved && !isDraining && rate === null && released.length === permitted;
   }
 
@@ -119,7 +119,7 @@ export class ParkedDeliveryReleaser {
       claimant,
       this.claims.parked(claimant, environmentId, targetId, 1),
     ))
-      this.lane.accept(delivery, true);
+      this.scheduler.accept(delivery, true);
   }
 
   private drain(environmentId: number, targetId: Id): number {

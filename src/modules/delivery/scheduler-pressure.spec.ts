@@ -1,13 +1,13 @@
 import { initialWindow, onStart, setCeiling } from '#engine/concurrency-window.js';
 import { unanswered } from '#engine/pressure.js';
 import { FairShare } from './fair-share.js';
-import { LanePressure, type Pressed } from './scheduler-pressure.js';
+import { SchedulerPressure, type Pressed } from './scheduler-pressure.js';
 
 /** Environments 1 and 2 belong to one organization, 3 to another. `utilization` is the load of the process. */
 async function arrange({ utilization = 1 } = {}) {
   const felt = { nowMs: 1_000, utilization };
   const shares = new FairShare<unknown>(async (environmentId) => (environmentId < 3 ? 'one' : 'other'));
-  const pressure = new LanePressure(shares, { nowMs: () => felt.nowMs, utilization: () => felt.utilization });
+  const pressure = new SchedulerPressure(shares, { nowMs: () => felt.nowMs, utilization: () => felt.utilization });
   for (const environmentId of [1, 2, 3]) shares.hold(environmentId, 1);
   await Promise.resolve();
   await Promise.resolve();
@@ -39,7 +39,7 @@ async function arrange({ utilization = 1 } = {}) {
 
 const FULL = 32;
 
-describe('LanePressure', () => {
+describe('SchedulerPressure', () => {
   it("counts what the environment's targets would accept now, and nothing of other environments, even of the same organization", async () => {
     const { pressure, target } = await arrange();
     target({ waiting: 30, running: FULL - 1 });

@@ -40,7 +40,7 @@ const METERS_MAX = 10_000;
  * quickly that it is not the bottleneck. No delivery is counted while the process has idle time, or while slow
  * receivers occupy the environment's slots, because deliveries then wait for receivers.
  */
-export class LanePressure {
+export class SchedulerPressure {
   private readonly meters = new Map<number, Meter>();
   /** Targets whose deliveries are counted although the window is full, as long as the target responds quickly. */
   private readonly trusted = new Set<Pressed>();

@@ -22,7 +22,7 @@ function arrange(deliveryConcurrency: number) {
     get: async (environmentId: number) => ({ organizationId: `organization ${environmentId}` }),
   } as unknown as Environments;
   const load = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
-  const lane = new LocalScheduler(
+  const scheduler = new LocalScheduler(
     { deliveryConcurrency } as Config,
     { isClosed: () => true } as unknown as CircuitWatch,
     {} as RateLimitTokens,
@@ -32,7 +32,7 @@ function arrange(deliveryConcurrency: number) {
     load,
   );
   const running: DeliveryTurn[] = [];
-  lane.connect(
+  scheduler.connect(
     (turn) => running.push(turn),
     () => undefined,
   );
@@ -40,11 +40,11 @@ function arrange(deliveryConcurrency: number) {
     const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
     const [turn] = running.splice(at, at < 0 ? 0 : 1);
     if (!turn) throw new Error(`Nothing runs against ${targetId}.`);
-    lane.recordAnswer(turn, outcome, isTimedOut);
-    lane.releaseSlot(turn);
+    scheduler.recordAnswer(turn, outcome, isTimedOut);
+    scheduler.releaseSlot(turn);
   };
   const against = (targetId: string): number => running.filter(({ delivery }) => delivery.targetId === targetId).length;
-  return { lane, world, running, end, against };
+  return { scheduler, world, running, end, against };
 }
 
 let count = 0;
@@ -65,14 +65,14 @@ describe('LocalScheduler: targets that are not known to respond', () => {
   /** Lets an environment use all of 64 slots, and `count` of its attempts time out. */
   function hang(count: number, sent = 200) {
     const arranged = arrange(64);
-    const { lane, running, end } = arranged;
+    const { scheduler, running, end } = arranged;
     const answer = (environmentId: number, targetId: string): void => {
-      lane.accept(of(environmentId, targetId));
+      scheduler.accept(of(environmentId, targetId));
       end(targetId);
     };
     answer(1, 'known');
     answer(3, 'healthy');
-    for (let i = 0; i < sent; i += 1) lane.accept(of(1, `hanging ${i}`));
+    for (let i = 0; i < sent; i += 1) scheduler.accept(of(1, `hanging ${i}`));
     const runOut = (more: number): void => {
       for (let i = 0; i < more; i += 1) end(oldest('hanging'), 'failed', true);
     };
@@ -84,40 +84,40 @@ describe('LocalScheduler: targets that are not known to respond', () => {
   }
 
   it('get a quarter of the slots once hardly any of them responds while other targets do', () => {
-    const { lane, hanging, runOut } = hang(31);
+    const { scheduler, hanging, runOut } = hang(31);
     expect(hanging()).toBe(64);
 
     runOut(60);
     expect(hanging()).toBe(16);
-    expect(lane.figures().heldBack).toBeGreaterThan(50);
+    expect(scheduler.figures().heldBack).toBeGreaterThan(50);
 
     runOut(10);
     expect(hanging()).toBe(16);
   });
 
   it('do not delay responding targets of the same environment, probes, or other environments', () => {
-    const { lane, hanging, against } = hang(80);
+    const { scheduler, hanging, against } = hang(80);
 
-    lane.accept(of(1, 'known'));
-    lane.accept(of(2, 'new'));
-    lane.accept(of(1, 'probed'), true);
-    lane.accept(of(1, 'unknown'));
+    scheduler.accept(of(1, 'known'));
+    scheduler.accept(of(2, 'new'));
+    scheduler.accept(of(1, 'probed'), true);
+    scheduler.accept(of(1, 'unknown'));
 
     expect(['known', 'new', 'probed', 'unknown'].map(against)).toEqual([1, 1, 1, 0]);
     expect(hanging()).toBeLessThanOrEqual(16);
   });
 
   it('include a target that responded before only after three consecutive timeouts', () => {
-    const { lane, against, end } = hang(80);
+    const { scheduler, against, end } = hang(80);
     for (let i = 0; i < 2; i += 1) {
-      lane.accept(of(1, 'known'));
+      scheduler.accept(of(1, 'known'));
       end('known', 'failed', true);
     }
-    lane.accept(of(1, 'known'));
+    scheduler.accept(of(1, 'known'));
     expect(against('known')).toBe(1);
 
     end('known', 'failed', true);
-    lane.accept(of(1, 'known'));
+    scheduler.accept(of(1, 'known'));
 
     expect(against('known')).toBe(0);
   });
@@ -142,8 +142,8 @@ describe('LocalScheduler: targets that are not known to respond', () => {
   });
 
   it('get every slot while no target at all responds', () => {
-    const { lane, running, end } = arrange(64);
-    for (let i = 0; i < 200; i += 1) lane.accept(of(1, `hanging ${i}`));
+    const { scheduler, running, end } = arrange(64);
+    for (let i = 0; i < 200; i += 1) scheduler.accept(of(1, `hanging ${i}`));
 
     for (let i = 0; i < 100; i += 1) end(running[0]?.delivery.targetId ?? '', 'failed', true);
 
@@ -151,42 +151,42 @@ describe('LocalScheduler: targets that are not known to respond', () => {
   });
 
   it('cause no pressure on senders', () => {
-    const { lane, answer } = hang(80);
+    const { scheduler, answer } = hang(80);
     for (let i = 0; i < 100; i += 1) answer(1, 'known');
 
-    expect(lane.figures().heldBack).toBeGreaterThan(100);
-    expect(lane.pressure(1)).toBeNull();
+    expect(scheduler.figures().heldBack).toBeGreaterThan(100);
+    expect(scheduler.pressure(1)).toBeNull();
   });
 
   it('are limited before their timeouts: with more than a quarter in flight and no response for three seconds, no more start', () => {
-    const { lane, world, hanging, end, against, oldest } = hang(0, 40);
+    const { scheduler, world, hanging, end, against, oldest } = hang(0, 40);
     world.laterMs = 2_900;
-    lane.accept(of(1, 'one more'));
+    scheduler.accept(of(1, 'one more'));
     expect([hanging(), against('one more')]).toEqual([40, 1]);
 
     world.laterMs = 3_100;
-    lane.accept(of(1, 'hanging as well'));
-    expect([hanging(), lane.figures().heldBack]).toEqual([40, 1]);
+    scheduler.accept(of(1, 'hanging as well'));
+    expect([hanging(), scheduler.figures().heldBack]).toEqual([40, 1]);
 
     end(oldest('hanging'));
-    expect([hanging(), lane.figures().heldBack]).toEqual([40, 0]);
+    expect([hanging(), scheduler.figures().heldBack]).toEqual([40, 0]);
   });
 
   it('get exactly a quarter of the slots after three seconds without a response', () => {
-    const { lane, world, hanging } = hang(0, 10);
+    const { scheduler, world, hanging } = hang(0, 10);
     world.laterMs = 6_000;
 
-    for (let i = 0; i < 20; i += 1) lane.accept(of(1, `hanging later ${i}`));
+    for (let i = 0; i < 20; i += 1) scheduler.accept(of(1, `hanging later ${i}`));
 
     expect(hanging()).toBe(16);
   });
 
   it('get every slot with the next heartbeat once no target has responded for a minute', () => {
-    const { lane, world, hanging } = hang(80);
+    const { scheduler, world, hanging } = hang(80);
     world.laterMs = 60_100;
     expect(hanging()).toBe(16);
 
-    lane.resume();
+    scheduler.resume();
 
     expect(hanging()).toBe(64);
   });
@@ -198,8 +198,8 @@ describe('LocalScheduler: targets that are not known to respond', () => {
     });
     fc.assert(
       fc.property(fc.array(choice, { minLength: 60, maxLength: 400 }), (choices) => {
-        const { lane, running, end } = arrange(16);
-        for (let i = 0; i < 300; i += 1) lane.accept(of((i % 3) + 1, `target ${i % 150}`, i % 4 === 0 ? 1 : 0));
+        const { scheduler, running, end } = arrange(16);
+        for (let i = 0; i < 300; i += 1) scheduler.accept(of((i % 3) + 1, `target ${i % 150}`, i % 4 === 0 ? 1 : 0));
         for (const { pick, ends } of choices) {
           const turn = running[pick % running.length];
           if (turn)
@@ -211,7 +211,7 @@ describe('LocalScheduler: targets that are not known to respond', () => {
         }
         while (running[0]) end(running[0].delivery.targetId, 'failed', true);
 
-        expect(lane.figures()).toMatchObject({ running: 0, held: 0, heldBack: 0 });
+        expect(scheduler.figures()).toMatchObject({ running: 0, held: 0, heldBack: 0 });
       }),
       { numRuns: 50 },
     );

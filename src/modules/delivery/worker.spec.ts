@@ -27,7 +27,7 @@ function arrange(
     return value;
   };
   let run: (deliveryTurn: DeliveryTurn) => void = () => undefined;
-  const lane = {
+  const scheduler = {
     connect: (runTurn: (deliveryTurn: DeliveryTurn) => void) => void (run = runTurn),
     recordAnswer: (_turn: DeliveryTurn, outcome: string | null) => heard.push(`answered ${outcome}`),
     releaseSlot: () => heard.push('done'),
@@ -50,7 +50,7 @@ function arrange(
     tell: () => or(breaks.tell, (): unknown => heard.push('told'))(),
   } as unknown as DeliveryListeners;
   const worker = new DeliveryWorker(
-    lane,
+    scheduler,
     attempt,
     claims,
     results,

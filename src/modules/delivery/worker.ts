@@ -27,7 +27,7 @@ export class DeliveryWorker {
   private readonly idleListeners: (() => void)[] = [];
 
   constructor(
-    private readonly lane: LocalScheduler,
+    private readonly scheduler: LocalScheduler,
     private readonly attempt: Attempt,
     private readonly claims: Claims,
     private readonly results: RecordResults,
@@ -42,8 +42,8 @@ export class DeliveryWorker {
 
   /** Connects the local scheduler, and watches for targets that stop accepting deliveries. */
   start(onLeft: () => void): void {
-    this.lane.connect((turn) => void this.run(turn), onLeft);
-    this.handoff.attachScheduler(this.lane);
+    this.scheduler.connect((turn) => void this.run(turn), onLeft);
+    this.handoff.attachScheduler(this.scheduler);
     this.circuits.onOpen((environmentId, targetId) => this.background(this.parkTarget(environmentId, targetId)));
     this.notifications.on('destination', (key) => this.background(this.notifyChange(key)));
     // Apply changes that were made while no worker was running.
@@ -61,18 +61,18 @@ export class DeliveryWorker {
     let performed: Performed | null = null;
     try {
       performed = await this.attempt.perform(deliveryTurn.delivery, deliveryTurn.probe, () =>
-        this.lane.onLinger(deliveryTurn),
+        this.scheduler.onLinger(deliveryTurn),
       );
-      this.lane.recordAnswer(deliveryTurn, performed.outcome, performed.result.attempt?.error === 'timeout');
+      this.scheduler.recordAnswer(deliveryTurn, performed.outcome, performed.result.attempt?.error === 'timeout');
       // This order matters: a crash in between loses one count of the circuit breaker, but never an attempt.
       const held = await this.results.record(performed.result);
-      this.lane.releaseSlot(deliveryTurn);
+      this.scheduler.releaseSlot(deliveryTurn);
       if (held) {
         const learning = this.publishResult(deliveryTurn.delivery, performed);
         if (learning !== undefined) await learning.catch((error: unknown) => this.warn(error));
       }
     } catch (error) {
-      if (performed === null) this.lane.recordAnswer(deliveryTurn, null);
+      if (performed === null) this.scheduler.recordAnswer(deliveryTurn, null);
       await (performed === null && error instanceof Withheld
         ? this.releaseClaim(deliveryTurn)
         : this.handleFailure(deliveryTurn, error));
@@ -97,7 +97,7 @@ export class DeliveryWorker {
   /** Releases the claim of an unsent delivery, unless another worker has taken over and may be sending it. */
   private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
     await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
-    this.lane.releaseSlot(deliveryTurn);
+    this.scheduler.releaseSlot(deliveryTurn);
   }
 
   /** Updates the circuit. Returns a promise only if the circuit changes, which repeated successes do not cause. */
@@ -139,12 +139,12 @@ export class DeliveryWorker {
     await this.results
       .record(this.attempt.postponed(deliveryTurn.delivery, error))
       .catch((failure: unknown) => this.warn(failure));
-    this.lane.releaseSlot(deliveryTurn);
+    this.scheduler.releaseSlot(deliveryTurn);
   }
 
   /** Parks all deliveries of a target whose circuit opened: those waiting here, and those in the table. */
   private async parkTarget(environmentId: number, targetId: Id): Promise<void> {
-    await this.claims.release(this.lane.evict(environmentId, targetId), true);
+    await this.claims.release(this.scheduler.evict(environmentId, targetId), true);
     await this.claims.park(environmentId, targetId);
   }
 
@@ -156,7 +156,7 @@ export class DeliveryWorker {
     const environmentId = Number(environment);
     const target = await this.targets.ofDestination(environmentId, targetId);
     if (target?.status === 'active') return;
-    await this.claims.release(this.lane.evict(environmentId, targetId), true);
+    await this.claims.release(this.scheduler.evict(environmentId, targetId), true);
     await this.claims.failWaiting(environmentId, targetId, target ? 'target_disabled' : 'target_gone');
   }
 

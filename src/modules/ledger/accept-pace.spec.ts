@@ -17,14 +17,14 @@ const FULL = { ready: 1_000, drainPerSecond: 1_000 };
 
 function arrange() {
   const pressures = new Map<number, Pressure>();
-  const outlet = {
+  const handoff = {
     pressure: (environmentId: number) => {
       const pressure = pressures.get(environmentId) ?? NONE;
       return pressure.ready === 0 ? null : pressure;
     },
   } as unknown as DeliveryHandoff;
   const metrics = new Metrics();
-  const pace = new AcceptPace(outlet, new TimersClock(), new AcceptPaceMetrics(metrics));
+  const pace = new AcceptPace(handoff, new TimersClock(), new AcceptPaceMetrics(metrics));
   const accepted: string[] = [];
   const refused: [string, string][] = [];
   const commits = new Map<string, () => void>();

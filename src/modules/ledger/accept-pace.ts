@@ -47,7 +47,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
-    private readonly outlet: DeliveryHandoff,
+    private readonly handoff: DeliveryHandoff,
     private readonly clock: Clock,
     private readonly metrics: AcceptPaceMetrics,
   ) {
@@ -58,7 +58,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
   enter(coming: Coming, accept: () => Promise<void>): Promise<void> {
     const { caller } = coming;
     if (caller === null || this.isOver) return accept();
-    const pressure = this.outlet.pressure(coming.environmentId);
+    const pressure = this.handoff.pressure(coming.environmentId);
     if (pressure === null) return accept();
     const line = this.lines.get(coming.environmentId) ?? { waiting: [], underWay: 0 };
     if (line.waiting.length === 0 && mayEnter(pressure, line.underWay, 0)) return accept();
@@ -119,7 +119,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
 
   private move(line: Line, environmentId: number): void {
     const nowMs = this.clock.monotonicMs();
-    const pressure = this.outlet.pressure(environmentId);
+    const pressure = this.handoff.pressure(environmentId);
     let [count, underWay] = [0, line.underWay];
     for (const { sinceMs, deliveries } of line.waiting) {
       if (pressure !== null && !mayEnter(pressure, underWay, nowMs - sinceMs)) break;

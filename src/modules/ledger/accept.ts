@@ -20,7 +20,7 @@ export class Accept {
   constructor(
     private readonly store: AcceptStore,
     private readonly idempotent: IdempotentRequests,
-    private readonly outlet: DeliveryHandoff,
+    private readonly handoff: DeliveryHandoff,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     private readonly database: Database,
@@ -59,13 +59,13 @@ export class Accept {
     events: NewEvent[],
     piggybackStatement: PiggybackStatement | 'within' | null,
   ): Promise<() => Promise<Outcomes>> {
-    const claimant = piggybackStatement === 'within' ? null : this.outlet.claimant();
-    const group = events.map((event) => ({ event, admission: this.outlet.admission(event, claimant) }));
+    const claimant = piggybackStatement === 'within' ? null : this.handoff.claimant();
+    const group = events.map((event) => ({ event, admission: this.handoff.admission(event, claimant) }));
     let stored: Set<number> | 'all';
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, piggybackStatement);
     } catch (error) {
-      this.outlet.recordFailure(admitted(group), claimant, error);
+      this.handoff.recordFailure(admitted(group), claimant, error);
       throw error;
     }
     return () => {
@@ -79,7 +79,7 @@ export class Accept {
       };
       if (piggybackStatement === 'within') this.database.afterCommit(handOn);
       else handOn();
-      this.outlet.release(admitted(group.filter((_, i) => !isStored(i))));
+      this.handoff.release(admitted(group.filter((_, i) => !isStored(i))));
       return this.idempotent.outcomes(events, stored);
     };
   }
@@ -91,7 +91,7 @@ export class Accept {
       if (admission === 'run') run.push(claimedAtBirth(event, claimant as Id));
       else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal: 0 });
     }
-    this.outlet.dispatch(run, left);
+    this.handoff.dispatch(run, left);
   }
 }
 

@@ -23,7 +23,7 @@ export class FanOut {
   constructor(
     private readonly store: FanOutStore,
     private readonly idempotent: IdempotentRequests,
-    private readonly outlet: DeliveryHandoff,
+    private readonly handoff: DeliveryHandoff,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     private readonly database: Database,
@@ -56,7 +56,7 @@ export class FanOut {
     messages: NewMessage[],
     how: PiggybackStatement | 'within' | null,
   ): Promise<() => Promise<Outcomes>> {
-    const claimant = how === 'within' ? null : this.outlet.claimant();
+    const claimant = how === 'within' ? null : this.handoff.claimant();
     const group = messages.map((message) => ({
       message,
       admissions: message.events.map((event) => this.admission(event, claimant)),
@@ -65,7 +65,7 @@ export class FanOut {
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, how);
     } catch (error) {
-      this.outlet.recordFailure(group.flatMap(admitted), claimant, error);
+      this.handoff.recordFailure(group.flatMap(admitted), claimant, error);
       throw error;
     }
     return () => {
@@ -77,14 +77,14 @@ export class FanOut {
         );
       if (how === 'within') this.database.afterCommit(handOn);
       else handOn();
-      this.outlet.release(group.filter((_, i) => !isStored(i)).flatMap(admitted));
+      this.handoff.release(group.filter((_, i) => !isStored(i)).flatMap(admitted));
       return this.idempotent.outcomes(messages, stored);
     };
   }
 
   private admission(event: FannedOut, claimant: Id | null): AdmittedMessage['admissions'][number] {
     if (event.undecided) return 'undecided';
-    return event.refused ? 'refuse' : this.outlet.admission(event, claimant);
+    return event.refused ? 'refuse' : this.handoff.admission(event, claimant);
   }
 
   private handOn(group: readonly AdmittedMessage[], claimant: Id | null): void {
@@ -99,7 +99,7 @@ export class FanOut {
           left.push({ environmentId: message.environmentId, eventId: event.eventId, ordinal: 0 });
       }
     }
-    this.outlet.dispatch(run, left);
+    this.handoff.dispatch(run, left);
   }
 }
 

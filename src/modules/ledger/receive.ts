@@ -20,7 +20,7 @@ export class Receive {
   constructor(
     private readonly store: ReceiveStore,
     private readonly idempotent: IdempotentRequests,
-    private readonly outlet: DeliveryHandoff,
+    private readonly handoff: DeliveryHandoff,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     private readonly database: Database,
@@ -50,16 +50,16 @@ export class Receive {
     events: ReceivedEvent[],
     piggybackStatement: PiggybackStatement | 'within' | null,
   ): Promise<() => Promise<Outcomes>> {
-    const claimant = piggybackStatement === 'within' ? null : this.outlet.claimant();
+    const claimant = piggybackStatement === 'within' ? null : this.handoff.claimant();
     const group = events.map((event) => ({
       event,
-      admissions: event.deliveries.map((arrival) => this.outlet.admission(arrival, claimant)),
+      admissions: event.deliveries.map((arrival) => this.handoff.admission(arrival, claimant)),
     }));
     let stored: Set<number> | 'all';
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, piggybackStatement);
     } catch (error) {
-      this.outlet.recordFailure(group.flatMap(admitted), claimant, error);
+      this.handoff.recordFailure(group.flatMap(admitted), claimant, error);
       throw error;
     }
     return () => {
@@ -73,7 +73,7 @@ export class Receive {
       };
       if (piggybackStatement === 'within') this.database.afterCommit(handOn);
       else handOn();
-      this.outlet.release(group.filter((_, i) => !isStored(i)).flatMap(admitted));
+      this.handoff.release(group.filter((_, i) => !isStored(i)).flatMap(admitted));
       return this.idempotent.outcomes(events, stored);
     };
   }
@@ -88,7 +88,7 @@ export class Receive {
         else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal });
       }
     }
-    this.outlet.dispatch(run, left);
+    this.handoff.dispatch(run, left);
   }
 }
 

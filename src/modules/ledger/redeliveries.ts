@@ -19,7 +19,7 @@ import {
 export class Redeliveries {
   constructor(
     private readonly store: RedeliverStore,
-    private readonly outlet: DeliveryHandoff,
+    private readonly handoff: DeliveryHandoff,
   ) {}
 
   /** Redelivers to the earlier addressees that `choose` selects, whatever their results. `choose` may select none. */
@@ -59,7 +59,7 @@ export class Redeliveries {
   async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
     // Runs outside the caller's unit of work. Otherwise the dispatcher's loop would continue inside it.
-    if (count > 0) this.store.afterCommit(() => this.outlet.notifyUnclaimed());
+    if (count > 0) this.store.afterCommit(() => this.handoff.notifyUnclaimed());
     return count;
   }
 

@@ -156,11 +156,11 @@ export class Fleet {
   }
 
   /** Starts a caller that uses only ready nodes, at a few hundred messages per second. */
-  load(lanes: number, pauseMs: number, destinations?: readonly string[]): Load {
+  load(concurrency: number, pauseMs: number, destinations?: readonly string[]): Load {
     const options = { pauseMs, ready: () => this.balancer.ready(), ...(destinations ? { destinations } : {}) };
     return this.scene.load(
       this.apis.map(({ name }) => name),
-      lanes,
+      concurrency,
       options,
     );
   }

@@ -9,7 +9,7 @@ import { query } from '../storage.js';
 import { type Emailed, judgeMail, type Letter, type MailVerdict } from './mail-verdict.js';
 
 const HOST = 'mail.nemesis.example';
-const LANES = 3;
+const CONCURRENCY = 3;
 const PAUSE_MS = 60;
 const AGAIN_MS = 100;
 const TRY_MS_MAX = 10_000;
@@ -86,7 +86,7 @@ export class MailTraffic {
   /** Sends until `stop`. Forgets the mail of earlier rounds. */
   start(): void {
     [this.letters, this.emails, this.isOver] = [[], [], false];
-    this.running = Array.from({ length: LANES }, () => [this.receiveOn(), this.sendOn()]).flat();
+    this.running = Array.from({ length: CONCURRENCY }, () => [this.receiveOn(), this.sendOn()]).flat();
   }
 
   /** Starts no more mail. Resolves when all started mail is answered, or at the timeout. */

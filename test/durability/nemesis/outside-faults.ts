@@ -6,7 +6,7 @@ import type { Fleet } from './fleet.js';
 
 const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
 /** About a hundred messages per second to the misbehaving receiver. */
-const LANES = 4;
+const CONCURRENCY = 4;
 const PAUSE_MS = 30;
 /** Durations below half a minute, so that the first probe of a circuit finds a working receiver. */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
@@ -80,7 +80,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
 async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const [silent, named] = [fleet.silentlyNamed(), fleet.named()];
   const before = fleet.names.swallowed;
-  const lost = fleet.load(LANES, PAUSE_MS, silent);
+  const lost = fleet.load(CONCURRENCY, PAUSE_MS, silent);
   const heard = fleet.load(1, 100, [named]);
   fleet.debts.push(heard);
   const begin = (): void => {
@@ -105,7 +105,7 @@ async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promi
   const { number, id } = await fleet.misbehaving(how);
   await fleet.forgiven(id);
   const { receiver } = fleet.scene;
-  const load = fleet.load(LANES, PAUSE_MS, [id]);
+  const load = fleet.load(CONCURRENCY, PAUSE_MS, [id]);
   fleet.debts.push(load);
   let before = 0;
   const begin = async (): Promise<void> => {

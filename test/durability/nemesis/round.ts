@@ -7,7 +7,7 @@ import type { FaultKind, Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 import { judge, type RoundEvidence, type Verdict } from './verdict.js';
 
-const LANES = 8;
+const CONCURRENCY = 8;
 const PAUSE_MS = 25;
 /** Number of messages accepted before the first fault, and for all destinations together after the last fault. */
 const BEFORE = 100;
@@ -46,7 +46,7 @@ export class Round {
     // Requests that arrived after the last round had settled are duplicates.
     const strays = await fleet.collect();
     const crashed = fleet.scene.crashes().length;
-    const load = fleet.load(LANES, PAUSE_MS);
+    const load = fleet.load(CONCURRENCY, PAUSE_MS);
     fleet.bursts = [];
     load.start();
     fleet.mail?.start();

@@ -1,16 +1,16 @@
-import type { Job, JobEnd, ThreadSlot } from '#sandbox/lane.js';
+import type { Job, JobEnd, ThreadSlot } from '#sandbox/thread-slot.js';
 
 const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
 
 /** Retries while the slot is busy, until `untilMs` (monotonic). Failing immediately would lose earlier results. */
 export async function runUntil<C, A>(
-  lane: Pick<ThreadSlot<C, A>, 'run'>,
+  threadSlot: Pick<ThreadSlot<C, A>, 'run'>,
   job: Job<C>,
   untilMs: number,
 ): Promise<JobEnd<A>> {
   for (let pauseMs = PAUSE_MS_FIRST; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
-    const end = await lane.run(job);
+    const end = await threadSlot.run(job);
     if (!('why' in end) || end.why !== 'busy' || performance.now() + pauseMs >= untilMs) return end;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

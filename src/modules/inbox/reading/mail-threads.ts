@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
 import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
-import { type JobEnd, type LaneOptions, ThreadSlot } from '#sandbox/lane.js';
+import { type JobEnd, type ThreadSlotOptions, ThreadSlot } from '#sandbox/thread-slot.js';
 import { MailPace } from '../intake/mail-pace.js';
 import { runUntil } from './deadline-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
@@ -50,7 +50,7 @@ export class MailThreads implements OnApplicationShutdown {
   private readonly threadSlot: ThreadSlot<MailCall, MailAnswer>;
 
   constructor(pace: MailPace) {
-    const options: LaneOptions<MailCall, MailAnswer> = {
+    const options: ThreadSlotOptions<MailCall, MailAnswer> = {
       threadsMax: THREADS_MAX,
       admits: (use, environment) => use.ofOrganization(environment) < (pace.isRoomy ? THREADS_PER_ENVIRONMENT_MAX : 1),
       startThread: async () =>

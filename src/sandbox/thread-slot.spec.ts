@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import type { CallEnd } from './call-thread.js';
 import { Deadline } from './deadline.js';
-import { type JobEnd, type LaneOptions, type LaneThread, ThreadSlot } from './lane.js';
+import { type JobEnd, type ThreadSlotOptions, type SlotThread, ThreadSlot } from './thread-slot.js';
 
 /** A thread whose calls end when the test ends them. */
-class HeldThread implements LaneThread<string, string> {
+class HeldThread implements SlotThread<string, string> {
   readonly ready = Promise.resolve(true);
   isAlive = true;
   call: string | null = null;
@@ -31,14 +31,14 @@ class HeldThread implements LaneThread<string, string> {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface Scene {
-  lane: ThreadSlot<string, string>;
+  threadSlot: ThreadSlot<string, string>;
   threads: HeldThread[];
   run(call: string, endpoint?: string): Promise<JobEnd<string>>;
   running(): (string | null)[];
 }
 
 /** Calls are named after their organization: `a1` belongs to `a`. */
-function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
+function arrange(options: Partial<ThreadSlotOptions<string, string>> = {}): Scene {
   const threads: HeldThread[] = [];
   const startThread = async (): Promise<HeldThread> => {
     const thread = new HeldThread();
@@ -52,7 +52,7 @@ function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
     ...options,
   });
   return {
-    lane: threadSlot,
+    threadSlot,
     threads,
     run: (call, endpoint = 'e') =>
       threadSlot.run({
@@ -129,16 +129,16 @@ describe('ThreadSlot', () => {
   it('is busy for a job that waits until its deadline, even if others may wait longer', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
-      const { lane, run } = arrange();
+      const { threadSlot, run } = arrange();
       void run('a0');
       await settled();
       const job = { organization: 'a', endpoint: 'e', bytes: 1 };
-      const hurried = lane.run({
+      const hurried = threadSlot.run({
         ...job,
         call: 'a1',
         limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(1_500) },
       });
-      const patient = lane.run({
+      const unhurried = threadSlot.run({
         ...job,
         call: 'a2',
         limits: { cpuMsMax: 1, wallMsMax: Infinity, deadline: new Deadline(11_000) },
@@ -146,8 +146,8 @@ describe('ThreadSlot', () => {
 
       jest.advanceTimersByTime(1_500);
 
-      expect(await Promise.race([hurried, patient])).toMatchObject({ why: 'busy' });
-      expect(lane.queued).toBe(1);
+      expect(await Promise.race([hurried, unhurried])).toMatchObject({ why: 'busy' });
+      expect(threadSlot.queued).toBe(1);
     } finally {
       jest.useRealTimers();
     }
@@ -157,9 +157,9 @@ describe('ThreadSlot', () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
       let up: (thread: HeldThread) => void = () => undefined;
-      const { lane } = arrange({ startThread: () => new Promise<HeldThread>((resolve) => (up = resolve)) });
+      const { threadSlot } = arrange({ startThread: () => new Promise<HeldThread>((resolve) => (up = resolve)) });
       const deadline = new Deadline(1_500);
-      void lane.run({
+      void threadSlot.run({
         call: 'a1',
         organization: 'a',
         endpoint: 'e',
@@ -181,7 +181,7 @@ describe('ThreadSlot', () => {
   });
 
   it('holds at most 64 MB of waiting jobs', async () => {
-    const { lane, run } = arrange();
+    const { threadSlot, run } = arrange();
     void run('a0');
     await settled();
     const large = {
@@ -191,24 +191,24 @@ describe('ThreadSlot', () => {
       limits: { cpuMsMax: 1, wallMsMax: 1 },
       bytes: 40 * 2 ** 20,
     };
-    void lane.run(large);
+    void threadSlot.run(large);
 
-    expect(await lane.run(large)).toMatchObject({ why: 'busy' });
+    expect(await threadSlot.run(large)).toMatchObject({ why: 'busy' });
   });
 
   it('terminates threads that were idle for long', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
-      const { lane, run, threads } = arrange({ idleMsMax: 1_000 });
+      const { threadSlot, run, threads } = arrange({ idleMsMax: 1_000 });
       const call = run('a1');
       await settled();
       await threads[0]?.end();
       await call;
-      expect(lane.threadCount).toBe(1);
+      expect(threadSlot.threadCount).toBe(1);
 
       jest.advanceTimersByTime(1_000);
 
-      expect([lane.threadCount, lane.restarts, threads[0]?.isAlive]).toEqual([0, 0, false]);
+      expect([threadSlot.threadCount, threadSlot.restarts, threads[0]?.isAlive]).toEqual([0, 0, false]);
     } finally {
       jest.useRealTimers();
     }

@@ -1,7 +1,7 @@
 import type { CallEnd, CallLimits } from './call-thread.js';
 import type { CpuBudget } from './cpu-budget.js';
 import { Deadline } from './deadline.js';
-import { type JobEnd, type LaneThread, type LaneUse, ThreadSlot } from './lane.js';
+import { type JobEnd, type SlotThread, type ThreadUse, ThreadSlot } from './thread-slot.js';
 
 /** A call that ends as `overrun` after `sliceMs` of CPU time. A `sliceMs` of null means no limit. */
 export interface Sliced {
@@ -16,12 +16,12 @@ export interface Owner {
   endpoint: string;
 }
 
-export interface LanesOptions<C, A extends object> {
+export interface ThreadSlotsOptions<C, A extends object> {
   /** Maximum number of quick threads, at least two. They start on first use. */
   quickMax: number;
   slowMax: number;
   /** `niceness` (see nice(1)) is relative to the rest of the process. */
-  startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
+  startThread: (niceness: number) => Promise<SlotThread<C, A | 'overrun'>>;
   /** CPU budget for the calls on slow threads. The slow threads share the budget's cells. */
   pace?: CpuBudget | undefined;
   /** Wall-clock limit of a call as a multiple of its CPU time. */
@@ -58,7 +58,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
 
   private readonly wallFactor: number;
 
-  constructor({ quickMax, slowMax, startThread, pace, wallFactor = WALL_FACTOR }: LanesOptions<C, A>) {
+  constructor({ quickMax, slowMax, startThread, pace, wallFactor = WALL_FACTOR }: ThreadSlotsOptions<C, A>) {
     this.wallFactor = wallFactor;
     this.quick = new ThreadSlot({
       threadsMax: quickMax,
@@ -133,7 +133,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
 export const cellsFor = (niceness: number, pace: CpuBudget | undefined): Int32Array | null =>
   niceness > 0 ? (pace?.cells ?? null) : null;
 
-function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): LaneThread<C, A> {
+function paced<C, A>(thread: SlotThread<C, A>, pace: CpuBudget | undefined): SlotThread<C, A> {
   if (pace === undefined) return thread;
   return {
     ready: thread.ready,
@@ -153,7 +153,7 @@ function paced<C, A>(thread: LaneThread<C, A>, pace: CpuBudget | undefined): Lan
 }
 
 /** Always admits one call per organization, and more only while half of the threads stay free for others. */
-function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoint: string): boolean {
+function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;
   const isFree = slowMax - use.running > slowMax / 2;

@@ -14,7 +14,7 @@ export interface Job<C> {
 /** `busy` means that the job never ran: the queue was full, or it waited too long or until its deadline. */
 export type JobEnd<A> = CallEnd<A> | { answer: null; why: 'busy'; cpuMs: 0 };
 
-export interface LaneThread<C, A> {
+export interface SlotThread<C, A> {
   readonly ready: Promise<boolean>;
   readonly isAlive: boolean;
   run(call: C, limits: CallLimits): Promise<CallEnd<A>>;
@@ -22,17 +22,17 @@ export interface LaneThread<C, A> {
 }
 
 /** Current use of threads, for admission decisions. */
-export interface LaneUse {
+export interface ThreadUse {
   readonly running: number;
   ofOrganization(organization: string): number;
   ofEndpoint(organization: string, endpoint: string): number;
 }
 
-export interface LaneOptions<C, A> {
+export interface ThreadSlotOptions<C, A> {
   threadsMax: number;
   /** Decides whether a call may use a thread that is available. */
-  admits(use: LaneUse, organization: string, endpoint: string): boolean;
-  startThread(): Promise<LaneThread<C, A>>;
+  admits(use: ThreadUse, organization: string, endpoint: string): boolean;
+  startThread(): Promise<SlotThread<C, A>>;
   /** Keeps one idle thread ready, because a start takes a tenth of a second. */
   hasStandby?: boolean;
   /** Idle time after which a thread stops. If omitted, threads never stop. */
@@ -56,10 +56,10 @@ const FIRST_START_MS = 1_000;
 const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
 
 /** Threads of one kind, with a fair queue that is charged with the CPU time that calls actually used. */
-export class ThreadSlot<C, A> implements LaneUse {
+export class ThreadSlot<C, A> implements ThreadUse {
   private readonly queue = new FairQueue<Waiting<C, A>>();
-  private readonly threads = new Set<LaneThread<C, A>>();
-  private readonly idle: { thread: LaneThread<C, A>; timer: NodeJS.Timeout | undefined }[] = [];
+  private readonly threads = new Set<SlotThread<C, A>>();
+  private readonly idle: { thread: SlotThread<C, A>; timer: NodeJS.Timeout | undefined }[] = [];
   private readonly counts = new Map<string, number>();
   private starting = 0;
   private queuedBytes = 0;
@@ -67,7 +67,7 @@ export class ThreadSlot<C, A> implements LaneUse {
   running = 0;
   restarts = 0;
 
-  constructor(private readonly options: LaneOptions<C, A>) {}
+  constructor(private readonly options: ThreadSlotOptions<C, A>) {}
 
   get queued(): number {
     return this.queue.size;
@@ -94,11 +94,11 @@ export class ThreadSlot<C, A> implements LaneUse {
       this.queuedBytes + bytes > QUEUE_BYTES_MAX;
     if (this.closed || isFull) return Promise.resolve(BUSY);
     return new Promise((resolve) => {
-      const patienceMs = Math.min(QUEUED_MS_MAX, job.limits.deadline?.leftMs() ?? Infinity);
+      const waitMsMax = Math.min(QUEUED_MS_MAX, job.limits.deadline?.leftMs() ?? Infinity);
       const waiting: Waiting<C, A> = {
         job,
         resolve,
-        timer: setTimeout(() => this.giveUp(waiting), patienceMs).unref(),
+        timer: setTimeout(() => this.giveUp(waiting), waitMsMax).unref(),
       };
       this.queue.push(organization, endpoint, waiting);
       this.queuedBytes += bytes;
@@ -132,7 +132,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     return this.options.hasStandby === true && this.running > 0 && this.idle.length + this.starting === 0;
   }
 
-  private async start(thread: LaneThread<C, A>, queueTurn: QueueTurn<Waiting<C, A>>): Promise<void> {
+  private async start(thread: SlotThread<C, A>, queueTurn: QueueTurn<Waiting<C, A>>): Promise<void> {
     const { job, resolve } = this.dismiss(queueTurn.item);
     this.count(queueTurn, 1);
     const end = await thread.run(job.call, job.limits);
@@ -146,7 +146,7 @@ export class ThreadSlot<C, A> implements LaneUse {
 
   private async startThread(): Promise<void> {
     this.starting += 1;
-    let thread: LaneThread<C, A> | null = null;
+    let thread: SlotThread<C, A> | null = null;
     try {
       thread = await this.options.startThread();
       const isUp = !this.closed && (await thread.ready);
@@ -172,7 +172,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     }
   }
 
-  private idleThread(): LaneThread<C, A> | undefined {
+  private idleThread(): SlotThread<C, A> | undefined {
     for (let known = this.idle.pop(); known; known = this.idle.pop()) {
       clearTimeout(known.timer);
       if (known.thread.isAlive) return known.thread;
@@ -182,7 +182,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     return undefined;
   }
 
-  private rest(thread: LaneThread<C, A>): void {
+  private rest(thread: SlotThread<C, A>): void {
     const { idleMsMax } = this.options;
     const known = {
       thread,
@@ -191,7 +191,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     this.idle.push(known);
   }
 
-  private retire(thread: LaneThread<C, A>): void {
+  private retire(thread: SlotThread<C, A>): void {
     const index = this.idle.findIndex((known) => known.thread === thread);
     if (index < 0) return;
     this.idle.splice(index, 1);
@@ -199,7 +199,7 @@ export class ThreadSlot<C, A> implements LaneUse {
     void thread.stop();
   }
 
-  private bury(thread: LaneThread<C, A>): void {
+  private bury(thread: SlotThread<C, A>): void {
     if (this.threads.delete(thread) && !this.closed) this.restarts += 1;
   }
 

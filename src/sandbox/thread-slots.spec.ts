@@ -1,6 +1,6 @@
 import type { CallEnd, CallLimits } from './call-thread.js';
-import type { LaneThread } from './lane.js';
-import { type Sliced, ThreadSlots, wallMsFor } from './lanes.js';
+import type { SlotThread } from './thread-slot.js';
+import { type Sliced, ThreadSlots, wallMsFor } from './thread-slots.js';
 
 interface Call extends Sliced {
   name: string;
@@ -15,7 +15,7 @@ class Running {
   readonly quick: string[] = [];
   readonly slow: string[] = [];
 
-  thread(niceness: number): LaneThread<Call, Answer | 'overrun'> {
+  thread(niceness: number): SlotThread<Call, Answer | 'overrun'> {
     const running = niceness === 0 ? this.quick : this.slow;
     return {
       ready: Promise.resolve(true),
