@@ -6,7 +6,7 @@ import { HERE, openCheckout } from './checkout.mjs';
 import { createApplications } from './fan-out.mjs';
 import { receiving } from './inbound.mjs';
 import { startPosthorn } from './posthorn.mjs';
-import { startSide, stopSide, takeTurns } from './slices.mjs';
+import { startSide, stopSide, alternate } from './slices.mjs';
 import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fillApplications } from './window.mjs';
 
@@ -76,7 +76,7 @@ export async function compareCheckouts(bench, { against, only, rounds, slice, sp
     ]);
   }
   for (let round = 0; round < rounds; round++) {
-    for (const pair of pairs) await takeTurns(bench, all, pair, { round, seconds: slice }, report);
+    for (const pair of pairs) await alternate(bench, all, pair, { round, seconds: slice }, report);
   }
   for (const side of all) await stopSide(side);
 }

@@ -233,12 +233,12 @@ async function measureBurst(scene, perSecond, seconds) {
   const sent = await sendAtRate(scene, perSecond, seconds);
   const sentInSeconds = (performance.now() - startedAt) / 1000;
   await pressing;
-  const { told, afterMs } = await settled(page, sent.accepted, startedAt);
+  const { figures, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
   // The burst was so large that the list dropped older rows. It loads them again during scrolling, so count the rows
   // while scrolling through the whole list.
-  const isGoingOn = told.shown < sent.accepted && told.waiting === 0 && told.missed === 0 && !told.hasGap;
-  const there = isGoingOn ? await seenOnTheWay(page) : { shown: told.shown, twice: told.twice };
+  const isGoingOn = figures.shown < sent.accepted && figures.waiting === 0 && figures.missed === 0 && !figures.hasGap;
+  const there = isGoingOn ? await seenOnTheWay(page) : { shown: figures.shown, twice: figures.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>
     scene.report({ name, measured, bound });
   const refused = Object.entries(sent.refusals)
@@ -252,7 +252,7 @@ async function measureBurst(scene, perSecond, seconds) {
   figure('counts unchanged from', `${(afterMs / 1000).toFixed(1)} s on`);
   figure(
     'shown, waiting behind the button, reported as not shown',
-    `${there.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and a notice that rows are missing' : ''}${isGoingOn ? ` (${told.shown} at once, the rest while scrolling)` : ''}`,
+    `${there.shown} + ${figures.waiting} + ${figures.missed}${figures.hasGap ? ', and a notice that rows are missing' : ''}${isGoingOn ? ` (${figures.shown} at once, the rest while scrolling)` : ''}`,
     `${sent.accepted} together, or a notice`,
   );
   figure('shown twice', String(there.twice), '0');
@@ -308,19 +308,19 @@ async function sendAtRate({ service, countsPort }, perSecond, seconds) {
  */
 async function settled(page, accepted, startedAt) {
   const deadline = performance.now() + SETTLED_MS_MAX;
-  let told = await toldOf(page);
+  let figures = await figuresOf(page);
   let changedAt = performance.now();
   while (
-    told.shown + told.waiting + told.missed < accepted &&
+    figures.shown + figures.waiting + figures.missed < accepted &&
     performance.now() - changedAt < UNCHANGED_MS &&
     performance.now() < deadline
   ) {
     await sleep(250);
-    const now = await toldOf(page);
-    if (JSON.stringify(now) !== JSON.stringify(told)) changedAt = performance.now();
-    told = now;
+    const now = await figuresOf(page);
+    if (JSON.stringify(now) !== JSON.stringify(figures)) changedAt = performance.now();
+    figures = now;
   }
-  return { told, afterMs: changedAt - startedAt };
+  return { figures, afterMs: changedAt - startedAt };
 }
 
 /**
@@ -361,7 +361,7 @@ async function seenOnTheWay(page) {
 }
 
 /** Returns the numbers of listed rows, rows behind the "new" button, and rows not shown. @param {Page} page */
-async function toldOf(page) {
+async function figuresOf(page) {
   return page.evaluate((rowPx) => {
     const number = (/** @type {RegExp} */ pattern) =>
       Number(pattern.exec(document.querySelector('.news')?.textContent ?? '')?.[1]?.replaceAll(',', '') ?? 0);

@@ -1,6 +1,6 @@
 /** Measures inbound events: receiving and forwarding, pulling, and replaying a range, alone and beside live traffic. */
 import { nowMs } from './clock.mjs';
-import { takeTurnsBeside } from './neighbours.mjs';
+import { alternateBeside } from './neighbours.mjs';
 import { receiver, withService } from './subjects.mjs';
 import { fill, fillEndpoint, measure, PARTS } from './window.mjs';
 
@@ -126,7 +126,7 @@ export const besideSlowCode = {
         return () => clearInterval(timer);
       };
       // `quietAfterMs` lets the last transforms finish before the next slice.
-      await takeTurnsBeside(
+      await alternateBeside(
         bench,
         subject,
         'beside-slow-code',

@@ -296,7 +296,7 @@ async function several(times, call) {
   return { firstMs, ms: median(all), body };
 }
 
-const told = (/** @type {number} */ ms) => `${ms.toFixed(0)}${ms > BOUND_MS ? '*' : ''}`;
+const formatMs = (/** @type {number} */ ms) => `${ms.toFixed(0)}${ms > BOUND_MS ? '*' : ''}`;
 const addressOf = (/** @type {string} */ list, /** @type {Record<string, string>} */ query) =>
   `${list}?${new URLSearchParams(query)}`;
 
@@ -310,20 +310,20 @@ const addressOf = (/** @type {string} */ list, /** @type {Record<string, string>
 async function measureList(service, list, name, query, times) {
   const of = { ...query, limit: String(PAGE) };
   const first = await several(times, () => ask(service, 'GET', addressOf(list, of)));
-  const cells = [name, told(first.ms), told(first.firstMs), String(first.body.data.length)];
+  const cells = [name, formatMs(first.ms), formatMs(first.firstMs), String(first.body.data.length)];
   const cursor = first.body.next_cursor;
   const next =
     cursor === null ? null : await several(times, () => ask(service, 'GET', addressOf(list, { ...of, cursor })));
-  cells.push(next === null ? '' : told(next.ms));
+  cells.push(next === null ? '' : formatMs(next.ms));
   if (list === '/v1/events') {
     const count = await several(times, () => ask(service, 'GET', addressOf('/v1/events/count', query)));
-    cells.push(told(count.ms), `${count.body.count}${count.body.is_capped ? '+' : ''}`);
+    cells.push(formatMs(count.ms), `${count.body.count}${count.body.is_capped ? '+' : ''}`);
     const { status, ...rest } = query;
     const filter = { ...rest, ...(status !== undefined && { status: status.split(',') }) };
     const dryRun = await several(times, () =>
       ask(service, 'POST', '/v1/replays', { action: 'replay', filter, dry_run: true }),
     );
-    cells.push(told(dryRun.ms));
+    cells.push(formatMs(dryRun.ms));
   }
   // Measures how long paging takes until a whole page of matches is collected, or until all events were scanned.
   let [rows, pages, ms, at] = [first.body.data.length, 1, first.ms, cursor];
@@ -334,7 +334,7 @@ async function measureList(service, list, name, query, times) {
     slowestMs = Math.max(slowestMs, page.ms);
   }
   cells.push(
-    `${rows} in ${pages}${at !== null && rows < PAGE ? ', and more' : ''}, ${ms.toFixed(0)} ms${slowestMs > BOUND_MS ? ` (one ${told(slowestMs)})` : ''}`,
+    `${rows} in ${pages}${at !== null && rows < PAGE ? ', and more' : ''}, ${ms.toFixed(0)} ms${slowestMs > BOUND_MS ? ` (one ${formatMs(slowestMs)})` : ''}`,
   );
   row(cells);
 }

@@ -67,7 +67,7 @@ const ROUNDS_MIN = 2;
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report
  */
-export async function takeTurnsBeside(
+export async function alternateBeside(
   bench,
   subject,
   name,
@@ -133,7 +133,7 @@ export function besideWhoGoesOn(name, invite, { more = {}, roles = ['all', 'all'
               await bench.receiver.ask({ kind: 'mend' });
             };
           };
-          await takeTurnsBeside(bench, subject, name, { ...neighbour, begin: beginAndBreak }, report);
+          await alternateBeside(bench, subject, name, { ...neighbour, begin: beginAndBreak }, report);
         },
         more,
       ),

@@ -4,7 +4,7 @@
  */
 import { fairRate } from './report.mjs';
 import { ratioOf, spreadOf, verdictOf } from './statistics.mjs';
-import { pairsOf } from './turns.mjs';
+import { pairsOf } from './alternation.mjs';
 
 /** @typedef {import('./slices.mjs').Slice} Slice */
 /** @typedef {import('./window.mjs').Figures} Figures */

@@ -9,7 +9,7 @@
 import { costOf } from './paired-report.mjs';
 import { fairRate, isDisturbedBy } from './report.mjs';
 import { ratioOf } from './statistics.mjs';
-import { pairsOf } from './turns.mjs';
+import { pairsOf } from './alternation.mjs';
 
 /** @typedef {import('./window.mjs').Figures} Figures */
 /** @typedef {import('./promises.mjs').Measured} Measured */
@@ -81,14 +81,19 @@ const within = (name, row, [figure, against], bound) => ({
 const count = (name, rows, value, bound) => ({ name, rows, bound, value });
 
 const BESIDE_ONCE = ['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited'];
-const BESIDE_IN_TURNS = [
+const BESIDE_ALTERNATING = [
   'beside-flapping',
   'beside-hanging-tenant',
   'beside-slow-names',
   'beside-slow-code',
   'beside-mail',
 ];
-const PACED = ['service-half', 'service-quiet', 'fanout-hanging-half', ...BESIDE_IN_TURNS.map((row) => `${row}-half`)];
+const PACED = [
+  'service-half',
+  'service-quiet',
+  'fanout-hanging-half',
+  ...BESIDE_ALTERNATING.map((row) => `${row}-half`),
+];
 const OPEN = /** @type {const} */ ([
   ['fanout-open', 10],
   ['send-open', 1],
@@ -147,7 +152,7 @@ export const PROMISES = [
   ),
   between('an idle second / a delivery at 400/s, CPU', ['idle', 'service-quiet'], costOf, '<= 25'),
   count('commits of an idle second', ['idle'], ({ rows }) => rows.get('idle')?.commits, '<= 5'),
-  ...[...BESIDE_ONCE, ...BESIDE_IN_TURNS].map((row) =>
+  ...[...BESIDE_ONCE, ...BESIDE_ALTERNATING].map((row) =>
     between(`${row} / alone, rate`, [row, `${row}:alone`], fairRate, '>= 0.9'),
   ),
   ...PROBES.map((probe) => ({

@@ -8,7 +8,7 @@ import { flapping, hangingTenant } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { idle, quiet } from './quiet.mjs';
 import { scale } from './scale.mjs';
-import { startSide, stopSide, takeTurns } from './slices.mjs';
+import { startSide, stopSide, alternate } from './slices.mjs';
 import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
@@ -93,7 +93,7 @@ const sustained = {
     const rates = new Map();
     const rounds = Math.max(1, Math.round(bench.seconds / bench.slice / 2));
     for (let round = 0; round < rounds; round++) {
-      await takeTurns(bench, all, contestants, { round: turns++, seconds: bench.slice }, (slice) => {
+      await alternate(bench, all, contestants, { round: turns++, seconds: bench.slice }, (slice) => {
         rates.set(slice.name, [...(rates.get(slice.name) ?? []), slice.figures.deliveriesPerSecond]);
         report(slice);
       });
@@ -116,7 +116,7 @@ const sustained = {
         to: { perSecond: median(rates.get(each.name) ?? []) / 2 },
       }));
     for (let round = 0; tailed.length > 0 && round < TAIL_ROUNDS; round++)
-      await takeTurns(bench, all, tailed, { round: turns++, seconds: bench.seconds }, report);
+      await alternate(bench, all, tailed, { round: turns++, seconds: bench.seconds }, report);
     for (const side of all) await stopSide(side);
   },
 };

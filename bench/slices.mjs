@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Database } from './database.mjs';
 import { cpuSnapshot } from './measure.mjs';
-import { orderOf } from './turns.mjs';
+import { orderOf } from './alternation.mjs';
 import { measure, sleep, WAITING } from './window.mjs';
 
 /** Time for opening the connections and filling the backlog. */
@@ -65,7 +65,7 @@ export async function stopSide({ subject, server }) {
  * @param {Contestant[]} contestants of one comparison
  * @param {{ round: number, seconds: number }} span @param {(slice: Slice) => void} report
  */
-export async function takeTurns(bench, all, contestants, { round, seconds }, report) {
+export async function alternate(bench, all, contestants, { round, seconds }, report) {
   for (const { server } of all) await server.client.query('checkpoint');
   for (const [place, { name, subject, server, to }] of orderOf(contestants, round).entries()) {
     await untilQuiet(all);

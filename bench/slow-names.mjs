@@ -1,7 +1,7 @@
 /** Measures a destination with a host name, beside sends to host names whose DNS servers never answer. */
 import dgram from 'node:dgram';
 import { once } from 'node:events';
-import { takeTurnsBeside } from './neighbours.mjs';
+import { alternateBeside } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { withSubject } from './subjects.mjs';
 
@@ -69,7 +69,7 @@ export const slowNames = {
       async (subject) => {
         const destination = await subject.createDestination({ url: `http://${NAME}:${bench.receiverPort}/ok` });
         const begin = async () => sendToSlowNames(subject);
-        await takeTurnsBeside(
+        await alternateBeside(
           bench,
           subject,
           'beside-slow-names',

@@ -17,7 +17,7 @@ import { startPosthorn } from './posthorn.mjs';
 import { startHelper, stopEverything } from './processes.mjs';
 import { fairRate } from './report.mjs';
 import { claimMs } from './scale.mjs';
-import { takeTurns } from './slices.mjs';
+import { alternate } from './slices.mjs';
 import { breakIn } from './window.mjs';
 
 const RETENTION_DAYS = 365;
@@ -376,7 +376,7 @@ async function compareAccepts(bench, sides, seconds) {
   /** @type {import('./window.mjs').Figures[][]} */
   const figures = [[], []];
   for (let round = 0; round < ACCEPT_ROUNDS; round += 1) {
-    await takeTurns(
+    await alternate(
       bench,
       sides,
       contestants,

@@ -48,7 +48,7 @@ const TARGET: Target = {
   failureThreshold: 10,
 };
 
-const told = (status: number, body: unknown): EgressAnswer => ({
+const answerOf = (status: number, body: unknown): EgressAnswer => ({
   kind: 'response',
   status,
   headers: { 'content-type': 'application/x-amz-json-1.0' },
@@ -57,7 +57,7 @@ const told = (status: number, body: unknown): EgressAnswer => ({
   durationMs: 5,
 });
 const attributes = (given: object): EgressAnswer =>
-  told(200, { Attributes: { QueueArn: 'arn:aws:sqs:eu-west-1:1:orders', ...given } });
+  answerOf(200, { Attributes: { QueueArn: 'arn:aws:sqs:eu-west-1:1:orders', ...given } });
 
 function arrange(answer: EgressAnswer): { adapter: SqsAdapter; requests: EgressRequest[] } {
   const requests: EgressRequest[] = [];
@@ -71,7 +71,7 @@ function arrange(answer: EgressAnswer): { adapter: SqsAdapter; requests: EgressR
 }
 
 describe('SqsAdapter.check', () => {
-  const { adapter } = arrange(told(200, {}));
+  const { adapter } = arrange(answerOf(200, {}));
 
   it('accepts a complete draft and ignores its URL', () => {
     expect(adapter.check(DRAFT)).toEqual([]);
@@ -123,25 +123,25 @@ describe('SqsAdapter.probe', () => {
     ],
     [
       'a response that is not from a queue',
-      told(200, {}),
+      answerOf(200, {}),
       CONFIG,
       { ok: false, check: 'connectivity', detail: expect.stringMatching(/not as an SQS queue/) },
     ],
     [
       'another access key',
-      told(403, { __type: 'InvalidClientTokenId', message: 'The security token is invalid.' }),
+      answerOf(403, { __type: 'InvalidClientTokenId', message: 'The security token is invalid.' }),
       CONFIG,
       { ok: false, check: 'credentials', detail: 'InvalidClientTokenId: The security token is invalid.' },
     ],
     [
       'another secret',
-      told(403, { __type: 'com.amazon.coral.service#InvalidSignatureException', message: 'It does not match.' }),
+      answerOf(403, { __type: 'com.amazon.coral.service#InvalidSignatureException', message: 'It does not match.' }),
       CONFIG,
       { ok: false, check: 'credentials', detail: 'InvalidSignatureException: It does not match.' },
     ],
     [
       'a missing queue',
-      told(400, { __type: 'com.amazonaws.sqs#QueueDoesNotExist', message: 'The specified queue does not exist.' }),
+      answerOf(400, { __type: 'com.amazonaws.sqs#QueueDoesNotExist', message: 'The specified queue does not exist.' }),
       CONFIG,
       { ok: false, check: 'connectivity', detail: 'QueueDoesNotExist: The specified queue does not exist.' },
     ],
@@ -157,7 +157,7 @@ describe('SqsAdapter.probe', () => {
 });
 
 describe('SqsAdapter.deliver', () => {
-  const taken = told(200, { Successful: [{ Id: '0', MessageId: 'm-1' }] });
+  const taken = answerOf(200, { Successful: [{ Id: '0', MessageId: 'm-1' }] });
 
   it("sends the message with the target's timeout", async () => {
     const { adapter, requests } = arrange(taken);

@@ -19,7 +19,7 @@ export class BlobSweep {
     private readonly clock: Clock,
   ) {}
 
-  @Every(EVERY_MS, { name: 'BlobSweep', runsOn: 'worker', removesByAge: true })
+  @Every(EVERY_MS, { name: 'Blob sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<LoopDelay> {
     const [nowMs, fromMs] = [this.clock.nowMs(), this.clock.monotonicMs()];
     const mayGoOn = (): boolean => this.clock.monotonicMs() - fromMs < TURN_MS_MAX;

@@ -176,7 +176,7 @@ const POOLED_DEADLINE_MS = 35_000;
 export interface SourceOptions {
   isPooled?: boolean;
   /** Disables the statement timeout, for migrations. */
-  isPatient?: boolean;
+  allowsLongStatements?: boolean;
 }
 
 /** Returns an unconnected data source that includes the entities of extensions. */
@@ -184,10 +184,10 @@ export function dataSource(
   url: string,
   poolSize = 4,
   extended: readonly Type[] = [],
-  { isPooled = false, isPatient = false }: SourceOptions = {},
+  { isPooled = false, allowsLongStatements = false }: SourceOptions = {},
 ): DataSource {
   const deadlineMs = isPooled ? POOLED_DEADLINE_MS : DEADLINE_MS;
-  const settings = isPatient ? [] : [`statement_timeout=${STATEMENT_TIMEOUT}`];
+  const settings = allowsLongStatements ? [] : [`statement_timeout=${STATEMENT_TIMEOUT}`];
   return new DataSource({
     type: 'postgres',
     url,
@@ -200,7 +200,7 @@ export function dataSource(
     extra: connectionOptions({
       url,
       name: 'posthorn',
-      deadlineMs: isPatient ? Infinity : deadlineMs,
+      deadlineMs: allowsLongStatements ? Infinity : deadlineMs,
       settings,
       isPooled,
     }),

@@ -90,7 +90,7 @@ export async function migrateOnce(
   extensions: readonly ExtensionTables[],
   onWait?: () => void,
 ): Promise<void> {
-  const source = dataSource(config.databaseDirectUrl, 2, [], { isPatient: true });
+  const source = dataSource(config.databaseDirectUrl, 2, [], { allowsLongStatements: true });
   await connect(source, onWait);
   try {
     await checkDatabaseConnections(config);
@@ -102,7 +102,7 @@ export async function migrateOnce(
 }
 
 export async function migrate(url: string): Promise<void> {
-  const source = dataSource(url, 4, [], { isPatient: true });
+  const source = dataSource(url, 4, [], { allowsLongStatements: true });
   await connect(source);
   try {
     await runMigrations(source);

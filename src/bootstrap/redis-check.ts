@@ -38,14 +38,14 @@ async function ping(url: string): Promise<Error | null> {
     retryStrategy: () => null,
   });
   // The error that `connect` rejects with only says that the connection is closed. The event has the cause.
-  let heard: Error | null = null;
-  redis.on('error', (error: Error) => (heard ??= error));
+  let firstError: Error | null = null;
+  redis.on('error', (error: Error) => (firstError ??= error));
   try {
     await redis.connect();
     await redis.ping();
     return null;
   } catch (error) {
-    return heard ?? (error as Error);
+    return firstError ?? (error as Error);
   } finally {
     redis.disconnect();
   }

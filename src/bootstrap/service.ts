@@ -148,6 +148,6 @@ async function warnOfConnections(
 function joinOthers(app: NestFastifyApplication, member: Member): void {
   const metrics = app.get(Metrics);
   app.get(Readiness).numbered(member.number);
-  member.tells(() => metrics.own());
+  member.serveMetrics(() => metrics.own());
   metrics.sharedBy(() => member.figures());
 }

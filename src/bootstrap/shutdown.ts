@@ -33,7 +33,7 @@ export class Shutdown {
     private readonly config: Config,
     private readonly logger: Logger,
   ) {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.heard(signal));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.onSignal(signal));
   }
 
   /** True once a signal was received. Errors after the signal are expected. */
@@ -60,7 +60,7 @@ export class Shutdown {
     void this.stop(0);
   }
 
-  private heard(signal: NodeJS.Signals): void {
+  private onSignal(signal: NodeJS.Signals): void {
     const nowMs = performance.now();
     if (this.begunAtMs === null) {
       this.begunAtMs = nowMs;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Config } from '#kernel/config/config.js';
 import { withoutCredentials } from '#kernel/config/config-values.js';
 
-interface Told {
+interface Failure {
   code: string;
   message: string;
   syscall: string;
@@ -22,7 +22,7 @@ interface Database {
   name: string;
 }
 
-type Sentence = (told: Told, database: Database) => string;
+type Sentence = (failure: Failure, database: Database) => string;
 
 const LINE_CHARACTERS_MAX = 600;
 const POSTGRES_PORT = 5432;
@@ -98,14 +98,16 @@ const FILE_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'E
 
 /** Returns a line that says what to change, without secrets. `config` is null if the environment is invalid. */
 export function startFailure(error: unknown, config: Config | null): string {
-  const told = toldBy(error);
+  const failure = readFailure(error);
   const sentence =
-    config === null ? null : (listenFault(told, config) ?? fileFault(told, config) ?? databaseFault(told, config));
-  return withoutSecrets(oneLine(sentence ?? told.message), config);
+    config === null
+      ? null
+      : (listenFault(failure, config) ?? fileFault(failure, config) ?? databaseFault(failure, config));
+  return withoutSecrets(oneLine(sentence ?? failure.message), config);
 }
 
 function listenFault(
-  { code, syscall, hostname, port }: Told,
+  { code, syscall, hostname, port }: Failure,
   { host, port: apiPort, metricsPort, dnsPort, smtpPort }: Config,
 ): string | null {
   if (syscall === 'getaddrinfo' && hostname === host) return `${host} is not known (${code}): correct HOST.`;
@@ -119,7 +121,7 @@ function listenFault(
   return LISTEN_FAULTS[code]?.(variable, port ?? apiPort, host) ?? null;
 }
 
-function fileFault({ code, syscall, path: file }: Told, { configuredDatabaseUrl, dataDir }: Config): string | null {
+function fileFault({ code, syscall, path: file }: Failure, { configuredDatabaseUrl, dataDir }: Config): string | null {
   if (syscall === '' || file === '' || !FILE_FAULTS.has(code)) return null;
   const directory = path.resolve(dataDir);
   if (`${file}/`.startsWith(`${directory}/`) || `${directory}/`.startsWith(`${file}/`)) {
@@ -131,15 +133,16 @@ function fileFault({ code, syscall, path: file }: Told, { configuredDatabaseUrl,
     : null;
 }
 
-function databaseFault(told: Told, config: Config): string | null {
+function databaseFault(failure: Failure, config: Config): string | null {
   const database = databaseOf(config);
-  if (told.severity !== '' && REFUSALS[told.code]) return REFUSALS[told.code]?.(told, database) ?? null;
-  const driverSays = DRIVER_MESSAGES.find(([pattern]) => pattern.test(told.message))?.[1];
-  if (driverSays) return driverSays(told, database);
+  if (failure.severity !== '' && REFUSALS[failure.code]) return REFUSALS[failure.code]?.(failure, database) ?? null;
+  const driverSays = DRIVER_MESSAGES.find(([pattern]) => pattern.test(failure.message))?.[1];
+  if (driverSays) return driverSays(failure, database);
   // The error may come from a server that an extension connects to.
   const isElsewhere =
-    (told.port !== null && told.port !== database.port) || (told.hostname !== '' && told.hostname !== database.host);
-  return isElsewhere ? null : (CONNECTION_FAULTS[told.code]?.(told, database) ?? null);
+    (failure.port !== null && failure.port !== database.port) ||
+    (failure.hostname !== '' && failure.hostname !== database.host);
+  return isElsewhere ? null : (CONNECTION_FAULTS[failure.code]?.(failure, database) ?? null);
 }
 
 function databaseOf({ configuredDatabaseUrl: text }: Config): Database {
@@ -153,15 +156,15 @@ function databaseOf({ configuredDatabaseUrl: text }: Config): Database {
 }
 
 /** Returns the first error if several addresses were tried, and the inner error if TypeORM wrapped it. */
-function toldBy(error: unknown): Told {
+function readFailure(error: unknown): Failure {
   const inner =
     (error as { driverError?: unknown; errors?: unknown[] } | null)?.driverError ??
     (error as { errors?: unknown[] } | null)?.errors?.[0] ??
     error;
   if (!(inner instanceof Error))
     return { code: '', message: String(inner), syscall: '', hostname: '', port: null, path: '', severity: '' };
-  const fields = inner as Error & Partial<Record<keyof Told, unknown>>;
-  const text = (name: keyof Told): string => (typeof fields[name] === 'string' ? fields[name] : '');
+  const fields = inner as Error & Partial<Record<keyof Failure, unknown>>;
+  const text = (name: keyof Failure): string => (typeof fields[name] === 'string' ? fields[name] : '');
   return {
     code: text('code'),
     message: inner.message || text('code') || inner.name,

@@ -81,10 +81,10 @@ export class AgentServer {
   async run(input: AsyncIterable<Buffer>): Promise<void> {
     const answering = new Set<Promise<void>>();
     for await (const line of jsonLines(input, LINE_BYTES_MAX)) {
-      const told = this.take(line)
+      const answer = this.take(line)
         .catch((error: unknown) => this.connection.complain(reasonOf(error)))
-        .finally(() => answering.delete(told));
-      answering.add(told);
+        .finally(() => answering.delete(answer));
+      answering.add(answer);
       // Applies backpressure: further messages stay unread until a message is answered.
       while (answering.size >= UNDER_WAY_MAX) await Promise.race(answering);
     }
@@ -123,12 +123,12 @@ export class AgentServer {
     const asked =
       message.method === 'tools/call' ? await this.called(message, signal) : { message, isRepeatable: true };
     if (asked === null) return;
-    for (const told of await this.exchange(asked.message, signal, asked.isRepeatable)) {
-      if (message.method === 'initialize' && typeof told.result?.protocolVersion === 'string')
-        this.agreed = told.result.protocolVersion;
-      if (message.method === 'tools/list' && Array.isArray(told.result?.tools))
-        told.result.tools = this.offered(told.result.tools as Tool[]);
-      await this.connection.write(told);
+    for (const answer of await this.exchange(asked.message, signal, asked.isRepeatable)) {
+      if (message.method === 'initialize' && typeof answer.result?.protocolVersion === 'string')
+        this.agreed = answer.result.protocolVersion;
+      if (message.method === 'tools/list' && Array.isArray(answer.result?.tools))
+        answer.result.tools = this.offered(answer.result.tools as Tool[]);
+      await this.connection.write(answer);
     }
   }
 

@@ -11,7 +11,7 @@ export function hasEnded({ state }: Job): boolean {
   return state !== 'pending' && state !== 'running';
 }
 
-export function tellJob(job: Job): Painted {
+export function formatJob(job: Job): Painted {
   const {
     state,
     scanned,
@@ -36,7 +36,7 @@ export async function follow(client: PosthornClient, terminal: Terminal, id: str
   let said = '';
   for (;;) {
     const job = await client.get('/v1/replays/{id}', { params: { path: { id } } });
-    const text = tellJob(job);
+    const text = formatJob(job);
     if (hasEnded(job)) {
       terminal.show(job, () => text);
       if (job.state !== 'completed') process.exitCode = EXIT.error;

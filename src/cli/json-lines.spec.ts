@@ -1,12 +1,12 @@
 import { jsonLines, TooLong } from './json-lines.js';
 
 async function lines(chunks: readonly (string | Buffer)[], bytesMax = 20): Promise<(string | null)[]> {
-  const told: (string | null)[] = [];
+  const found: (string | null)[] = [];
   async function* input(): AsyncGenerator<Buffer> {
     for (const chunk of chunks) yield Buffer.from(chunk);
   }
-  for await (const line of jsonLines(input(), bytesMax)) told.push(line instanceof TooLong ? null : line);
-  return told;
+  for await (const line of jsonLines(input(), bytesMax)) found.push(line instanceof TooLong ? null : line);
+  return found;
 }
 
 describe('jsonLines', () => {

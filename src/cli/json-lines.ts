@@ -28,8 +28,8 @@ export async function* jsonLines(
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
       add(chunk.subarray(from, end));
       from = end + 1;
-      const told = line();
-      if (told !== null) yield told;
+      const complete = line();
+      if (complete !== null) yield complete;
     }
     add(chunk.subarray(from));
   }

@@ -106,9 +106,9 @@ describe('PosthornClient', () => {
     await expect(tired.client.get('/v1/org')).rejects.toMatchObject({ status: 503 });
     expect(tired.sent).toHaveLength(3);
 
-    const told = scripted([refusal(429, 'rate_limited', {}, { 'retry-after': '3600' })]);
-    await expect(told.client.get('/v1/org')).rejects.toMatchObject({ status: 429, retryAfterSeconds: 3600 });
-    expect(told.sent).toHaveLength(1);
+    const rejecting = scripted([refusal(429, 'rate_limited', {}, { 'retry-after': '3600' })]);
+    await expect(rejecting.client.get('/v1/org')).rejects.toMatchObject({ status: 429, retryAfterSeconds: 3600 });
+    expect(rejecting.sent).toHaveLength(1);
   });
 
   it('describes the response of an intermediary', async () => {

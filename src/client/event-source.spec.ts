@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { EventSourceParser, type ServerSentEvent } from './event-source.js';
 
 function reference(text: string): { event: string; data: string }[] {
-  const told: { event: string; data: string }[] = [];
-  const parser = createParser({ onEvent: ({ event = 'message', data }) => void told.push({ event, data }) });
+  const messages: { event: string; data: string }[] = [];
+  const parser = createParser({ onEvent: ({ event = 'message', data }) => void messages.push({ event, data }) });
   parser.feed(text);
-  return told;
+  return messages;
 }
 
 const LINE = fc.oneof(
@@ -35,15 +35,15 @@ describe('EventSourceParser', () => {
         (lines, end, cuts) => {
           const text = `${lines.join(end)}${end}${end}`;
           const parser = new EventSourceParser();
-          const told: ServerSentEvent[] = [];
+          const messages: ServerSentEvent[] = [];
           let rest = text;
           for (const cut of cuts) {
-            told.push(...parser.take(rest.slice(0, cut)));
+            messages.push(...parser.take(rest.slice(0, cut)));
             rest = rest.slice(cut);
           }
-          told.push(...parser.take(rest));
+          messages.push(...parser.take(rest));
 
-          expect(told.map(({ event, data }) => ({ event, data }))).toEqual(reference(text));
+          expect(messages.map(({ event, data }) => ({ event, data }))).toEqual(reference(text));
         },
       ),
     );

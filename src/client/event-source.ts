@@ -19,16 +19,16 @@ export class EventSourceParser {
   retryMs: number | null = null;
 
   take(text: string): ServerSentEvent[] {
-    const told: ServerSentEvent[] = [];
+    const messages: ServerSentEvent[] = [];
     this.rest += this.isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;
     if (text !== '') this.isFirst = false;
     for (;;) {
       const end = /\r\n|\n|\r(?!$)/.exec(this.rest);
-      if (end === null) return told;
+      if (end === null) return messages;
       const line = this.rest.slice(0, end.index);
       this.rest = this.rest.slice(end.index + end[0].length);
       if (line !== '') this.field(line);
-      else if (this.lines.length > 0) told.push(this.message());
+      else if (this.lines.length > 0) messages.push(this.message());
       else this.event = '';
     }
   }

@@ -20,12 +20,12 @@ interface Read {
 /** Parses the bytes as one response, in the given pieces. `hasEnded`: the connection ends after them. */
 function read(pieces: readonly string[], { isOfHead = false, hasEnded = false } = {}): Read {
   const reader = new AnswerReader();
-  const heard: Read = { body: '' };
+  const result: Read = { body: '' };
   const sink = {
     onHead: (status: number, headers: Record<string, string>): void =>
-      void Object.assign(heard, { status, headers: { ...headers } }),
+      void Object.assign(result, { status, headers: { ...headers } }),
     onBody: (bytes: Buffer): boolean => {
-      heard.body += bytes.toString('latin1');
+      result.body += bytes.toString('latin1');
       return true;
     },
   };
@@ -34,7 +34,7 @@ function read(pieces: readonly string[], { isOfHead = false, hasEnded = false } 
     let isComplete = false;
     for (const piece of pieces) isComplete = reader.read(Buffer.from(piece, 'latin1'), sink);
     if (hasEnded) isComplete ||= reader.end();
-    return { ...heard, isComplete, isPersistent: reader.isPersistent };
+    return { ...result, isComplete, isPersistent: reader.isPersistent };
   } catch (error) {
     if (!(error instanceof BadAnswer)) throw error;
     return { fault: error.fault };

@@ -76,7 +76,10 @@ describe('a meter', () => {
 });
 
 describe('isQuick', () => {
-  const told = (answers: { tookMs: number; isSuccess: boolean }[], untilMs = 1_000): ReturnType<typeof unanswered> => {
+  const answeringAfter = (
+    answers: { tookMs: number; isSuccess: boolean }[],
+    untilMs = 1_000,
+  ): ReturnType<typeof unanswered> => {
     const answering = unanswered();
     for (const answer of answers) noteAnswer(answering, answer, untilMs);
     return answering;
@@ -93,6 +96,6 @@ describe('isQuick', () => {
     ['a failure thirty answers ago', [...times(50, 20), ...times(1, 20, false), ...times(30, 20)], 1_000, true],
     ['no answer for half a second', times(50, 20), 1_500, false],
   ])('%s', (_case, answers, nowMs, quick) => {
-    expect(isQuick(told(answers), nowMs)).toBe(quick);
+    expect(isQuick(answeringAfter(answers), nowMs)).toBe(quick);
   });
 });

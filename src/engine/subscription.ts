@@ -31,10 +31,10 @@ export function patternsOf(type: string): string[] {
 export function subscription(patterns: readonly string[], channels: readonly string[]): Subscription {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith(WILDCARD)));
   const prefixes = patterns.filter((pattern) => pattern.endsWith(WILDCARD)).map((pattern) => pattern.slice(0, -1));
-  const heard = new Set(channels);
+  const subscribed = new Set(channels);
   return {
     matchesType: (type) =>
       patterns.length === 0 || exact.has(type) || prefixes.some((prefix) => type.startsWith(prefix)),
-    matchesChannels: (named) => heard.size === 0 || named.some((channel) => heard.has(channel)),
+    matchesChannels: (named) => subscribed.size === 0 || named.some((channel) => subscribed.has(channel)),
   };
 }

@@ -92,7 +92,7 @@ function forPeople(document: OpenAPIObject): OpenAPIObject {
   for (const operation of operations) {
     const limit = operation[TRY_IT_OUT];
     if (limit !== undefined)
-      operation.description = [operation.description, tellLimit(limit)].filter(Boolean).join('\n\n');
+      operation.description = [operation.description, describeLimit(limit)].filter(Boolean).join('\n\n');
   }
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     const { required, schema } = parameter;
@@ -106,7 +106,7 @@ function forPeople(document: OpenAPIObject): OpenAPIObject {
   return copy;
 }
 
-function tellLimit(limit: TryItOut): string {
+function describeLimit(limit: TryItOut): string {
   if ('needs' in limit) return `**To try it out** you need ${limit.needs}.`;
   return `**Try it out** after the section *${limit.after}*: until then, examples use what it deletes.`;
 }

@@ -11,7 +11,7 @@ const STEP = 5_000;
 export class ExpiredKeys {
   constructor(private readonly idempotency: IdempotencyStore) {}
 
-  @Every(EVERY_MS, { name: 'ExpiredKeys', removesByAge: true })
+  @Every(EVERY_MS, { name: 'Idempotency key sweep', removesByAge: true })
   async purge(): Promise<LoopDelay> {
     return { restMs: (await this.idempotency.purgeExpired(STEP)) === STEP ? 0 : EVERY_MS };
   }

@@ -53,8 +53,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Returns at most `FAULTS_MAX` faults, each with the path of its field. */
 export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
-  const telling = errors.filter((error) => !isEcho(error, errors)).slice(0, FAULTS_MAX);
-  return telling.map((error) => ({
+  const relevant = errors.filter((error) => !isEcho(error, errors)).slice(0, FAULTS_MAX);
+  return relevant.map((error) => ({
     path: pathOf(error),
     message:
       PHRASES[error.keyword]?.(error.params as Record<string, unknown>, error) ?? error.message ?? 'is not valid',

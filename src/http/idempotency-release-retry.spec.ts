@@ -21,7 +21,7 @@ const reservation = (key: string): Reservation => ({
   fence: 'f',
 });
 
-describe('KeysGivenBack', () => {
+describe('IdempotencyReleaseRetry', () => {
   let clock: TestClock;
   let released: string[];
   let isAway: boolean;

@@ -26,7 +26,7 @@ export class IdempotencyReleaseRetry {
     this.jobs.wake(this);
   }
 
-  @Every(EVERY_MS, { name: 'KeysGivenBack' })
+  @Every(EVERY_MS, { name: 'Idempotency release retry' })
   async releaseAll(): Promise<void> {
     for (const [reservation, endsMs] of this.waiting) {
       if (this.clock.monotonicMs() < endsMs) await this.idempotency.release(reservation);

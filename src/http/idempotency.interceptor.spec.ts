@@ -47,7 +47,7 @@ describe('IdempotencyInterceptor', () => {
     const next: CallHandler = { handle: () => from(result) };
     return interceptor
       .intercept({ switchToHttp: () => http } as unknown as ExecutionContext, next)
-      .then((told) => lastValueFrom(told));
+      .then((answer) => lastValueFrom(answer));
   }
 
   beforeEach(() => {

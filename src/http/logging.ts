@@ -111,11 +111,11 @@ export class PinoLogger implements LoggerService {
   /** Returns whether an entry belongs to a PostgreSQL outage, and logs the outage once. */
   private isOfOutage(message: unknown, rest: readonly unknown[]): boolean {
     if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
-    const told = message instanceof Error ? message.message : message;
-    if (typeof told !== 'string') return false;
+    const text = message instanceof Error ? message.message : message;
+    if (typeof text !== 'string') return false;
     // The line of a request contains the caller's message. The error beside it contains the cause.
     const beside = (rest[0] as { err?: unknown } | undefined)?.err;
-    const line = beside instanceof Error ? `${told}: ${beside.message}` : told;
+    const line = beside instanceof Error ? `${text}: ${beside.message}` : text;
     const reworded = this.outage.reworded(line);
     if (reworded === line) return false;
     if (reworded !== null) this.logger.error({ context: 'PostgreSQL' }, reworded);

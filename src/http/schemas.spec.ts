@@ -286,12 +286,12 @@ describe('a document with a mistake stops the start', () => {
       { type: 'array', items: { anyOf: [{ type: 'null' }, { type: 'string', format: 'tomorrow' }] } },
       'tomorrow',
     ],
-  ])('%s', (_what, field, told) => {
+  ])('%s', (_what, field, message) => {
     const document = documentOf();
     Object.assign(document.components?.schemas?.['ListDto'] as object, { properties: { at: field } });
     const route = { config: {}, body: null, query: ListDto } as unknown as RouteHandler;
 
-    expect(() => compileChecks(document, [route], () => document)).toThrow(told);
+    expect(() => compileChecks(document, [route], () => document)).toThrow(message);
   });
 
   it('fields and examples with the names of keywords are allowed', () => {

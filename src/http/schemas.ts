@@ -42,7 +42,7 @@ interface SchemaParts {
 }
 
 const VERBATIM = Symbol('posthorn:verbatim');
-const TELLS_NUMBERS = Symbol('posthorn:tells-numbers');
+const ROUNDS_NUMBERS = Symbol('posthorn:rounds-numbers');
 const FIXED = Symbol('posthorn:fixed');
 const COMPONENTS = '#/components/schemas/';
 /** Keywords whose values are not schemas. */
@@ -62,8 +62,8 @@ export function Verbatim(): PropertyDecorator {
 }
 
 /** Marks a top-level field in which an inexact number is not rejected. The response reports the stored number. */
-export function TellsNumbers(): PropertyDecorator {
-  return noted(TELLS_NUMBERS);
+export function RoundsNumbers(): PropertyDecorator {
+  return noted(ROUNDS_NUMBERS);
 }
 
 function noted(key: symbol): PropertyDecorator {
@@ -117,7 +117,7 @@ export function compileChecks(
     const $ref = `openapi#/components/schemas/${type.name}`;
     refuseMistakes(schema);
     const verbatim = new Set(notedOf(VERBATIM, type));
-    const except = new Set([...verbatim, ...notedOf(TELLS_NUMBERS, type)]);
+    const except = new Set([...verbatim, ...notedOf(ROUNDS_NUMBERS, type)]);
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {

@@ -47,29 +47,29 @@ export function readSesFailure(
   credentials: AwsCredentials,
 ): SubmissionReport {
   if (error instanceof ExchangeFailed)
-    return told(recipients, 'deferred', 0, error.message, {
+    return reportForAll(recipients, 'deferred', 0, error.message, {
       isUnreachable: NOT_SENT.has(error.failure),
       retryAfterMs: null,
     });
   const { name, message, status } = answered(error);
   const text = scrubbed(message === '' ? `${name}.` : `${name}: ${message}`, credentials);
   if (THROTTLES.has(name) || status === 429) {
-    return told(recipients, 'deferred', status, text, {
+    return reportForAll(recipients, 'deferred', status, text, {
       isUnreachable: false,
       retryAfterMs: OF_A_DAY.test(message) ? DAY_AGAIN_MS : RATE_AGAIN_MS,
     });
   }
   if (BROKEN.has(name) || status === 401 || status === 403)
-    return told(recipients, 'deferred', status, text, { isUnreachable: true, retryAfterMs: null });
+    return reportForAll(recipients, 'deferred', status, text, { isUnreachable: true, retryAfterMs: null });
   const isRefused =
     status >= 400 && status < 500 && !MENDABLE.test(message) && name !== 'MailFromDomainNotVerifiedException';
-  return told(recipients, isRefused ? 'failed' : 'deferred', status, text, {
+  return reportForAll(recipients, isRefused ? 'failed' : 'deferred', status, text, {
     isUnreachable: false,
     retryAfterMs: null,
   });
 }
 
-export function told(
+export function reportForAll(
   recipients: readonly string[],
   outcome: RecipientReply['outcome'],
   code: number,

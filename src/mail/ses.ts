@@ -4,7 +4,7 @@ import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { SesAccount } from '#kernel/config/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
-import { readSesFailure, told } from './ses-faults.js';
+import { readSesFailure, reportForAll } from './ses-faults.js';
 
 /** Limits of one submission, which may contain 10 MB of attachments. */
 const LIMITS = { timeoutMs: 60_000, answerBytesMax: 256 * 1024 };
@@ -42,7 +42,7 @@ export class SesTransport extends MailTransport {
           ...(configurationSet !== null && { ConfigurationSetName: configurationSet }),
         }),
       );
-      const taken = told(recipients, 'accepted', 200, `200 ${MessageId ?? 'Accepted by SES.'}`, {
+      const taken = reportForAll(recipients, 'accepted', 200, `200 ${MessageId ?? 'Accepted by SES.'}`, {
         isUnreachable: false,
         retryAfterMs: null,
       });

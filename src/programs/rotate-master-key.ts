@@ -102,7 +102,7 @@ async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened:
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {
     const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
-    const source = dataSource(complete.databaseDirectUrl, 4, [], { isPatient: true });
+    const source = dataSource(complete.databaseDirectUrl, 4, [], { allowsLongStatements: true });
     await connect(source);
     const database = new Database(source, complete);
     try {

@@ -51,7 +51,7 @@ export class CallThread<C, A> {
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
     // The thread gets no environment, flags or input of this process.
     this.worker = new Worker(file, { workerData, env: {}, argv: [], execArgv: [], resourceLimits });
-    this.worker.on('message', (message: ThreadMessage<A>) => this.hear(message));
+    this.worker.on('message', (message: ThreadMessage<A>) => this.onMessage(message));
     this.worker.on('error', (error: NodeJS.ErrnoException) =>
       this.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'),
     );
@@ -83,7 +83,7 @@ export class CallThread<C, A> {
     await this.worker.terminate();
   }
 
-  private hear(message: ThreadMessage<A>): void {
+  private onMessage(message: ThreadMessage<A>): void {
     if (this.dead) return;
     if (message.kind === 'ready') {
       clearTimeout(this.timer);

@@ -204,38 +204,38 @@ describe('throttled slow code', () => {
   function crowded(): { cells: Int32Array; begun: number } {
     const cells = new Int32Array(new SharedArrayBuffer(8));
     cells[SHARE] = 1;
-    const told = { cells, begun: 0 };
-    const pace = { cells, onStart: () => (told.begun += 1), onEnd: () => (told.begun -= 1) } as unknown as CpuBudget;
+    const state = { cells, begun: 0 };
+    const pace = { cells, onStart: () => (state.begun += 1), onEnd: () => (state.begun -= 1) } as unknown as CpuBudget;
     sandbox = new Sandbox({ pace, workerFile: pathToFileURL(path.join(folder, 'worker.js')) });
-    return told;
+    return state;
   }
 
   const SLOW = 'export default () => { let n = 0; for (let i = 0; i < 3e7; i += 1) n += i; return n > 0 }';
 
   it('sleeps while throttled, continues at once when it is not, and does not time out because of it', async () => {
     await sandbox.close();
-    const told = crowded();
+    const state = crowded();
     const slow = run(SLOW, { timeoutMs: 9_000 });
-    while (Atomics.load(told.cells, USED) === 0) await sleep(20);
-    expect(told.begun).toBe(1);
+    while (Atomics.load(state.cells, USED) === 0) await sleep(20);
+    expect(state.begun).toBe(1);
     expect(await run(ECHO)).toEqual(ok('1'));
-    const used = Atomics.load(told.cells, USED);
+    const used = Atomics.load(state.cells, USED);
     await sleep(300);
     // With a share of a thousandth, the code can have run for at most one slice during the sleep.
-    expect(Atomics.load(told.cells, USED) - used).toBeLessThan(100_000);
+    expect(Atomics.load(state.cells, USED) - used).toBeLessThan(100_000);
 
-    Atomics.store(told.cells, SHARE, 0);
-    Atomics.notify(told.cells, SHARE);
+    Atomics.store(state.cells, SHARE, 0);
+    Atomics.notify(state.cells, SHARE);
 
     expect(await slow).toEqual(ok('true'));
-    expect(told.begun).toBe(0);
+    expect(state.begun).toBe(0);
   });
 
   it('ends at once when the service stops, also while it sleeps', async () => {
     await sandbox.close();
-    const told = crowded();
+    const state = crowded();
     const slow = run(LOOP);
-    while (Atomics.load(told.cells, USED) === 0) await sleep(20);
+    while (Atomics.load(state.cells, USED) === 0) await sleep(20);
 
     await sandbox.close();
 

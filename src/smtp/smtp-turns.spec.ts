@@ -15,7 +15,7 @@ const TRANSACTION = 'MAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.org>\r\nDAT
 
 async function connect(port: number): Promise<{
   say: (text: string) => void;
-  heard: (text: string) => Promise<void>;
+  received: (text: string) => Promise<void>;
   said: () => string;
   close: () => void;
 }> {
@@ -27,16 +27,16 @@ async function connect(port: number): Promise<{
     text += chunk;
     look();
   });
-  const heard = (end: string): Promise<void> =>
+  const received = (end: string): Promise<void> =>
     new Promise((resolve) => {
       look = () => text.includes(end) && resolve();
       look();
     });
-  await heard('220 ');
+  await received('220 ');
   socket.write('EHLO client.example\r\n');
-  await heard('\r\n250 ');
+  await received('\r\n250 ');
   text = '';
-  return { say: (line) => socket.write(line), heard, said: () => text, close: () => socket.destroy() };
+  return { say: (line) => socket.write(line), received, said: () => text, close: () => socket.destroy() };
 }
 
 describe('pacing of clients', () => {
@@ -74,14 +74,14 @@ describe('pacing of clients', () => {
     turn = () => new Promise((resolve) => (admit = resolve));
     const client = await connect(port);
     client.say(`NOOP\r\n${TRANSACTION}`);
-    await client.heard('250 2.0.0 OK');
+    await client.received('250 2.0.0 OK');
     expect(client.said()).not.toContain('354');
 
     admit(true);
-    await client.heard('354');
+    await client.received('354');
     client.say('Subject: x\r\n\r\nx\r\n.\r\n');
 
-    await client.heard('250 2.6.0 Accepted.');
+    await client.received('250 2.6.0 Accepted.');
     client.close();
   });
 
@@ -90,8 +90,8 @@ describe('pacing of clients', () => {
     const client = await connect(port);
     client.say('MAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.org>\r\n');
 
-    await client.heard('451 4.3.2');
-    await client.heard('503');
+    await client.received('451 4.3.2');
+    await client.received('503');
     client.close();
   });
 
@@ -110,9 +110,9 @@ describe('pacing of clients', () => {
     };
 
     client.say(TRANSACTION);
-    await client.heard('354');
+    await client.received('354');
     client.say('Subject: x\r\n\r\nx\r\n.\r\nQUIT\r\n');
-    await client.heard('221');
+    await client.received('221');
 
     expect(written).toEqual(['kept 250', 'kept 250', 'kept 354', 'kept 250', 'sent 221']);
     expect(client.said().match(/^\d{3}/gm)).toEqual(['250', '250', '354', '250', '221']);

@@ -4,10 +4,19 @@ import { expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
 import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
-import { destinationAt, eventAfter, expectStatus, openSql, PATIENT, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import {
+  destinationAt,
+  eventAfter,
+  expectStatus,
+  openSql,
+  RARE_RETRIES,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
 
 /** Retry policy under which no retry happens during a test. */
-const { retry } = PATIENT;
+const { retry } = RARE_RETRIES;
 
 describe('history of an application endpoint', () => {
   let server: PosthornServer;

@@ -13,7 +13,7 @@ import {
   eventOf,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -55,7 +55,7 @@ describe('cancel', () => {
 
   /** Creates a destination with events whose first attempt failed and whose next attempt is due in an hour. */
   const waiting = async (...types: string[]): Promise<{ destination: string; messages: string[] }> => {
-    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, RARE_RETRIES);
     const messages: string[] = [];
     for (const type of types) messages.push(await send(server, destination, { event_type: type, payload: {} }));
     for (const message of messages) {
@@ -101,7 +101,7 @@ describe('cancel', () => {
       await held;
       return { status: 500 };
     });
-    const destination = await destinationAt(server, target.url, { ...PATIENT, timeout_ms: 15_000 });
+    const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, timeout_ms: 15_000 });
     await sendMany(server, destination, 2_300);
     await target.arrived(32);
 
@@ -189,12 +189,15 @@ describe('cancel', () => {
 
   it("for an application's endpoint: cancels only its own deliveries at a destination that it shares", async () => {
     const app = randomUUID();
-    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, RARE_RETRIES);
     const [mine, other] = [
       await endpointOf(server, app, { destination }),
       await endpointOf(server, app, { destination }),
     ];
-    const own = await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: PATIENT.retry });
+    const own = await endpointOf(server, app, {
+      url: targets.open(() => ({ status: 500 })).url,
+      retry: RARE_RETRIES.retry,
+    });
     const message = await emit(server, app);
     const attempted = (): Promise<unknown[]> =>
       sql.rows(`select 1 from due_deliveries where attempts > 0 and event_id > $1 and claimed_by is null`, [
@@ -230,7 +233,7 @@ describe('cancel', () => {
     "an application's endpoint that %s: its pending deliveries at a registered destination end, those of other endpoints continue",
     async (_how, leave, status) => {
       const [app, neighbour] = [randomUUID(), randomUUID()];
-      const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
+      const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, RARE_RETRIES);
       const mine = await endpointOf(server, app, { destination });
       await endpointOf(server, neighbour, { destination });
       const [{ id: gone }] = await eventsOf(server, await emit(server, app));
@@ -254,7 +257,7 @@ describe('cancel', () => {
     } = await waiting('a', 'a');
     const app = randomUUID();
     for (let n = 0; n < 3; n += 1)
-      await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: PATIENT.retry });
+      await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: RARE_RETRIES.retry });
     const message = await emit(server, app);
     await until(
       () =>

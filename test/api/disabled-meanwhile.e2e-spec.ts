@@ -3,7 +3,7 @@ import { createDatabase } from '../support/database.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import type { Sql, Targets } from './scene.js';
-import { destinationAt, eventAfter, eventIn, eventOf, openSql, PATIENT, send, startTargets } from './scene.js';
+import { destinationAt, eventAfter, eventIn, eventOf, openSql, RARE_RETRIES, send, startTargets } from './scene.js';
 
 describe('a destination that is disabled while no worker is notified', () => {
   let database: TestDatabase;
@@ -31,8 +31,8 @@ describe('a destination that is disabled while no worker is notified', () => {
   it('its pending deliveries end when a worker starts; those to other destinations and to URLs stay', async () => {
     const failing = targets.open(() => ({ status: 500 }));
     const [given, kept] = [
-      await destinationAt(api, failing.url, PATIENT),
-      await destinationAt(api, failing.url, PATIENT),
+      await destinationAt(api, failing.url, RARE_RETRIES),
+      await destinationAt(api, failing.url, RARE_RETRIES),
     ];
     const ids = [await send(api, given), await send(api, kept), await send(api, failing.url)];
     for (const id of ids) await eventAfter(api, id, 1);
@@ -48,7 +48,7 @@ describe('a destination that is disabled while no worker is notified', () => {
 
   it('its pending deliveries end if the notification was lost', async () => {
     const failing = targets.open(() => ({ status: 500 }));
-    const given = await destinationAt(api, failing.url, PATIENT);
+    const given = await destinationAt(api, failing.url, RARE_RETRIES);
     const id = await send(api, given);
     await eventAfter(api, id, 1);
 

@@ -38,7 +38,7 @@ describe('re-checks', () => {
         [uuidOf(id)],
       )
     )[0]!;
-  const told = async (type: string, id: string) =>
+  const systemEvents = async (type: string, id: string) =>
     (
       await until(
         async () =>
@@ -67,7 +67,7 @@ describe('re-checks', () => {
       WITHIN_MS,
     );
 
-    expect(await told('domain.verified', id)).toEqual({ domain: id, host: domain, kind: 'webhook', count: 1 });
+    expect(await systemEvents('domain.verified', id)).toEqual({ domain: id, host: domain, kind: 'webhook', count: 1 });
   });
 
   it('a domain without a required record for 72 hours fails automatically, a system event names the record, and another check revives it', async () => {
@@ -82,7 +82,7 @@ describe('re-checks', () => {
       ({ state }) => state === 'failed',
       WITHIN_MS,
     );
-    const told_ = await told('domain.failed', lost.id);
+    const failed = await systemEvents('domain.failed', lost.id);
     scene.publish(lost.records);
     await makeDue(lost.id);
     await until(
@@ -91,7 +91,7 @@ describe('re-checks', () => {
       WITHIN_MS,
     );
 
-    expect(told_).toEqual({
+    expect(failed).toEqual({
       domain: lost.id,
       host: lost.domain,
       kind: 'webhook',

@@ -15,7 +15,7 @@ import { SmtpTalk } from './smtp-client.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
 /** Possible counts of a system event that was recorded once. Its row disappears when it is sent. */
-const TOLD_ONCE = ['1', null];
+const SIGNALLED_ONCE = ['1', null];
 
 interface Report {
   id: string;
@@ -107,7 +107,7 @@ describe('reports about emails', () => {
       source_id: id,
     });
     expect(await isSuppressed('there@late.example')).toBe(false);
-    expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
+    expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
     expect(await reportsOf(id)).toMatchObject([
       { state: 'recorded', kind: 'bounce', reason: null, received_from: '192.0.2.25' },
     ]);
@@ -154,7 +154,7 @@ describe('reports about emails', () => {
     ]);
     expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
     expect(await emailOf(server, id)).toEqual(before);
-    expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
+    expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
   });
 
   it('over SMTP: repeated reports of an old bounce do not restore a removed suppression; the bounce of a new email does', async () => {
@@ -176,7 +176,7 @@ describe('reports about emails', () => {
 
     expect((await reportsOf(first.id, 3)).map(({ state }) => state)).toEqual(['recorded', 'recorded', 'recorded']);
     expect([await isSuppressed('mended@once.example'), await emailOf(server, first.id)]).toEqual([false, before]);
-    expect(TOLD_ONCE).toContain((await signals(first.id, 'email.bounced'))[0]?.count);
+    expect(SIGNALLED_ONCE).toContain((await signals(first.id, 'email.bounced'))[0]?.count);
     const second = await delivered('mended@once.example');
     await deliver(smtpPort, second.from, bounce, '');
     await emailIn(server, second.id, 'bounced');
@@ -225,7 +225,7 @@ describe('reports about emails', () => {
       origin: 'complaint',
       source_id: id,
     });
-    expect(TOLD_ONCE).toContain((await signals(id, 'email.complained'))[0]?.count);
+    expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.complained'))[0]?.count);
     expect(await reportsOf(id)).toMatchObject([{ kind: 'complaint', state: 'recorded' }]);
   });
 
@@ -385,7 +385,7 @@ describe('reports about emails', () => {
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
         // The row of a system event disappears when the event is sent. A second recording would appear here.
-        expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
+        expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }
     } finally {

@@ -10,7 +10,7 @@ import { until } from './polling.js';
 import { verifyDomain } from './relay.js';
 import type { Sql, Targets } from './scene.js';
 import { eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
-import { listen } from './telling.js';
+import { listen } from './system-event-target.js';
 
 const DAY_MS = 86_400_000;
 const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
@@ -170,7 +170,7 @@ describe('scheduled emails', () => {
   });
 
   it('a sender that lost its permission: the email fails with a reason, and a system event reports it', async () => {
-    const ear = await listen(server, targets);
+    const systemTarget = await listen(server, targets);
     await verifyDomain(server, sql, 'lost.example.com');
     const id = await schedule({ from: 'shop@lost.example.com', to: 'a@x.example' });
     expectRefusal(
@@ -190,7 +190,7 @@ describe('scheduled emails', () => {
       },
     ]);
     expect((await eventIn(server, id, 'failed')).status).toBe('failed');
-    expect((await ear.hears('email.failed'))[0]?.data.items).toEqual([
+    expect((await systemTarget.waitFor('email.failed'))[0]?.data.items).toEqual([
       {
         email: id,
         recipient: 'a@x.example',

@@ -13,7 +13,7 @@ import {
   eventOf,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   uuidOf,
@@ -93,7 +93,7 @@ describe('erase', () => {
       await held;
       return { status: 500 };
     });
-    const destination = await destinationAt(server, target.url, PATIENT);
+    const destination = await destinationAt(server, target.url, RARE_RETRIES);
     const underWay = await send(server, destination, { payload: { secret } });
     await target.arrived(1);
     // The concurrency window is full, so the next delivery waits in the scheduler with its payload.
@@ -112,7 +112,7 @@ describe('erase', () => {
   }, 60_000);
 
   it('a delivery that waits for its next attempt ends at once', async () => {
-    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, RARE_RETRIES);
     const message = await send(server, destination);
     await eventAfter(server, message, 1);
     await sql.rows(`update due_deliveries set due_at = now() + interval '1 hour' where event_id = $1`, [
@@ -132,7 +132,7 @@ describe('erase', () => {
     const [app, secret] = [randomUUID(), word()];
     const good = targets.open();
     await endpointOf(server, app, { url: good.url });
-    await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: PATIENT.retry });
+    await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: RARE_RETRIES.retry });
     const message = await emit(server, app, { payload: { secret } });
     await good.arrived(1);
     const attempts = (): Promise<unknown[]> =>

@@ -14,7 +14,7 @@ import {
   eventOf,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   uuidOf,
@@ -75,7 +75,7 @@ describe('jobs on a filtered list of events', () => {
     ids: { good: string; bad: string; endpoint: string; event: string };
   }> => {
     const [good, bad] = [targets.open(), targets.open(() => ({ status: 500 }))];
-    const once = { retry: { max_attempts: 1, schedule: [0] }, config: PATIENT.config };
+    const once = { retry: { max_attempts: 1, schedule: [0] }, config: RARE_RETRIES.config };
     const ids = { good: await destinationAt(server, good.url, once), bad: await destinationAt(server, bad.url, once) };
     const inlet = await inletTo(server, [ids.good, ids.bad]);
     const event = (await receive(inlet, { a: 1 })) ?? '';
@@ -231,8 +231,8 @@ describe('jobs on a filtered list of events', () => {
     const type = randomUUID();
     const [one, two] = [targets.open(() => ({ status: 500 })), targets.open(() => ({ status: 500 }))];
     const [first, second] = [
-      await destinationAt(server, one.url, PATIENT),
-      await destinationAt(server, two.url, PATIENT),
+      await destinationAt(server, one.url, RARE_RETRIES),
+      await destinationAt(server, two.url, RARE_RETRIES),
     ];
     const inlet = await inletTo(server, [first, second]);
     const event = (await receive(inlet, {})) ?? '';

@@ -5,7 +5,7 @@ import { Pace } from '../support/pace.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
-import { listen, type Told } from './listening.js';
+import { listen, type StreamItem } from './listening.js';
 import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
 import {
@@ -16,7 +16,7 @@ import {
   expectStatus,
   makeDue,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -25,7 +25,7 @@ import {
 } from './scene.js';
 
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
-const kinds = (items: readonly Told[]): string[] => items.map(({ event }) => event);
+const kinds = (items: readonly StreamItem[]): string[] => items.map(({ event }) => event);
 
 /** Returns a stream id without the time of the read that found the event. */
 const placed = (id: string): string => id.replace(/^(\d+\.\d+)\.\d+/, '$1');
@@ -78,15 +78,15 @@ describe('GET /v1/events/stream', () => {
     const there = await listen(other);
     const message = await send(server, destination, { event_type: 'invoice.paid' });
     await target.arrived(1);
-    await here.heard('attempt', ({ data }) => data.id === evt(message));
+    await here.waitFor('attempt', ({ data }) => data.id === evt(message));
     await makeDue(sql, message);
     await until(
       () => makeDue(sql, message),
       () => target.posts().length === 2,
       WITHIN_MS,
     );
-    await here.heard('status', ({ data }) => data.id === evt(message));
-    await there.heard('status', ({ data }) => data.id === evt(message));
+    await here.waitFor('status', ({ data }) => data.id === evt(message));
+    await there.waitFor('status', ({ data }) => data.id === evt(message));
 
     for (const listener of [here, there]) {
       const own = listener.changes().filter(({ data }) => data.id === evt(message));
@@ -102,7 +102,7 @@ describe('GET /v1/events/stream', () => {
         status: 'delivered',
         delivery: { destination, status: 'delivered', reason: null },
       });
-      expect(new Set(listener.told.map(({ id }) => id)).size).toBeGreaterThanOrEqual(own.length);
+      expect(new Set(listener.items.map(({ id }) => id)).size).toBeGreaterThanOrEqual(own.length);
       listener.close();
     }
     expect(here.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -138,12 +138,12 @@ describe('GET /v1/events/stream', () => {
       await server.api('POST', '/v1/app/streamed/event', { event_type: 'c.d', payload: {} }),
       202,
     ).json.message_id as string;
-    for (const id of [toMine, toTheirs, inbound]) await everything.heard('status', ({ data }) => data.id === id);
-    const fanned = (await everything.heard('status', ({ data }) => data.message_id === message)).data.id as string;
+    for (const id of [toMine, toTheirs, inbound]) await everything.waitFor('status', ({ data }) => data.id === id);
+    const fanned = (await everything.waitFor('status', ({ data }) => data.message_id === message)).data.id as string;
     // When the last event has been streamed, every listener has received all earlier events.
     await Promise.all([
-      listeners[3]?.heard('status', ({ data }) => data.id === inbound),
-      listeners[4]?.heard('status', ({ data }) => data.id === fanned),
+      listeners[3]?.waitFor('status', ({ data }) => data.id === inbound),
+      listeners[4]?.waitFor('status', ({ data }) => data.id === fanned),
     ]);
 
     const seen = listeners.map((listener) =>
@@ -166,7 +166,7 @@ describe('GET /v1/events/stream', () => {
     const stranger = await listen(server, '', as(test.key));
     const own = await listen(server);
     const message = await send(server, await destinationAt(server, targets.open().url));
-    await own.heard('status', ({ data }) => data.id === evt(message));
+    await own.waitFor('status', ({ data }) => data.id === evt(message));
 
     expect(stranger.changes()).toEqual([]);
     stranger.close();
@@ -217,12 +217,16 @@ describe('GET /v1/events/stream', () => {
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');
 
-    const after = await listen(server, '?follow=false', { 'last-event-id': before.told.at(0)?.id ?? '' });
+    const after = await listen(server, '?follow=false', { 'last-event-id': before.items.at(0)?.id ?? '' });
     await after.ended;
 
-    expect(kinds(before.told)).toEqual(['ready', 'end']);
-    expect(kinds(after.told.filter(({ data }) => data.id === evt(message)))).toEqual(['accepted', 'attempt', 'status']);
-    expect(after.told.at(-1)).toMatchObject({ event: 'end', data: { reason: 'caught_up' } });
+    expect(kinds(before.items)).toEqual(['ready', 'end']);
+    expect(kinds(after.items.filter(({ data }) => data.id === evt(message)))).toEqual([
+      'accepted',
+      'attempt',
+      'status',
+    ]);
+    expect(after.items.at(-1)).toMatchObject({ event: 'end', data: { reason: 'caught_up' } });
   });
 
   it('200: an open transaction in another database of the PostgreSQL server delays nothing', async () => {
@@ -231,9 +235,9 @@ describe('GET /v1/events/stream', () => {
     try {
       const listener = await listen(server, `?destination=${destination}`);
       const message = await send(server, destination);
-      await listener.heard('status', ({ data }) => data.id === evt(message));
+      await listener.waitFor('status', ({ data }) => data.id === evt(message));
       const again = await listen(other, `?destination=${destination}&follow=false`, {
-        'last-event-id': listener.told[0]?.id ?? '',
+        'last-event-id': listener.items[0]?.id ?? '',
       });
       await again.ended;
 
@@ -255,7 +259,7 @@ describe('GET /v1/events/stream', () => {
     expect(listener.changes()).toEqual([]);
     // A stream with follow=false does not end before the open transaction ends.
     const leaving = listen(other, `?destination=${destination}&follow=false`, {
-      'last-event-id': listener.told[0]?.id ?? '',
+      'last-event-id': listener.items[0]?.id ?? '',
     });
     await until(
       async () => (await fetch(`${other.url}/metrics`)).text(),
@@ -266,8 +270,8 @@ describe('GET /v1/events/stream', () => {
     const caughtUp = await leaving;
     await caughtUp.ended;
 
-    expect(kinds(caughtUp.told)).toEqual(['accepted', 'attempt', 'status', 'ready', 'end']);
-    await listener.heard('status', ({ data }) => data.id === evt(message));
+    expect(kinds(caughtUp.items)).toEqual(['accepted', 'attempt', 'status', 'ready', 'end']);
+    await listener.waitFor('status', ({ data }) => data.id === evt(message));
     expect(kinds(listener.changes())).toEqual(['accepted', 'attempt', 'status']);
     listener.close();
   });
@@ -276,7 +280,7 @@ describe('GET /v1/events/stream', () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
     const message = await send(server, destination);
-    await listener.heard('status', ({ data }) => data.id === evt(message));
+    await listener.waitFor('status', ({ data }) => data.id === evt(message));
     // Simulates a process that paused between the receiver's response and the commit of the attempt.
     await sql.rows(
       `do $$ begin
@@ -285,9 +289,9 @@ describe('GET /v1/events/stream', () => {
          perform pg_sleep(1);
        end $$`,
     );
-    const late = await listener.heard('attempt', ({ data }) => data.id === evt(message) && data.attempt.number === 2);
+    const late = await listener.waitFor('attempt', ({ data }) => data.id === evt(message) && data.attempt.number === 2);
     const next = await send(server, destination);
-    await listener.heard('status', ({ data }) => data.id === evt(next));
+    await listener.waitFor('status', ({ data }) => data.id === evt(next));
 
     expect(late.data.attempt).toMatchObject({ number: 2, status: 503 });
     expect(listener.changes().filter(({ data }) => data.attempt?.number === 2)).toHaveLength(1);
@@ -296,7 +300,7 @@ describe('GET /v1/events/stream', () => {
 
   it('a gap is reported for an id that is too old, one that the database cannot have issued, and one of another epoch', async () => {
     const listener = await listen(server);
-    const [epoch, xid, atMs] = (listener.told[0]?.id ?? '').split('.');
+    const [epoch, xid, atMs] = (listener.items[0]?.id ?? '').split('.');
     listener.close();
     const ids = {
       old: `${epoch}.${BigInt(xid ?? 0) - 1n}.${Number(atMs) - 3_700_000}`,
@@ -307,7 +311,7 @@ describe('GET /v1/events/stream', () => {
     const gaps = await Promise.all(
       Object.values(ids).map(async (id) => {
         const resumed = await listen(server, '?follow=false', { 'last-event-id': id });
-        return resumed.told.find(({ event }) => event === 'gap')?.data;
+        return resumed.items.find(({ event }) => event === 'gap')?.data;
       }),
     );
 
@@ -343,10 +347,10 @@ describe('GET /v1/events/stream', () => {
       40_000,
     );
 
-    const told = [
+    const items = [
       ...text.matchAll(/event: (accepted|attempt|status)\n(?:\r\n\w+\r\n)?id: [^\n]*\ndata: \{"id":"(evt_\w+)"/g),
     ].map(([, kind, id]) => `${kind} ${id}`);
-    expect(new Set(told).size).toBe(told.length);
+    expect(new Set(items).size).toBe(items.length);
     expect(text).not.toContain('event: gap');
     expect(text.split('event: accepted\n').length - 1).toBe(messages.length);
     socket.destroy();
@@ -366,7 +370,7 @@ describe('GET /v1/events/stream', () => {
         )),
       );
     const message = await send(server, destination);
-    await Promise.all(listeners.map((listener) => listener.heard('status', ({ data }) => data.id === evt(message))));
+    await Promise.all(listeners.map((listener) => listener.waitFor('status', ({ data }) => data.id === evt(message))));
 
     const after = await figures();
     for (const listener of listeners) listener.close();
@@ -394,8 +398,8 @@ describe('GET /v1/events/stream', () => {
     pace.stop();
 
     expect(endedAfterMs).toBeLessThan(5_000 * pace.since(at));
-    expect(revoked.told.at(-1)).toMatchObject({ event: 'end', data: { reason: 'key_revoked' } });
-    expect(own.told.some(({ event }) => event === 'end')).toBe(false);
+    expect(revoked.items.at(-1)).toMatchObject({ event: 'end', data: { reason: 'key_revoked' } });
+    expect(own.items.some(({ event }) => event === 'end')).toBe(false);
     own.close();
   });
 
@@ -421,10 +425,10 @@ describe('GET /v1/events/stream', () => {
   });
 
   it('a destination with long retry delays causes no gap: failed attempts are streamed before the retry', async () => {
-    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, RARE_RETRIES);
     const listener = await listen(server, `?destination=${destination}&status=retrying`);
     const message = await send(server, destination);
-    const attempt = await listener.heard('attempt', ({ data }) => data.id === evt(message));
+    const attempt = await listener.waitFor('attempt', ({ data }) => data.id === evt(message));
 
     expect(attempt.data).toMatchObject({ status: 'retrying', attempt: { number: 1, status: 500 } });
     expect(Date.parse(attempt.data.attempt.next_attempt_at)).toBeGreaterThan(Date.now());

@@ -17,7 +17,7 @@ import {
   expectStatus,
   makeDue,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   uuidOf,
@@ -74,7 +74,7 @@ describe('events', () => {
         return destinationAt(
           server,
           target.url,
-          status === 'dlq' ? { ...PATIENT, retry: { max_attempts: 1 } } : PATIENT,
+          status === 'dlq' ? { ...RARE_RETRIES, retry: { max_attempts: 1 } } : RARE_RETRIES,
         );
       };
       sent = [];
@@ -317,7 +317,7 @@ describe('events', () => {
       'pages through %j without gaps or repetitions while new events arrive',
       async (filter) => {
         const target = targets.open(() => ({ status: 503 }));
-        const destination = await destinationAt(server, target.url, PATIENT);
+        const destination = await destinationAt(server, target.url, RARE_RETRIES);
         const more = (): Promise<string> => send(server, destination, { event_type: 'paged' });
         for (let i = 0; i < 7; i += 1) await more();
         const before = (await page({ ...filter, limit: '100' })).data.map(({ id }) => id);
@@ -342,7 +342,7 @@ describe('events', () => {
 
     it('200: pages for one destination behind a backlog of others may be empty, but have no gaps or repetitions', async () => {
       const target = targets.open(() => ({ status: 503 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const events: string[] = [];
       const settle = async (): Promise<void> =>
         void events.unshift((await eventAfter(server, await send(server, destination), 1)).id as string);
@@ -446,7 +446,7 @@ describe('events', () => {
       const target = targets.open(
         (_post, index) => [{ status: 500, body: 'first' }, { hang: true }, { body: 'third' }][index] ?? {},
       );
-      const destination = await destinationAt(server, target.url, { ...PATIENT, timeout_ms: 300 });
+      const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, timeout_ms: 300 });
       const messageId = await send(server, destination, {
         event_type: 'a.b',
         payload: { n: 1 },
@@ -508,7 +508,7 @@ describe('events', () => {
 
     it('200: attempts name their delivery and its target, and a replay restarts the count at 1', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const messageId = await send(server, destination);
       await until(
         () => eventOf(server, messageId),

@@ -13,7 +13,7 @@ import {
   eventIn,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   uuidOf,
@@ -61,7 +61,7 @@ describe('stored requests and responses of attempts', () => {
       'x-tenant': '42',
       'x-plain-name': `{{secrets.${name}}}`,
     };
-    const destination = await destinationAt(server, target.url, { ...PATIENT, headers });
+    const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, headers });
     const message = await send(server, destination, { headers: { 'x-order': '7', 'x-api-key': 'of-the-event' } });
     await eventAfter(server, message, 1);
 
@@ -154,14 +154,14 @@ describe('stored requests and responses of attempts', () => {
     const target = targets.open((_, index) => ({ status: index === 0 ? 500 : 502 }));
     const destination = await destinationAt(server, target.url, {
       retry: { max_attempts: 2, schedule: [0, 0] },
-      config: PATIENT.config,
+      config: RARE_RETRIES.config,
     });
     const message = await send(server, destination);
     await eventIn(server, message, 'dlq');
     const silent = targets.open(() => ({ reset: true }));
     const nowhere = await destinationAt(server, silent.url, {
       retry: { max_attempts: 1, schedule: [0] },
-      config: PATIENT.config,
+      config: RARE_RETRIES.config,
     });
     const unanswered = await send(server, nowhere);
     await eventIn(server, unanswered, 'dlq');
@@ -191,7 +191,7 @@ describe('stored requests and responses of attempts', () => {
   it('are bounded, whatever the size of the response', async () => {
     const long = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`x-long-${n}`, 'v'.repeat(1_000)]));
     const target = targets.open(() => ({ status: 500, headers: long }));
-    const message = await send(server, await destinationAt(server, target.url, PATIENT));
+    const message = await send(server, await destinationAt(server, target.url, RARE_RETRIES));
     await eventAfter(server, message, 1);
 
     const [{ response }] = await exchanges(message);
@@ -204,7 +204,7 @@ describe('stored requests and responses of attempts', () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, {
       type: 'mirror',
-      ...PATIENT,
+      ...RARE_RETRIES,
       headers: { 'x-tenant': '42' },
     });
     const event = (await receive(await inletTo(server, [destination]), { a: 1 }, { 'x-provider': 'theirs' })) ?? '';
@@ -218,7 +218,7 @@ describe('stored requests and responses of attempts', () => {
 
   it('the erasure of an event removes the values of its own headers; the erasure of an application removes everything', async () => {
     const failing = (): string => targets.open(() => ({ status: 500, headers: { 'x-customer': 'their-name' } })).url;
-    const message = await send(server, await destinationAt(server, failing(), PATIENT), {
+    const message = await send(server, await destinationAt(server, failing(), RARE_RETRIES), {
       headers: { 'x-order': 'theirs' },
     });
     await eventAfter(server, message, 1);

@@ -13,7 +13,7 @@ import {
   eventIn,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   startTargets,
   uuidOf,
   WITHIN_MS,
@@ -531,7 +531,7 @@ describe('a fan-out', () => {
     const application = await applicationOf(server);
     const { id } = await listener(
       application,
-      { retry: PATIENT.retry },
+      { retry: RARE_RETRIES.retry },
       targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 })),
     );
     const { message_id: message } = await emit(server, application, { headers: { 'x-a': 'b' } });

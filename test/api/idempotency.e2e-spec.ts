@@ -65,7 +65,7 @@ describe('Idempotency-Key', () => {
   const wasReplayed = ({ headers }: ApiAnswer): boolean => headers.get('idempotent-replayed') === 'true';
 
   /** Expects the first response again, byte for byte, marked as replayed and with a new request id. */
-  function expectRepeats(again: ApiAnswer, first: ApiAnswer): void {
+  function expectReplays(again: ApiAnswer, first: ApiAnswer): void {
     expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text });
     expect([wasReplayed(first), wasReplayed(again)]).toEqual([false, true]);
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
@@ -90,7 +90,7 @@ describe('Idempotency-Key', () => {
       const again = [await post('/v1/send', key, body), await post('/v1/send', key, body, {}, second)];
 
       expect(first.status).toBe(202);
-      for (const answer of again) expectRepeats(answer, first);
+      for (const answer of again) expectReplays(answer, first);
       expect(await eventsOfType('sent.twice')).toHaveLength(1);
       const { attempts } = await eventIn(server, first.json.message_id, 'delivered');
       expect(attempts).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('Idempotency-Key', () => {
       expect(new Set(accepted.map(({ text }) => text)).size).toBe(1);
       expect(accepted.filter((answer) => !wasReplayed(answer))).toHaveLength(1);
       expect(await eventsOfType('sent.by.twenty')).toHaveLength(1);
-      expectRepeats(await post('/v1/send', key, body), accepted.find((answer) => !wasReplayed(answer)) as ApiAnswer);
+      expectReplays(await post('/v1/send', key, body), accepted.find((answer) => !wasReplayed(answer)) as ApiAnswer);
     });
 
     it('202: different keys create different messages, even if everything else is identical', async () => {
@@ -164,7 +164,7 @@ describe('Idempotency-Key', () => {
       const again = await post('/v1/send', key, sendBody({ destination: gone }));
       const other = await post('/v1/send', key, sendBody({ destination: gone, event_type: 'other' }));
 
-      expectRepeats(again, first);
+      expectReplays(again, first);
       expect(other.json.error.details).toEqual({ reason: 'key_reused' });
       expectRefusal(await post('/v1/send', randomUUID(), sendBody({ destination: gone })), 422);
     });
@@ -178,7 +178,7 @@ describe('Idempotency-Key', () => {
       const again = [await post('/v1/destinations', key, body), await post('/v1/destinations', key, body, {}, second)];
 
       expect(first.status).toBe(201);
-      for (const answer of again) expectRepeats(answer, first);
+      for (const answer of again) expectReplays(answer, first);
       expect(await destinationsNamed('Created twice')).toHaveLength(1);
     });
 
@@ -187,7 +187,7 @@ describe('Idempotency-Key', () => {
 
       const [first, again] = [await post('/v1/keys', key, body), await post('/v1/keys', key, body)];
 
-      expectRepeats(again, first);
+      expectReplays(again, first);
       expect(again.json.key).toMatch(/^ek_live_/);
       const [row] = await sql.rows<{ text: string }>(
         'select row_to_json(k)::text as text from idempotency_keys k where key = $1',
@@ -224,7 +224,7 @@ describe('Idempotency-Key', () => {
       await sql.rows(`update idempotency_keys set held_until = now() - interval '1 ms' where key = $1`, [key]);
       const taken = await post('/v1/destinations', key, body, {}, second);
       expect(taken.status).toBe(201);
-      expectRepeats(await post('/v1/destinations', key, body), taken);
+      expectReplays(await post('/v1/destinations', key, body), taken);
     });
 
     it('409 in_flight with Retry-After: 1, on every node, while the first request runs; then its response', async () => {
@@ -253,7 +253,7 @@ describe('Idempotency-Key', () => {
       }
       expect(other.json.error.details).toEqual({ reason: 'key_reused' });
       expect(first.status).toBe(201);
-      expectRepeats(await post('/v1/destinations', key, body), first);
+      expectReplays(await post('/v1/destinations', key, body), first);
       expect(await destinationsNamed('Slow')).toHaveLength(1);
     });
 
@@ -268,7 +268,7 @@ describe('Idempotency-Key', () => {
 
       expectRefusal(refused, 422);
       expect([created.status, wasReplayed(created)]).toEqual([201, false]);
-      expectRepeats(again, created);
+      expectReplays(again, created);
       expect(await destinationsNamed('Late')).toHaveLength(1);
     });
 
@@ -351,7 +351,7 @@ describe('Idempotency-Key', () => {
       const first = await post('/v1/send', `"${key}"`, body);
 
       for (const spelling of [key, key.toUpperCase(), `"${key.toUpperCase()}"`])
-        expectRepeats(await post('/v1/send', spelling, body), first);
+        expectReplays(await post('/v1/send', spelling, body), first);
     });
 
     it.each([
@@ -377,7 +377,7 @@ describe('Idempotency-Key', () => {
       const first = await post('/v1/send', key, body, as(old.key));
       const { json: rotated } = await server.api('POST', `/v1/keys/${old.id}/rotate`);
 
-      expectRepeats(await post('/v1/send', key, body, as(rotated.key)), first);
+      expectReplays(await post('/v1/send', key, body, as(rotated.key)), first);
     });
 
     it('belongs to the path: on another path it is a different key', async () => {
@@ -427,7 +427,7 @@ describe('Idempotency-Key', () => {
 
       expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
       expect(new Set(answers.map(({ json }) => json.replay_id)).size).toBe(4);
-      expectRepeats(answers[3] as ApiAnswer, answers[2] as ApiAnswer);
+      expectReplays(answers[3] as ApiAnswer, answers[2] as ApiAnswer);
     });
   });
 });

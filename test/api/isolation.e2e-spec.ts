@@ -9,7 +9,7 @@ import {
   eventIn,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -47,7 +47,7 @@ describe('isolation of targets', () => {
     const dead = targets.open(() => ({ hang: true }));
     const healthy = targets.open();
     const [deadId, healthyId] = [
-      await destinationAt(server, dead.url, PATIENT),
+      await destinationAt(server, dead.url, RARE_RETRIES),
       await destinationAt(server, healthy.url),
     ];
     await sendMany(server, deadId, 3000);
@@ -155,8 +155,8 @@ describe('isolation of targets', () => {
     const dead = targets.open(() => ({ hang: true }));
     const healthy = targets.open((_post, index) => ({ status: index < 50 ? 500 : 200 }));
     const [deadId, healthyId] = [
-      await destinationAt(server, dead.url, PATIENT),
-      await destinationAt(server, healthy.url, PATIENT),
+      await destinationAt(server, dead.url, RARE_RETRIES),
+      await destinationAt(server, healthy.url, RARE_RETRIES),
     ];
     const [first] = (await sendMany(server, deadId, 1)) as [string];
     const retried = await sendMany(server, healthyId, 50);
@@ -216,7 +216,7 @@ describe('isolation of targets', () => {
       running -= 1;
       return answer;
     });
-    const destination = await destinationAt(server, target.url, PATIENT);
+    const destination = await destinationAt(server, target.url, RARE_RETRIES);
     const [row] = await Promise.all([sendMany(server, destination, 100), target.arrived(WINDOW)]);
 
     answers[0]?.({ status: 429 });

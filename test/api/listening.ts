@@ -4,7 +4,7 @@ import { until } from './polling.js';
 import { WITHIN_MS } from './scene.js';
 
 /** One event of the stream, with its data parsed. */
-export interface Told {
+export interface StreamItem {
   event: string;
   id: string;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
@@ -14,13 +14,13 @@ export interface Told {
 /** A client of the event stream. */
 export interface Listener {
   readonly headers: Headers;
-  readonly told: Told[];
+  readonly items: StreamItem[];
   /** Reconnection delay that the server requested, in milliseconds. */
   retryMs(): number | null;
   /** Events that report a change. */
-  changes(): Told[];
+  changes(): StreamItem[];
   /** Resolves with the first event of this kind that satisfies the predicate. */
-  heard(event: string, is?: (item: Told) => boolean, withinMs?: number): Promise<Told>;
+  waitFor(event: string, is?: (item: StreamItem) => boolean, withinMs?: number): Promise<StreamItem>;
   /** Resolves when the server has ended the stream. */
   ended: Promise<void>;
   close(): void;
@@ -39,11 +39,11 @@ export async function listen(
   });
   if (response.status !== 200 || response.body === null)
     throw new Error(`The stream was answered ${response.status}: ${await response.text()}`);
-  const told: Told[] = [];
+  const received: StreamItem[] = [];
   let retryMs: number | null = null;
   const parser = createParser({
     onEvent: ({ event = '', id = '', data }: EventSourceMessage) =>
-      void told.push({ event, id, data: JSON.parse(data) }),
+      void received.push({ event, id, data: JSON.parse(data) }),
     onRetry: (ms) => (retryMs = ms),
   });
   const body = response.body;
@@ -51,31 +51,31 @@ export async function listen(
     const decoder = new TextDecoder();
     for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }));
   })().catch(() => undefined);
-  const heard = async (
+  const waitFor = async (
     event: string,
-    is: (item: Told) => boolean = () => true,
+    is: (item: StreamItem) => boolean = () => true,
     withinMs = WITHIN_MS,
-  ): Promise<Told> => {
+  ): Promise<StreamItem> => {
     const [found] = await until(
-      async () => told.filter((item) => item.event === event && is(item)),
+      async () => received.filter((item) => item.event === event && is(item)),
       (items) => items.length > 0,
       withinMs,
     );
-    if (found === undefined) throw new Error(`Nothing was told by ${event}.`);
+    if (found === undefined) throw new Error(`No item arrived of type ${event}.`);
     return found;
   };
-  const changes = (): Told[] => told.filter(({ event }) => ['accepted', 'attempt', 'status'].includes(event));
+  const changes = (): StreamItem[] => received.filter(({ event }) => ['accepted', 'attempt', 'status'].includes(event));
   const listener: Listener = {
     headers: response.headers,
-    told,
+    items: received,
     retryMs: () => retryMs,
     changes,
-    heard,
+    waitFor,
     ended,
     close: () => leaving.abort(),
   };
   await until(
-    async () => told,
+    async () => received,
     (items) => items.some(({ event }) => event === 'ready' || event === 'gap'),
     WITHIN_MS,
   );

@@ -5,9 +5,9 @@ import { expectRefusal } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn } from './applications.js';
 import { accepted, inbound, json } from './receiving.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
-import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, send, startTargets } from './scene.js';
+import { destinationAt, eventIn, eventOf, expectStatus, openSql, RARE_RETRIES, send, startTargets } from './scene.js';
 
-const ONE_ATTEMPT = { ...PATIENT, retry: { max_attempts: 1 } };
+const ONE_ATTEMPT = { ...RARE_RETRIES, retry: { max_attempts: 1 } };
 
 /** Simulates a process that dies, or loses its database, after creating the object and before storing the response. */
 const LAST_WORD_FAILS = `

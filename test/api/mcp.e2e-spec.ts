@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { type Agent, connectAgent, type Said } from './agent.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
-import { destinationAt, eventIn, PATIENT, send, startTargets, type Targets } from './scene.js';
+import { destinationAt, eventIn, RARE_RETRIES, send, startTargets, type Targets } from './scene.js';
 
 const READING = [
   'get_application',
@@ -427,7 +427,7 @@ describe('/mcp', () => {
     });
 
     it('a page that would be too large is shortened, and its cursor leads to the rest', async () => {
-      const destination = await destinationAt(server, targets.open().url, PATIENT);
+      const destination = await destinationAt(server, targets.open().url, RARE_RETRIES);
       const type = `agents.${'long'.repeat(55)}`;
       for (let i = 0; i < 40; i += 1) await send(server, destination, { event_type: type });
 

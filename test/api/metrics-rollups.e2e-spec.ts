@@ -8,7 +8,7 @@ import {
   destinationAt,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -108,7 +108,7 @@ describe('GET /v1/metrics after a mixed load', () => {
   let keys: string[];
 
   beforeAll(async () => {
-    const retried = { ...PATIENT, retry: { schedule: [0, 0, 0], max_attempts: 3 } };
+    const retried = { ...RARE_RETRIES, retry: { schedule: [0, 0, 0], max_attempts: 3 } };
     const slow = targets.open((_post, index) => ({ delayMs: (index * 37) % 400 }));
     const flaky = targets.open((_post, index) => ({ status: index % 3 === 0 ? 200 : 500, delayMs: index % 50 }));
     const broken = targets.open(() => ({ status: 500 }));
@@ -118,8 +118,8 @@ describe('GET /v1/metrics after a mixed load', () => {
       destinationAt(server, slow.url),
       destinationAt(server, flaky.url, retried),
       destinationAt(server, broken.url, retried),
-      destinationAt(server, gone.url, PATIENT),
-      destinationAt(server, left.url, PATIENT),
+      destinationAt(server, gone.url, RARE_RETRIES),
+      destinationAt(server, left.url, RARE_RETRIES),
     ]);
     const pull = await server.api('POST', '/v1/destinations', { name: 'Fetched', type: 'pull' });
     keys.push(expectStatus(pull, 201).json.id as string);
@@ -300,7 +300,10 @@ describe('GET /v1/metrics of a time range', () => {
   it('200: an endpoint counts the events that it received, and the outcomes of their deliveries to all destinations', async () => {
     const broken = targets.open(() => ({ status: 500 }));
     const good = await quietDestination();
-    const bad = await destinationAt(server, broken.url, { ...PATIENT, retry: { schedule: [0, 0], max_attempts: 2 } });
+    const bad = await destinationAt(server, broken.url, {
+      ...RARE_RETRIES,
+      retry: { schedule: [0, 0], max_attempts: 2 },
+    });
     const created = await server.api('POST', '/v1/endpoints', { slug: 'counted', destinations: [good, bad] });
     const { id: endpoint, path } = expectStatus(created, 201).json as { id: string; path: string };
     const receive = async (): Promise<number> =>

@@ -12,7 +12,7 @@ import {
   eventIn,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -133,11 +133,11 @@ describe('observability for the operator', () => {
       const at = (status: number, settings: object): Promise<string> =>
         destinationAt(server, targets.open(() => ({ status })).url, settings);
 
-      await eventIn(server, await send(server, await at(200, PATIENT)), 'delivered');
-      await eventIn(server, await send(server, await at(200, PATIENT)), 'delivered');
-      await eventAfter(server, await send(server, await at(500, PATIENT)), 1);
-      await eventIn(server, await send(server, await at(500, { ...PATIENT, retry: { max_attempts: 1 } })), 'dlq');
-      await eventIn(server, await send(server, await at(410, PATIENT)), 'failed');
+      await eventIn(server, await send(server, await at(200, RARE_RETRIES)), 'delivered');
+      await eventIn(server, await send(server, await at(200, RARE_RETRIES)), 'delivered');
+      await eventAfter(server, await send(server, await at(500, RARE_RETRIES)), 1);
+      await eventIn(server, await send(server, await at(500, { ...RARE_RETRIES, retry: { max_attempts: 1 } })), 'dlq');
+      await eventIn(server, await send(server, await at(410, RARE_RETRIES)), 'failed');
 
       const after = await values();
       expect(after.map((value, i) => value - (before[i] as number))).toEqual([5, 5, 2, 1, 1, 1]);
@@ -146,7 +146,7 @@ describe('observability for the operator', () => {
     it('counts open circuits', async () => {
       const target = targets.open(() => ({ status: 500 }));
       const config = { circuit_breaker: { failure_threshold: 1 } };
-      const destination = await destinationAt(server, target.url, { ...PATIENT, config });
+      const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, config });
       expect(await valueOf('posthorn_circuits_open')).toBe(0);
 
       await send(server, destination);
@@ -226,22 +226,22 @@ describe('observability for the operator', () => {
 
     it('of a send connects the acceptance, every attempt and the request to the receiver', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
+      const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { schedule: [0, 0] } });
       const messageId = await send(server, destination);
       await eventIn(server, messageId, 'delivered');
 
-      const told = target
+      const logLines = target
         .posts()
         .map(({ headers }) => /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/.exec(String(headers['traceparent'])));
-      const traceId = told[0]?.[1] as string;
+      const traceId = logLines[0]?.[1] as string;
       const found = await traceOf(traceId, 3);
 
       const accept = found.filter(({ name }) => name === 'posthorn.accept');
       const deliver = found.filter(({ name }) => name === 'posthorn.deliver');
       expect([accept.length, deliver.length]).toEqual([1, 2]);
       expect(deliver.map(({ parentSpanId }) => parentSpanId)).toEqual([accept[0]?.spanId, accept[0]?.spanId]);
-      expect(told.map((match) => match?.[1])).toEqual([traceId, traceId]);
-      expect(new Set(told.map((match) => match?.[2]))).toEqual(new Set(deliver.map(({ spanId }) => spanId)));
+      expect(logLines.map((match) => match?.[1])).toEqual([traceId, traceId]);
+      expect(new Set(logLines.map((match) => match?.[2]))).toEqual(new Set(deliver.map(({ spanId }) => spanId)));
       const outcomes = deliver.map(
         ({ attributes }) => attributes.find(({ key }) => key === 'posthorn.outcome')?.value.stringValue,
       );
@@ -312,7 +312,7 @@ describe('observability for the operator', () => {
 
   it('each attempt that fails or ends a delivery is a log line with its ids; the line of the request that created the message has them too', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-    const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
+    const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { schedule: [0, 0] } });
     const answer = expectStatus(
       await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }),
       202,
@@ -331,18 +331,18 @@ describe('observability for the operator', () => {
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line));
-    const told = (id: string): Record<string, unknown>[] =>
+    const logLines = (id: string): Record<string, unknown>[] =>
       entries().filter((entry) => entry['context'] === 'delivery' && entry['event'] === id);
     const own = message.replace('msg_', 'evt_');
     await until(
-      async () => [...told(own), ...told(event)],
+      async () => [...logLines(own), ...logLines(event)],
       (lines) => lines.length >= 3,
       WITHIN_MS,
     );
 
     const { host } = new URL(target.url);
     const ids = { level: 30, message, event: own, request_id: answer.headers.get('x-request-id'), destination, host };
-    expect(told(own)).toEqual([
+    expect(logLines(own)).toEqual([
       expect.objectContaining({
         ...ids,
         msg: 'Delivery failed',
@@ -361,10 +361,10 @@ describe('observability for the operator', () => {
       }),
     ]);
     expect(ids.request_id).toBe(message.replace('msg_', 'req_'));
-    expect(told(event)).toEqual([
+    expect(logLines(event)).toEqual([
       expect.objectContaining({ request_id: received.headers.get('x-request-id'), destination, status: 'delivered' }),
     ]);
-    expect(told(event)[0]).not.toHaveProperty('message');
+    expect(logLines(event)[0]).not.toHaveProperty('message');
     const keys = (await server.api('GET', '/v1/keys')).json.data as { id: string }[];
     await until(
       async () => entries().find((entry) => entry['request_id'] === ids.request_id && entry['context'] === 'http'),
@@ -387,7 +387,7 @@ describe('observability for the operator', () => {
   it('the log consists of JSON lines with request ids, and contains no key, secret, payload or forwarded header', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 410, body: 'answer-of-receiver' }));
     const destination = await destinationAt(server, target.url, {
-      ...PATIENT,
+      ...RARE_RETRIES,
       retry: { schedule: [0, 0] },
       headers: { 'x-static': 'static-header-value' },
     });

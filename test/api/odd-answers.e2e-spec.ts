@@ -2,7 +2,7 @@ import { type RawReceiver, rawReceiver } from '../support/raw-receiver.js';
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { inbound, json, provide } from './receiving.js';
-import { destinationAt, eventAfter, eventIn, PATIENT, send } from './scene.js';
+import { destinationAt, eventAfter, eventIn, RARE_RETRIES, send } from './scene.js';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
@@ -65,7 +65,7 @@ describe('irregular responses that other HTTP clients accept', () => {
       'hello',
     ],
   ])('delivered: %s', async (_what, answer, status, excerpt) => {
-    const destination = await destinationAt(server, url(), PATIENT);
+    const destination = await destinationAt(server, url(), RARE_RETRIES);
 
     bytes = answer;
     const first = await eventIn(server, await send(server, destination), 'delivered');
@@ -104,7 +104,7 @@ describe('irregular responses that other HTTP clients accept', () => {
     ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x80', 'it is HTTP/2, and this client speaks HTTP/1.1'],
     ['TLS', '\x15\x03\x01\0\x02\x02\x46', 'it is TLS, so the URL has to begin with https://'],
   ])('the attempt explains the protocol error: %s', async (_what, answer, sentence) => {
-    const destination = await destinationAt(server, url(), PATIENT);
+    const destination = await destinationAt(server, url(), RARE_RETRIES);
 
     bytes = answer;
     const {

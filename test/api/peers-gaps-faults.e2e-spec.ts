@@ -7,7 +7,7 @@ import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applicati
 import { inOwnFleet } from './own-fleet.js';
 import { until } from './polling.js';
 import type { TargetPath } from './scene.js';
-import { destinationAt, eventIn, eventOf, PATIENT, send, sendMany, WITHIN_MS } from './scene.js';
+import { destinationAt, eventIn, eventOf, RARE_RETRIES, send, sendMany, WITHIN_MS } from './scene.js';
 
 /**
  * The lease of a dead worker lasts 10 s. Before another worker releases the dead worker's claims, it verifies that its
@@ -63,7 +63,7 @@ describe("peers' gaps, under faults", () => {
         const target = targets.open(() => ({ delayMs: SLOW_MS }));
         const server = await start();
         const other = await start();
-        const destination = await destinationAt(server, target.url, { ...PATIENT, timeout_ms: 15_000 });
+        const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, timeout_ms: 15_000 });
 
         const messages = await sendMany(server, destination, 10);
 
@@ -138,7 +138,7 @@ describe("peers' gaps, under faults", () => {
         try {
           const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
           const api = await startHere('api');
-          const destination = await destinationAt(api, target.url, { ...PATIENT, retry: { schedule: [0, 0, 0] } });
+          const destination = await destinationAt(api, target.url, { ...RARE_RETRIES, retry: { schedule: [0, 0, 0] } });
           const messages = await sendMany(api, destination, 20);
           await until(waitingJobs, (jobs) => jobs > 0, WITHIN_MS);
           const old = await snapshot(client);

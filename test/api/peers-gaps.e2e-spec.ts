@@ -14,14 +14,14 @@ import {
   eventOf,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
   uuidOf,
   WITHIN_MS,
 } from './scene.js';
-import { endWindows } from './telling.js';
+import { endWindows } from './system-event-target.js';
 
 /** Fewer connections than hanging attempts in any test. A service that held a connection per attempt would stall. */
 const CONNECTIONS = 4;
@@ -108,7 +108,7 @@ describe("peers' gaps", () => {
   it('Outpost #663, #997: an event is shown, sent again and tried again from the moment of its 202, however soon', async () => {
     const target = targets.open((_post, index) => ({ status: index % 2 === 0 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, {
-      ...PATIENT,
+      ...RARE_RETRIES,
       retry: { max_attempts: 20, schedule: [0] },
     });
 
@@ -138,7 +138,7 @@ describe("peers' gaps", () => {
 
     const message = await send(
       server,
-      await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 20, schedule: [0] } }),
+      await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 20, schedule: [0] } }),
     );
 
     expectInvalid(refused[0] as never, 'schema', 'retry.max_attempts');
@@ -300,17 +300,17 @@ describe("peers' gaps", () => {
   });
 
   it('Outpost #980, #986, #987: a system destination that hangs holds up no delivery and no record of one', async () => {
-    const { target: ear, release } = hanging();
-    const system = await destinationAt(server, ear.url, { name: 'Ops' });
+    const { target: systemTarget, release } = hanging();
+    const system = await destinationAt(server, systemTarget.url, { name: 'Ops' });
     expectStatus(await server.api('PATCH', '/v1/org', { system_destination: system }), 200);
     const broken = await destinationAt(server, targets.open(() => ({ status: 500 })).url, {
-      ...PATIENT,
+      ...RARE_RETRIES,
       retry: { max_attempts: 1 },
     });
     const dead = await sendMany(server, broken, 100);
     await until(
-      () => endWindows(sql).then(() => ear.posts().length),
-      (told) => told > 0,
+      () => endWindows(sql).then(() => systemTarget.posts().length),
+      (payloads) => payloads > 0,
       WITHIN_MS,
     );
 
@@ -318,14 +318,14 @@ describe("peers' gaps", () => {
     for (const message of sent) await eventIn(server, message, 'delivered');
     for (const message of dead) await eventIn(server, message, 'dlq');
 
-    expect(ear.posts()[0]?.rawBody.toString()).toContain('"event.dead_lettered"');
+    expect(systemTarget.posts()[0]?.rawBody.toString()).toContain('"event.dead_lettered"');
     release();
     expectStatus(await server.api('PATCH', '/v1/org', { system_destination: null }), 200);
   }, 60_000);
 
   it('Asynq #803: more dead letters than any cap of a queue are all there, and all recovered', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-    const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 1 } });
+    const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 1 } });
     const message = await send(server, destination);
     await eventIn(server, message, 'dlq');
     await failedCopies(sql, message, 10_500, { status: 'dlq' });

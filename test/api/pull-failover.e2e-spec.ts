@@ -16,7 +16,7 @@ import { until } from './polling.js';
 import { ack, messagesOf, offer, page, pull, pullDestination } from './pulling.js';
 import { expectStatus, send } from './scene.js';
 
-const PATIENT_MS = 60_000;
+const LONG_WAIT_MS = 60_000;
 
 /** One PostgreSQL server of the pair. */
 interface Node {
@@ -43,14 +43,14 @@ describe('pull after a failover to an asynchronous standby', () => {
     account = accountFor(clusterLink(dataDir));
     binaries = await locateBinaries(account);
     cluster = openCluster(dataDir, account, binaries);
-  }, PATIENT_MS);
+  }, LONG_WAIT_MS);
 
   afterAll(async () => {
     await server?.stop();
     await link?.close();
     for (const { pid } of nodes) end(pid);
     rmSync(folder, { recursive: true, force: true });
-  }, PATIENT_MS);
+  }, LONG_WAIT_MS);
 
   function end(pid: number): void {
     try {
@@ -115,12 +115,12 @@ describe('pull after a failover to an asynchronous standby', () => {
     await until(
       () => ask(primary, 'select from pg_stat_replication').catch(() => []),
       (rows) => rows.length === 1,
-      PATIENT_MS,
+      LONG_WAIT_MS,
     );
     await until(
       () => ask(standby, 'select pg_is_in_recovery()').catch(() => []),
       (rows) => rows.length === 1,
-      PATIENT_MS,
+      LONG_WAIT_MS,
     );
     return standby;
   }
@@ -140,7 +140,7 @@ describe('pull after a failover to an asynchronous standby', () => {
     await until(
       () => ask(standby, 'select from pg_stat_wal_receiver'),
       (rows) => rows.length === 0,
-      PATIENT_MS,
+      LONG_WAIT_MS,
     );
     // Advances the transaction ids, so that transactions after the failover have lower ids than the lost transactions.
     await ask(primary, 'do $$ begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$');
@@ -161,7 +161,7 @@ describe('pull after a failover to an asynchronous standby', () => {
         return answer?.status === 202 ? (answer.json.message_id as string) : null;
       },
       (id) => id !== null,
-      PATIENT_MS,
+      LONG_WAIT_MS,
     );
     const after = [first];
     for (let i = 1; i < 5; i += 1) after.push(await send(server, feed, { payload: { after: i } }));
@@ -183,7 +183,7 @@ describe('pull after a failover to an asynchronous standby', () => {
     const read = await until(
       () => page(server, feed, { limit: 100 }),
       ({ data }) => data.length >= kept.length + after.length,
-      PATIENT_MS,
+      LONG_WAIT_MS,
     );
     expect(messagesOf(read)).toEqual([...kept, ...after]);
     expect((await page(server, feed, { cursor: read.next_cursor })).data).toEqual([]);
@@ -194,7 +194,7 @@ describe('pull after a failover to an asynchronous standby', () => {
           'select epoch, timeline_id as timeline from cluster_epochs order by epoch',
         ),
       (rows) => rows.length === 2,
-      PATIENT_MS,
+      LONG_WAIT_MS,
     );
     expect(epochs).toEqual([
       { epoch: 1, timeline: 1 },

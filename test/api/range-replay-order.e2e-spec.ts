@@ -4,7 +4,7 @@ import { until } from './polling.js';
 import type { Inlet } from './replaying.js';
 import { inletTo, jobIn, receive, reroute, startReplay } from './replaying.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
-import { destinationAt, openSql, PATIENT, startTargets, uuidOf } from './scene.js';
+import { destinationAt, openSql, RARE_RETRIES, startTargets, uuidOf } from './scene.js';
 
 const WINDOW = 1_000;
 const WITHIN_MS = 120_000;
@@ -90,7 +90,7 @@ describe('order of a replay', () => {
       status: failing.delete(String(headers['webhook-id'])) ? 500 : 200,
     }));
     await reroute(server, inlet, [
-      await destinationAt(server, target.url, { ...PATIENT, concurrency: 1, retry: { schedule: [0, 1, 1] } }),
+      await destinationAt(server, target.url, { ...RARE_RETRIES, concurrency: 1, retry: { schedule: [0, 1, 1] } }),
     ]);
 
     await startReplay(server, inlet);

@@ -27,7 +27,7 @@ import {
   eventOf,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   startTargets,
   uuidOf,
   WITHIN_MS,
@@ -317,7 +317,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
   });
 
   it('202: status selects only events with this status', async () => {
-    const { target, destination } = await place({ ...PATIENT, retry: { max_attempts: 1 } });
+    const { target, destination } = await place({ ...RARE_RETRIES, retry: { max_attempts: 1 } });
     const inlet = await inletTo(server, [destination]);
     const good = await receive(inlet, { n: 0 });
     await target.arrived(1);
@@ -335,7 +335,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
   });
 
   it('202: a retrying event is sent at once, and the replay supersedes its old delivery', async () => {
-    const { target, destination } = await place(PATIENT);
+    const { target, destination } = await place(RARE_RETRIES);
     target.answerBy((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const inlet = await inletTo(server, [destination]);
     const id = String(await receive(inlet, { n: 0 }));

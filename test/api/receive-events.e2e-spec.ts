@@ -12,7 +12,7 @@ import {
   eventIn,
   eventOf,
   expectStatus,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   WITHIN_MS,
@@ -113,7 +113,7 @@ describe('received events', () => {
 
     it('200: events with open deliveries to a destination are listed among those with settled ones', async () => {
       const target = targets.open((_post, index) => ({ status: index === 1 ? 503 : 200 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const inlet = await inbound(server, { destinations: [destination] });
       const received: string[] = [];
       for (const status of ['delivered', 'retrying', 'delivered']) {

@@ -5,7 +5,16 @@ import { expectRefusal } from './answers.js';
 import type { Inbound, Sent } from './receiving.js';
 import { accepted, change, inbound, json, provide, requestOf, setSecret } from './receiving.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
-import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, removeRow, startTargets } from './scene.js';
+import {
+  destinationAt,
+  eventIn,
+  eventOf,
+  expectStatus,
+  openSql,
+  RARE_RETRIES,
+  removeRow,
+  startTargets,
+} from './scene.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const LIMIT = 128 * 1024;
@@ -291,7 +300,7 @@ describe('routing', () => {
 
   it('each destination with a matching route gets one delivery, each with its own attempts', async () => {
     const [all, some] = [targets.open(), targets.open(() => ({ status: 500 }))];
-    const [first, second] = [await destinationAt(server, all.url), await destinationAt(server, some.url, PATIENT)];
+    const [first, second] = [await destinationAt(server, all.url), await destinationAt(server, some.url, RARE_RETRIES)];
     const endpoint = await inbound(server, {
       routes: [{ destination: first }, { destination: second, filter: { path: '$.n', op: 'gt', value: '1' } }],
     });

@@ -12,7 +12,7 @@ import {
   eventIn,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   uuidOf,
@@ -368,7 +368,7 @@ describe('recover', () => {
       const target = targets.open((_, index) => ({ status: index < 2 ? 500 : 200 }));
       const destination = await destinationAt(server, target.url, {
         retry: { max_attempts: 1, schedule: [0] },
-        config: PATIENT.config,
+        config: RARE_RETRIES.config,
       });
       const [mine, other] = [
         await endpointOf(server, app, { destination }),

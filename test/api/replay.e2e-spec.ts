@@ -16,13 +16,13 @@ import {
   expectStatus,
   makeDue,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   WITHIN_MS,
 } from './scene.js';
 
-const ONE_ATTEMPT = { ...PATIENT, retry: { max_attempts: 1 } };
+const ONE_ATTEMPT = { ...RARE_RETRIES, retry: { max_attempts: 1 } };
 
 describe('replay', () => {
   let server: PosthornServer;
@@ -110,7 +110,7 @@ describe('replay', () => {
 
     it('202: a failed event is sent to the current URL of its destination', async () => {
       const target = targets.open(() => ({ status: 410 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const messageId = await sendOne(destination);
       await eventIn(server, messageId, 'failed');
       await until(
@@ -136,7 +136,7 @@ describe('replay', () => {
 
     it('202: a dead letter whose replay fails is a dead letter again, after a new retry schedule', async () => {
       const target = targets.open(() => ({ status: 500 }));
-      const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
+      const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { schedule: [0, 0] } });
       const messageId = await sendOne(destination);
       await eventIn(server, messageId, 'dlq');
 
@@ -162,7 +162,7 @@ describe('replay', () => {
 
     it('202: a retrying event is sent at once, and the replay supersedes its old delivery', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const messageId = await sendOne(destination);
       await eventAfter(server, messageId, 1);
 
@@ -183,7 +183,7 @@ describe('replay', () => {
       const target = targets.open((_post, index) =>
         index === 0 ? new Promise((resolve) => (answerFirst = () => resolve({ status: 500 }))) : {},
       );
-      const messageId = await sendOne(await destinationAt(server, target.url, PATIENT));
+      const messageId = await sendOne(await destinationAt(server, target.url, RARE_RETRIES));
       await target.arrived(1);
 
       expectStatus(await replay(messageId), 202);
@@ -244,7 +244,7 @@ describe('replay', () => {
         WITHIN_MS,
       );
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const waiting = await sendOne(destination);
       await eventAfter(server, waiting, 1);
 

@@ -10,7 +10,7 @@ import {
   eventAfter,
   eventIn,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -84,7 +84,7 @@ describe('expiry of events', () => {
 
   it('a delivery that is still open ends visibly as failed with reason expired; its partition is dropped by a later run', async () => {
     const target = targets.open(() => ({ status: 500 }));
-    const id = await send(server, await destinationAt(server, target.url, PATIENT));
+    const id = await send(server, await destinationAt(server, target.url, RARE_RETRIES));
     await eventAfter(server, id, 1);
     await server.stop();
     await expire(id);

@@ -13,7 +13,7 @@ import {
   expectStatus,
   makeDue,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   uuidOf,
@@ -99,7 +99,7 @@ describe('retries', () => {
   describe('the schedule', () => {
     it('makes 8 attempts, each within its nominal step of 28 hours, then the event is a dead letter', async () => {
       const target = targets.open(() => ({ status: 500, body: 'no' }));
-      const { config } = PATIENT;
+      const { config } = RARE_RETRIES;
 
       const messageId = await send(server, await destinationAt(server, target.url, { config }));
 
@@ -125,7 +125,7 @@ describe('retries', () => {
       const target = targets.open(() => ({ reset: true }));
       const retry = { max_attempts: 3, schedule: [0, 60, 600] };
 
-      const messageId = await send(server, await destinationAt(server, target.url, { ...PATIENT, retry }));
+      const messageId = await send(server, await destinationAt(server, target.url, { ...RARE_RETRIES, retry }));
 
       const event = await runToEnd(messageId);
       expect(event.status).toBe('dlq');
@@ -143,7 +143,7 @@ describe('retries', () => {
 
       const messageId = await send(
         server,
-        await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 1 } }),
+        await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 1 } }),
       );
 
       expect(await eventIn(server, messageId, 'dlq')).toMatchObject({ attempts: [{ number: 1, status: 404 }] });
@@ -153,7 +153,7 @@ describe('retries', () => {
     it('shows the next attempt while it waits', async () => {
       const target = targets.open(() => ({ status: 500 }));
 
-      const messageId = await send(server, await destinationAt(server, target.url, PATIENT));
+      const messageId = await send(server, await destinationAt(server, target.url, RARE_RETRIES));
 
       const { dueAt } = await firstWait(messageId);
       expect(await eventOf(server, messageId)).toMatchObject({
@@ -167,7 +167,7 @@ describe('retries', () => {
     it.each([429, 502, 503, 504])('in seconds delays the next attempt after a %i', async (status) => {
       const target = targets.open(() => ({ status, headers: { 'retry-after': '7200' } }));
 
-      const messageId = await send(server, await destinationAt(server, target.url, { config: PATIENT.config }));
+      const messageId = await send(server, await destinationAt(server, target.url, { config: RARE_RETRIES.config }));
 
       const waited = await firstWait(messageId);
       expect(waited.dueAt.getTime() - waited.firstAttemptAt.getTime()).toBeGreaterThanOrEqual(7_200_000);
@@ -178,7 +178,7 @@ describe('retries', () => {
       const date = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5_400_000);
       const target = targets.open(() => ({ status: 503, headers: { 'retry-after': date.toUTCString() } }));
 
-      const messageId = await send(server, await destinationAt(server, target.url, { config: PATIENT.config }));
+      const messageId = await send(server, await destinationAt(server, target.url, { config: RARE_RETRIES.config }));
 
       // The retry is never earlier than the date. It is later by the time between the answer and the commit that
       // records the answer, because the delay is counted from that commit.
@@ -195,7 +195,7 @@ describe('retries', () => {
     ])('%s', async (_what, status, value, [least, most]) => {
       const target = targets.open(() => ({ status, headers: { 'retry-after': value } }));
 
-      const messageId = await send(server, await destinationAt(server, target.url, { config: PATIENT.config }));
+      const messageId = await send(server, await destinationAt(server, target.url, { config: RARE_RETRIES.config }));
 
       const seconds = dueInSeconds(await firstWait(messageId));
       expect(seconds).toBeGreaterThanOrEqual(least as number);
@@ -210,7 +210,7 @@ describe('retries', () => {
 
       const messageId = await send(
         server,
-        await destinationAt(server, target.url, { ...PATIENT, retry: { max_attempts: 2, schedule: [0, 0] } }),
+        await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 2, schedule: [0, 0] } }),
       );
 
       const event = await eventIn(server, messageId, 'dlq');
@@ -233,7 +233,7 @@ describe('retries', () => {
     it('is stored up to 1 KB', async () => {
       const target = targets.open(() => ({ status: 500, body: 'é'.repeat(2000) }));
 
-      const messageId = await send(server, await destinationAt(server, target.url, PATIENT));
+      const messageId = await send(server, await destinationAt(server, target.url, RARE_RETRIES));
 
       const {
         attempts: [attempt],
@@ -244,7 +244,7 @@ describe('retries', () => {
 
     it('410 fails the event and those that wait, and disables the destination until PATCH enables it', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 410 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const waiting = await send(server, destination);
       await eventAfter(server, waiting, 1);
 
@@ -301,7 +301,10 @@ describe('retries', () => {
       raw = await rawReceiver((socket, request) =>
         isProbe(request) ? socket.end('HTTP/1.1 200 OK\r\n\r\n') : answer(socket),
       );
-      const destination = await destinationAt(server, `http://127.0.0.1:${raw.port}/`, { ...PATIENT, timeout_ms: 300 });
+      const destination = await destinationAt(server, `http://127.0.0.1:${raw.port}/`, {
+        ...RARE_RETRIES,
+        timeout_ms: 300,
+      });
 
       const messageId = await send(server, destination);
 
@@ -335,7 +338,7 @@ describe('retries', () => {
         socket.on('drain', pour);
         pour();
       });
-      const destination = await destinationAt(server, `http://127.0.0.1:${raw.port}/`, PATIENT);
+      const destination = await destinationAt(server, `http://127.0.0.1:${raw.port}/`, RARE_RETRIES);
 
       const messageId = await send(server, destination);
 
@@ -355,7 +358,7 @@ describe('retries', () => {
   ])('%s during an attempt: if the attempt fails, its delivery fails too', async (_what, method, reason) => {
     let answer: (() => void) | undefined;
     const target = targets.open(() => new Promise((resolve) => (answer = () => resolve({ status: 500 }))));
-    const destination = await destinationAt(server, target.url, PATIENT);
+    const destination = await destinationAt(server, target.url, RARE_RETRIES);
     const messageId = await send(server, destination);
     await target.arrived(1);
 
@@ -376,7 +379,7 @@ describe('retries', () => {
 
   it('DELETE of a destination fails its pending deliveries, and makes no further request', async () => {
     const target = targets.open(() => ({ status: 500 }));
-    const destination = await destinationAt(server, target.url, PATIENT);
+    const destination = await destinationAt(server, target.url, RARE_RETRIES);
     const waiting = [await send(server, destination), await send(server, destination)];
     for (const messageId of waiting) await eventAfter(server, messageId, 1);
 

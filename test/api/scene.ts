@@ -117,7 +117,7 @@ export async function destinationAt(server: PosthornServer, url: string, setting
 }
 
 /** Settings under which no retry happens during a test and the circuit never opens. */
-export const PATIENT = {
+export const RARE_RETRIES = {
   retry: { schedule: [0, 3600, 3600] },
   config: { circuit_breaker: { failure_threshold: 1000 } },
 };

@@ -13,7 +13,7 @@ import {
   expectStatus,
   makeDue,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
 } from './scene.js';
@@ -116,7 +116,7 @@ describe('POST /v1/send', () => {
 
     it('202: a retry keeps the webhook-id, verifies like the first attempt and is not marked as a replay', async () => {
       const target = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
 
       const messageId = await send(server, destination);
 
@@ -149,7 +149,7 @@ describe('POST /v1/send', () => {
 
     it.each(PAYLOADS)('%s', async (_what, payload) => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const destination = await destinationAt(server, target.url, PATIENT);
+      const destination = await destinationAt(server, target.url, RARE_RETRIES);
 
       const answer = await server.api(
         'POST',
@@ -333,7 +333,7 @@ describe('POST /v1/send', () => {
 
   it('200: POST /v1/destinations/{id}/test returns the attempt that it made', async () => {
     const target = targets.open(() => ({ status: 418, body: 'short and stout' }));
-    const destination = await destinationAt(server, target.url, PATIENT);
+    const destination = await destinationAt(server, target.url, RARE_RETRIES);
 
     const answer = await server.api('POST', `/v1/destinations/${destination}/test`);
 

@@ -121,8 +121,8 @@ const mayListen = hasTool(
       'content-type': 'text/plain; charset=UTF-8',
       'x-amz-sns-message-type': 'Notification',
     });
-  const tell = async (told: object): Promise<void> =>
-    void expectStatus(await post(signed({ Message: JSON.stringify(told) })), 204);
+  const postNotification = async (notification: object): Promise<void> =>
+    void expectStatus(await post(signed({ Message: JSON.stringify(notification) })), 204);
   const mailOf = (id: string, more: object = {}) => ({
     messageId: `ses-${id}`,
     source: 'shop@mail.example.com',
@@ -154,17 +154,17 @@ const mayListen = hasTool(
 
   it('duplicate notifications in any order: a bounce and its late delivery, twice each, give one bounce and one suppression', async () => {
     const id = await delivered('gone@ses.example');
-    const told = signed({
+    const notification = signed({
       Message: JSON.stringify({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('gone@ses.example') }),
     });
 
-    expect([(await post(told)).status, (await post(told)).status]).toEqual([204, 204]);
-    await tell({
+    expect([(await post(notification)).status, (await post(notification)).status]).toEqual([204, 204]);
+    await postNotification({
       eventType: 'Delivery',
       mail: mailOf(id),
       delivery: { recipients: ['gone@ses.example'], smtpResponse: '250 2.0.0 OK' },
     });
-    await tell({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('gone@ses.example') });
+    await postNotification({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('gone@ses.example') });
     await settled(id, 3);
 
     const email = await emailOf(server, id);
@@ -185,7 +185,7 @@ const mayListen = hasTool(
     const id = await delivered(['angry@ses.example', 'calm@ses.example']);
     await sql.rows('update emails set provider_message_id = $2 where id = $1', [uuidOf(id), `0100-${id}`]);
 
-    await tell({
+    await postNotification({
       notificationType: 'Complaint',
       mail: { messageId: `0100-${id}`, source: 'shop@mail.example.com' },
       complaint: { complainedRecipients: [{ emailAddress: 'angry@ses.example' }], complaintFeedbackType: 'abuse' },
@@ -198,17 +198,17 @@ const mayListen = hasTool(
 
   it('a transient bounce suppresses no address, a delay is only reported, and unknown addresses are ignored', async () => {
     const id = await delivered('busy@ses.example');
-    await tell({
+    await postNotification({
       eventType: 'DeliveryDelay',
       mail: mailOf(id),
       deliveryDelay: { delayType: 'MailboxFull', delayedRecipients: [{ emailAddress: 'busy@ses.example' }] },
     });
-    await tell({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('stranger@ses.example') });
+    await postNotification({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('stranger@ses.example') });
     await settled(id, 2);
 
     const late = await emailOf(server, id);
     expect([late.status, late.timeline.at(-1).subtype]).toEqual(['delivered', 'delayed']);
-    await tell({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('busy@ses.example', 'Transient') });
+    await postNotification({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('busy@ses.example', 'Transient') });
     await emailIn(server, id, 'bounced');
     for (const address of ['busy@ses.example', 'stranger@ses.example'])
       expect((await server.api('GET', `/v1/suppressions/${address}`)).status).toBe(404);
@@ -246,14 +246,18 @@ const mayListen = hasTool(
 
   it('401: signed more than a week ago, or in the future, because duplicates of it would not be detected', async () => {
     const id = await delivered('replayed@ses.example');
-    const told = JSON.stringify({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('replayed@ses.example') });
+    const notification = JSON.stringify({
+      eventType: 'Bounce',
+      mail: mailOf(id),
+      bounce: bounce('replayed@ses.example'),
+    });
     const at = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
     for (const Timestamp of [at(-7.01), at(-400), at(1), 'soon', ''])
-      expectRefusal(await post(signed({ Message: told, Timestamp })), 401);
+      expectRefusal(await post(signed({ Message: notification, Timestamp })), 401);
 
     expect(await sql.rows('select 1 from mail_reports where email_id = $1', [uuidOf(id)])).toEqual([]);
-    expect((await post(signed({ Message: told, Timestamp: at(-6.9) }))).status).toBe(204);
+    expect((await post(signed({ Message: notification, Timestamp: at(-6.9) }))).status).toBe(204);
     await settled(id, 1);
   });
 
@@ -288,7 +292,7 @@ const mayListen = hasTool(
 
   it('a notification that arrives before the SES id is stored takes effect once it is stored', async () => {
     const id = await delivered('early@ses.example');
-    await tell({
+    await postNotification({
       notificationType: 'Bounce',
       mail: { messageId: `0200-${id}`, source: 'shop@mail.example.com' },
       bounce: bounce('early@ses.example'),
@@ -306,7 +310,7 @@ const mayListen = hasTool(
   });
 
   it('a notification that matches no email of Posthorn is stored for the operator', async () => {
-    await tell({
+    await postNotification({
       notificationType: 'Bounce',
       mail: { messageId: 'of-somebody-else', source: 'x@y.example' },
       bounce: bounce('x@z.example'),

@@ -437,8 +437,8 @@ describe('a session at the API', () => {
 
       const message = await send(server, await destinationAt(server, target.url), { event_type: 'a.b' });
 
-      await live.heard('accepted', ({ data }) => data.message_id === message);
-      await live.heard('status', ({ data }) => data.message_id === message);
+      await live.waitFor('accepted', ({ data }) => data.message_id === message);
+      await live.waitFor('status', ({ data }) => data.message_id === message);
       expect(test.changes()).toEqual([]);
       live.close();
       test.close();
@@ -483,7 +483,8 @@ describe('a session at the API', () => {
         [idle.email],
       );
 
-      for (const listener of listeners) expect((await listener.heard('end')).data).toEqual({ reason: 'session_ended' });
+      for (const listener of listeners)
+        expect((await listener.waitFor('end')).data).toEqual({ reason: 'session_ended' });
     });
   });
 });

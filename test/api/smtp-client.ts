@@ -19,11 +19,11 @@ export class SmtpTalk {
   private constructor(readonly socket: Socket) {
     socket
       .setEncoding('latin1')
-      .on('data', (chunk: string) => this.heard(chunk))
+      .on('data', (chunk: string) => this.onData(chunk))
       .on('error', () => undefined)
       .on('close', () => {
         this.closed = true;
-        this.heard('');
+        this.onData('');
       });
   }
 
@@ -84,7 +84,7 @@ export class SmtpTalk {
     this.socket.destroy();
   }
 
-  private heard(chunk: string): void {
+  private onData(chunk: string): void {
     this.text += chunk;
     for (const resolve of this.wake) resolve();
     this.wake.clear();

@@ -591,12 +591,12 @@ describe('incoming email', () => {
         `${mailText()}\r\n.`,
         'QUIT',
       ];
-      let heard = '';
+      let answers = '';
       proxied
         .setEncoding('latin1')
         .on('data', (text: string) => {
-          heard += text;
-          if (/(?:^|\n)\d{3} [^\n]*\n$/.test(heard)) proxied.write(`${script.shift() ?? 'NOOP'}\r\n`);
+          answers += text;
+          if (/(?:^|\n)\d{3} [^\n]*\n$/.test(answers)) proxied.write(`${script.shift() ?? 'NOOP'}\r\n`);
         })
         .on('error', () => undefined);
       await once(proxied, 'close');

@@ -13,7 +13,7 @@ import {
   eventIn,
   makeDue,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -63,7 +63,10 @@ describe('while PostgreSQL is unavailable', () => {
     const failing = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
     const sent = await sendMany(server, target.url, 10);
     sent.push(
-      await send(server, await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } })),
+      await send(
+        server,
+        await destinationAt(server, failing.url, { ...RARE_RETRIES, retry: { schedule: [0, 1, 1, 1] } }),
+      ),
     );
     await target.arrived(10);
     await failing.arrived(1);
@@ -90,7 +93,7 @@ describe('while PostgreSQL is unavailable', () => {
     const key = { 'idempotency-key': randomUUID() };
     // A connection from before the outage can turn out to be dead, which gives 503 to the request that uses it.
     const destination = await until(
-      () => destinationAt(server, retried.url, PATIENT).catch(() => ''),
+      () => destinationAt(server, retried.url, RARE_RETRIES).catch(() => ''),
       (id) => id !== '',
       WITHIN_MS,
     );

@@ -13,24 +13,24 @@ import {
   eventIn,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
   uuidOf,
   WITHIN_MS,
 } from './scene.js';
-import type { Ear } from './telling.js';
-import { allTold, countOf, endWindows, listen } from './telling.js';
+import type { SystemEventTarget } from './system-event-target.js';
+import { flushSignals, countOf, endWindows, listen } from './system-event-target.js';
 
 const ULID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
-const ONCE = { ...PATIENT, retry: { max_attempts: 1 } };
+const ONCE = { ...RARE_RETRIES, retry: { max_attempts: 1 } };
 
 describe('system events', () => {
   let server: PosthornServer;
   let targets: Targets;
   let sql: Sql;
-  let ear: Ear;
+  let systemTarget: SystemEventTarget;
 
   beforeAll(async () => {
     targets = await startTargets();
@@ -46,15 +46,16 @@ describe('system events', () => {
 
   /** Each test has its own destination, without events of earlier tests. */
   beforeEach(async () => {
-    await allTold(sql);
+    await flushSignals(sql);
     await endWindows(sql);
-    ear = await listen(server, targets);
+    systemTarget = await listen(server, targets);
   });
 
   const patch = async (destination: string, changes: object): Promise<void> =>
     void expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, changes), 200);
 
-  const itemsOf = async (type: string): Promise<object[]> => (await ear.hears(type)).flatMap(({ data }) => data.items);
+  const itemsOf = async (type: string): Promise<object[]> =>
+    (await systemTarget.waitFor(type)).flatMap(({ data }) => data.items);
 
   it('destination.disabled and destination.enabled: when a caller does it', async () => {
     const destination = await destinationAt(server, targets.open().url, { name: 'Orders' });
@@ -77,11 +78,11 @@ describe('system events', () => {
     await patch(destination, { status: 'disabled' });
     await patch(destination, { status: 'disabled', name: 'Once more' });
 
-    await allTold(sql);
-    const told = await ear.hears('destination.disabled');
+    await flushSignals(sql);
+    const payloads = await systemTarget.waitFor('destination.disabled');
 
-    expect(countOf(told)).toBe(1);
-    expect(ear.heard('destination.enabled')).toEqual([]);
+    expect(countOf(payloads)).toBe(1);
+    expect(systemTarget.received('destination.enabled')).toEqual([]);
   });
 
   it('destination.disabled: when its receiver answers 410', async () => {
@@ -126,8 +127,8 @@ describe('system events', () => {
 
     expect(opened).toEqual([{ destination, name: 'Down', count: 1 }]);
     expect(await itemsOf('circuit.closed')).toEqual([{ destination, name: 'Down', count: 1 }]);
-    await allTold(sql);
-    expect(countOf(ear.heard('circuit.opened'))).toBe(1);
+    await flushSignals(sql);
+    expect(countOf(systemTarget.received('circuit.opened'))).toBe(1);
   });
 
   it('circuit.opened: not for an ad-hoc URL, which has no name', async () => {
@@ -140,9 +141,9 @@ describe('system events', () => {
       WITHIN_MS,
     );
 
-    await allTold(sql);
+    await flushSignals(sql);
 
-    expect(ear.target.posts()).toEqual([]);
+    expect(systemTarget.target.posts()).toEqual([]);
   });
 
   it('event.dead_lettered: the number per target, with the latest event; inbound endpoints are not counted again', async () => {
@@ -158,12 +159,12 @@ describe('system events', () => {
       (rows) => rows.length === 0,
       WITHIN_MS,
     );
-    await ear.hears('event.dead_lettered');
+    await systemTarget.waitFor('event.dead_lettered');
     await endWindows(sql);
 
-    const told = await ear.hears('event.dead_lettered', (heard) => countOf(heard) >= 12);
-    expect(countOf(told)).toBe(12);
-    const items = told.flatMap(({ data }) => data.items);
+    const payloads = await systemTarget.waitFor('event.dead_lettered', (received) => countOf(received) >= 12);
+    expect(countOf(payloads)).toBe(12);
+    const items = payloads.flatMap(({ data }) => data.items);
     expect(new Set(items.map((item) => `${item['destination']} ${item['name']}`))).toEqual(
       new Set([`${destination} Dead`]),
     );
@@ -200,8 +201,8 @@ describe('system events', () => {
 
     for (let i = 0; i < 12; i += 1) await accepted(server, endpoint);
 
-    await allTold(sql);
-    expect(ear.heard('endpoint.verification_failing')).toEqual([]);
+    await flushSignals(sql);
+    expect(systemTarget.received('endpoint.verification_failing')).toEqual([]);
   });
 
   it('replay.completed: with its counts', async () => {
@@ -277,10 +278,10 @@ describe('system events', () => {
 
   it('are ordinary events: listed under their type, and replayed with the same id', async () => {
     await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
-    await ear.hears('destination.disabled');
+    await systemTarget.waitFor('destination.disabled');
 
     const { data } = expectStatus(
-      await server.api('GET', `/v1/events?endpoint=${ear.destination}&event_type=destination.disabled`),
+      await server.api('GET', `/v1/events?endpoint=${systemTarget.destination}&event_type=destination.disabled`),
       200,
     ).json;
     expect(data).toHaveLength(1);
@@ -288,8 +289,8 @@ describe('system events', () => {
     await eventIn(server, data[0].id as string, 'delivered');
     expectStatus(await server.api('POST', `/v1/events/${data[0].id}/replay`), 202);
 
-    await ear.hears('destination.disabled', (told) => told.length === 2);
-    const ids = ear.target
+    await systemTarget.waitFor('destination.disabled', (payloads) => payloads.length === 2);
+    const ids = systemTarget.target
       .posts()
       .filter(({ headers }) => headers['webhook-event-type'] === 'destination.disabled')
       .map(({ headers }) => headers['webhook-id']);
@@ -297,12 +298,16 @@ describe('system events', () => {
   });
 
   it('about the system destination are not sent to it, which prevents a loop', async () => {
-    await patch(ear.destination, { config: { circuit_breaker: { failure_threshold: 1 } }, retry: { max_attempts: 1 } });
-    ear.target.answerBy(() => ({ status: 500 }));
+    await patch(systemTarget.destination, {
+      config: { circuit_breaker: { failure_threshold: 1 } },
+      retry: { max_attempts: 1 },
+    });
+    systemTarget.target.answerBy(() => ({ status: 500 }));
     const other = await destinationAt(server, targets.open().url);
     await patch(other, { status: 'disabled' });
     await until(
-      () => sql.rows(`select from circuits where target_id = $1 and state = 'open'`, [uuidOf(ear.destination)]),
+      () =>
+        sql.rows(`select from circuits where target_id = $1 and state = 'open'`, [uuidOf(systemTarget.destination)]),
       (rows) => rows.length === 1,
       WITHIN_MS,
     );
@@ -311,28 +316,29 @@ describe('system events', () => {
       (rows) => rows.length === 0,
       WITHIN_MS,
     );
-    await patch(ear.destination, { status: 'disabled' });
-    await allTold(sql);
+    await patch(systemTarget.destination, { status: 'disabled' });
+    await flushSignals(sql);
 
-    const { data } = expectStatus(await server.api('GET', `/v1/events?endpoint=${ear.destination}`), 200).json as {
+    const { data } = expectStatus(await server.api('GET', `/v1/events?endpoint=${systemTarget.destination}`), 200)
+      .json as {
       data: { event_type: string }[];
     };
 
     expect(data.map(({ event_type: type }) => type)).toEqual(['destination.disabled']);
-    expect(ear.target.posts()).toHaveLength(1);
+    expect(systemTarget.target.posts()).toHaveLength(1);
   });
 
   it('omit the system destination, and report the other destinations disabled with it', async () => {
     const other = await destinationAt(server, targets.open().url, { name: 'Another' });
     await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
-    await ear.hears('destination.disabled');
-    await patch(ear.destination, { status: 'disabled' });
+    await systemTarget.waitFor('destination.disabled');
+    await patch(systemTarget.destination, { status: 'disabled' });
     await patch(other, { status: 'disabled' });
-    await patch(ear.destination, { status: 'active' });
+    await patch(systemTarget.destination, { status: 'active' });
 
     await endWindows(sql);
 
-    const [, second] = await ear.hears('destination.disabled', (told) => told.length === 2);
+    const [, second] = await systemTarget.waitFor('destination.disabled', (payloads) => payloads.length === 2);
     expect(second?.data).toMatchObject({ count: 1, items: [{ destination: other }], items_truncated: false });
   });
 
@@ -343,15 +349,15 @@ describe('system events', () => {
       expectStatus(await server.api('GET', '/v1/org'), 200).json.system_destination;
 
     it('200: set, kept by other changes, and null for none', async () => {
-      expect(await shown()).toBe(ear.destination);
+      expect(await shown()).toBe(systemTarget.destination);
       expectStatus(await server.api('PATCH', '/v1/org', { name: 'Acme' }), 200);
-      expect(await shown()).toBe(ear.destination);
+      expect(await shown()).toBe(systemTarget.destination);
 
       expect(expectStatus(await change(null), 200).json.system_destination).toBeNull();
 
       await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
-      await allTold(sql);
-      expect(ear.target.posts()).toEqual([]);
+      await flushSignals(sql);
+      expect(systemTarget.target.posts()).toEqual([]);
     });
 
     it('422: not a destination of this environment, and nothing else is changed either', async () => {
@@ -360,12 +366,12 @@ describe('system events', () => {
       expectInvalid(await change(`dst_${ULID}`), 'schema', 'system_destination');
       expectInvalid(await change('https://example.com'), 'schema', 'system_destination');
       expectInvalid(await change(5), 'schema', 'system_destination');
-      expectInvalid(await change(ear.destination, key), 'schema', 'system_destination');
+      expectInvalid(await change(systemTarget.destination, key), 'schema', 'system_destination');
       const both = await server.api('PATCH', '/v1/org', { system_destination: `dst_${ULID}`, name: 'Not kept' });
 
       expectInvalid(both, 'schema', 'system_destination');
       expect((await server.api('GET', '/v1/org')).json).toMatchObject({
-        system_destination: ear.destination,
+        system_destination: systemTarget.destination,
         name: expect.not.stringMatching('Not kept'),
       });
     });
@@ -376,20 +382,20 @@ describe('system events', () => {
         `
         insert into destinations select (jsonb_populate_record(d, jsonb_build_object('id', $2::text, 'owner_id', $2::text))).*
         from destinations d where id = $1`,
-        [uuidOf(ear.destination), id],
+        [uuidOf(systemTarget.destination), id],
       );
 
       expectInvalid(await change(`dst_${ULID}`), 'schema', 'system_destination');
     });
 
     it('shows null once the destination is deleted, and sends no system events', async () => {
-      expectStatus(await server.api('DELETE', `/v1/destinations/${ear.destination}`), 204);
+      expectStatus(await server.api('DELETE', `/v1/destinations/${systemTarget.destination}`), 204);
 
       expect(await shown()).toBeNull();
       await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
-      await allTold(sql);
+      await flushSignals(sql);
       const { data } = expectStatus(
-        await server.api('GET', `/v1/events?event_type=destination.disabled&endpoint=${ear.destination}`),
+        await server.api('GET', `/v1/events?event_type=destination.disabled&endpoint=${systemTarget.destination}`),
         200,
       ).json;
       expect(data).toEqual([]);
@@ -401,16 +407,16 @@ describe('system events', () => {
         ...server,
         api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }),
       };
-      const testEar = await listen(test, targets);
+      const testTarget = await listen(test, targets);
       const destination = await destinationAt(test, targets.open().url);
 
       expectStatus(await test.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-      expect((await testEar.hears('destination.disabled')).flatMap(({ data }) => data.items)).toMatchObject([
+      expect((await testTarget.waitFor('destination.disabled')).flatMap(({ data }) => data.items)).toMatchObject([
         { destination },
       ]);
-      expect(ear.target.posts()).toEqual([]);
-      expect(await shown()).toBe(ear.destination);
+      expect(systemTarget.target.posts()).toEqual([]);
+      expect(await shown()).toBe(systemTarget.destination);
     });
   });
 
@@ -446,7 +452,7 @@ describe('system events', () => {
       await api.api('POST', `/v1/replays/${id}/stop`);
 
       const items = await itemsOf('replay.completed');
-      await allTold(sql);
+      await flushSignals(sql);
       expect(items).toHaveLength(1);
       // A worker can be faster than the stop. Then the worker reports the end of the job.
       expect(items[0]).toMatchObject({

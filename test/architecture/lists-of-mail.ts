@@ -16,9 +16,9 @@ interface Range {
 /** Maximum number of candidates, as in `EmailsService`. */
 const CANDIDATES_MAX = 1_000;
 /** Maximum number of received messages that a filtered page reads. */
-const MESSAGES_LOOKED_MAX = 2_000;
+const MESSAGES_SCANNED_MAX = 2_000;
 /** Maximum number of customers' endpoints that a filtered page reads. */
-const ENDPOINTS_LOOKED_MAX = 5_000;
+const ENDPOINTS_SCANNED_MAX = 5_000;
 const NOBODY = 'nobody@d.example';
 
 const sent = (db: Database, range: Range, filter: object): Promise<unknown> =>
@@ -69,31 +69,31 @@ export const LISTS_OF_MAIL: [string, (db: Database, range: Range) => Promise<unk
     'received mail, quarantined',
     (db, range) => received(db, range, { state: 'quarantined' }),
     ['inbox_messages_alias_id_idx'],
-    MESSAGES_LOOKED_MAX * 2,
+    MESSAGES_SCANNED_MAX * 2,
   ],
   [
     'received mail of a sender',
     (db, range) => received(db, range, { from: NOBODY }),
     ['inbox_messages_alias_id_idx'],
-    MESSAGES_LOOKED_MAX * 2,
+    MESSAGES_SCANNED_MAX * 2,
   ],
   [
     'received mail of a sender, in a state, of an address that gets little',
     (db, range) => received(db, range, { from: NOBODY, state: 'received', aliasId: SELDOM_ALIAS }),
     ['inbox_messages_alias_id_idx'],
-    MESSAGES_LOOKED_MAX * 2,
+    MESSAGES_SCANNED_MAX * 2,
   ],
   [
     'subscribers of an event type, over all applications',
     (db, { beforeId }) => subscribers(db, ['order.paid', 'order.*', '*'], beforeId),
     ['application_endpoints_pkey'],
-    ENDPOINTS_LOOKED_MAX,
+    ENDPOINTS_SCANNED_MAX,
   ],
   [
     'subscribers of an event type that every endpoint hears',
     (db, { beforeId }) => subscribers(db, ['invoice.*'], beforeId),
     ['application_endpoints_pkey'],
-    ENDPOINTS_LOOKED_MAX,
+    ENDPOINTS_SCANNED_MAX,
   ],
 ];
 

@@ -11,7 +11,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Time limit of a page. A page that works is faster. */
-const PATIENCE_MS = 20_000;
+const WAIT_MS_MAX = 20_000;
 
 (isChromiumInstalled() ? describe : describe.skip)('sign-in, consent and device pages in a browser', () => {
   let server: PosthornServer;
@@ -39,7 +39,7 @@ const PATIENCE_MS = 20_000;
     // Pages that must work without scripts are tested without scripts. The checker bypasses the page's policy.
     const context = await browser.newContext({ viewport: { width: 900, height: 1100 } });
     page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(WAIT_MS_MAX);
     complaints = complaintsOf(page);
   });
 

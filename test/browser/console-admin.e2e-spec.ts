@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
-import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
+import { ConsolePage, HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
@@ -98,7 +98,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     it('sessions: the session of another browser is ended, and that browser is signed out within five seconds', async () => {
       const other = await browser.newContext({ userAgent: `Other ${HOSTILE[0] ?? ''}` });
       const theirs = await other.newPage();
-      theirs.setDefaultTimeout(PATIENCE_MS);
+      theirs.setDefaultTimeout(WAIT_MS_MAX);
       await theirs.goto(`${server.url}/signin?return_to=/console`);
       await theirs.getByLabel('API key of your organization').fill(server.apiKey);
       await theirs.getByRole('button', { name: 'Sign in with the key' }).click();

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
-import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
+import { ConsolePage, HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
@@ -317,7 +317,7 @@ const OPENAPI = JSON.stringify({
     ]) {
       await reader.open(place);
       await reader.page.getByText('Ihre Rolle').first().waitFor();
-      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: PATIENCE_MS });
+      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: WAIT_MS_MAX });
       expect(
         await reader.page
           .locator('main')

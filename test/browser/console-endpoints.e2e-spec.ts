@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
-import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
+import { ConsolePage, HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
@@ -314,7 +314,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     for (const place of ['', '/requests', '/routes', '/transform', '/answers', '/replay', '/settings']) {
       await reader.open(`endpoints/${id}${place}`);
       await reader.page.getByRole('navigation', { name: 'Von diesem Endpunkt' }).waitFor();
-      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: PATIENCE_MS });
+      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: WAIT_MS_MAX });
       expect(
         await reader.page
           .locator('main')

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { screensOf } from '../support/console-chunks.js';
-import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
+import { ConsolePage, HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
@@ -292,7 +292,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB' });
     const reader = await context.newPage();
-    reader.setDefaultTimeout(PATIENCE_MS);
+    reader.setDefaultTimeout(WAIT_MS_MAX);
     await reader.goto(`${server.url}/signin?return_to=/console`);
     await reader.getByLabel('API key of your organization').fill(key);
     await reader.getByRole('button', { name: 'Sign in with the key' }).click();

@@ -6,7 +6,7 @@ import { expectStatus } from '../api/scene.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-const PATIENCE_MS = 20_000;
+const WAIT_MS_MAX = 20_000;
 
 /** Result of one attempt by the script of another page. */
 interface Outcome {
@@ -160,7 +160,7 @@ async function attack(service: string): Promise<Outcome[]> {
     service = `http://localhost:${new URL(server.url).port}`;
     context = await browser.newContext();
     own = await context.newPage();
-    own.setDefaultTimeout(PATIENCE_MS);
+    own.setDefaultTimeout(WAIT_MS_MAX);
     await own.goto(`${service}/signin`);
     await own.getByLabel('API key of your organization').fill(server.apiKey);
     await own.getByRole('button', { name: 'Sign in with the key' }).click();

@@ -33,7 +33,7 @@ const NEED_IDS = new Set([
 const TOO_LATE = 'showMail';
 
 /** Time limit of a page. A page that works is faster. */
-const PATIENCE_MS = 60_000;
+const WAIT_MS_MAX = 60_000;
 
 (isChromiumInstalled() ? describe : describe.skip)(
   'Swagger UI, used only through Authorize, Try it out and Execute',
@@ -54,7 +54,7 @@ const PATIENCE_MS = 60_000;
       ]);
       document = (await server.api('GET', '/openapi.json')).json as OpenApi;
       page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
-      page.setDefaultTimeout(PATIENCE_MS);
+      page.setDefaultTimeout(WAIT_MS_MAX);
       complaints = complaintsOf(page);
       page.on(
         'response',

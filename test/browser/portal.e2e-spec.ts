@@ -16,7 +16,7 @@ import { HOSTILE, violationsOf } from '../support/console-page.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 const BUILT = path.resolve(import.meta.dirname, '../../dist/console');
-const PATIENCE_MS = 20_000;
+const WAIT_MS_MAX = 20_000;
 const FIRST_LOAD_BYTES_MAX = 200_000;
 const LOGO =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -56,7 +56,7 @@ interface Example {
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
     });
-    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultTimeout(WAIT_MS_MAX);
   });
 
   afterAll(async () => {
@@ -179,7 +179,7 @@ interface Example {
     await until(
       async () => shown.locator('.secret').textContent(),
       (text) => text !== secret && text !== null && text.startsWith('whsec_'),
-      PATIENCE_MS,
+      WAIT_MS_MAX,
     );
     expect(await violations(shown, 'endpoint')).toEqual([]);
 
@@ -294,7 +294,7 @@ interface Example {
         return shown.getByText('This page is closed').isVisible();
       },
       (isClosed) => isClosed,
-      3 * PATIENCE_MS,
+      3 * WAIT_MS_MAX,
     );
     expect(await shown.evaluate(() => sessionStorage.length)).toBe(0);
     await Promise.all([shown.close(), other.close()]);
@@ -373,7 +373,7 @@ interface Example {
     await until(
       () => host.locator('iframe').evaluate((element) => element.clientHeight),
       (height) => height > low,
-      PATIENCE_MS,
+      WAIT_MS_MAX,
     );
     await take(host, 'framed');
 
@@ -384,7 +384,7 @@ interface Example {
       async () =>
         (await server.api('GET', `/v1/app/${application}/portal`, undefined, testKey)).json.data.length as number,
       (count) => count === 1,
-      PATIENCE_MS,
+      WAIT_MS_MAX,
     );
     await frame.getByRole('button', { name: 'Check the address' }).click();
     await frame.getByText('It cannot be reached yet.').waitFor();
@@ -398,7 +398,7 @@ interface Example {
     await until(
       async () => refusals.join(' '),
       (said) => /frame-ancestors/.test(said),
-      PATIENCE_MS,
+      WAIT_MS_MAX,
     );
     expect(elsewhere.frames().some((each) => each.url().includes('/portal/'))).toBe(false);
     await Promise.all([host.close(), elsewhere.close()]);
@@ -419,7 +419,7 @@ interface Example {
     await until(
       async () => (await fetch(first.url.replace('localhost', '127.0.0.1'))).headers.get('content-security-policy'),
       (policy) => policy?.includes(allowed) === true,
-      PATIENCE_MS,
+      WAIT_MS_MAX,
     );
     const shown = await context.newPage();
     await shown.goto(allowed);
@@ -505,7 +505,7 @@ interface Example {
     return until(
       async () => host.frames().find((each) => each.url().includes('/portal/')) ?? null,
       (frame) => frame !== null,
-      PATIENCE_MS,
+      WAIT_MS_MAX,
     ) as Promise<Frame>;
   }
 });

@@ -9,7 +9,7 @@ import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '
 import { type PosthornServer, startServer } from '../support/server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PATIENCE_MS = 20_000;
+const WAIT_MS_MAX = 20_000;
 
 (isChromiumInstalled() ? describe : describe.skip)('the sign-in pages', () => {
   const codes: string[] = [];
@@ -54,7 +54,7 @@ const PATIENCE_MS = 20_000;
   ): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(WAIT_MS_MAX);
     return { context, page, complaints: complaintsOf(page) };
   }
 
@@ -90,7 +90,7 @@ const PATIENCE_MS = 20_000;
       await until(
         async () => codes.at(-1) ?? '',
         (code) => code !== '',
-        PATIENCE_MS,
+        WAIT_MS_MAX,
       ),
     );
     await screenshot(page, 'code');
@@ -169,7 +169,7 @@ const PATIENCE_MS = 20_000;
     const shown = await until(
       async () => page.frames()[1]?.url() ?? '',
       (url) => url.startsWith('chrome-error:'),
-      PATIENCE_MS,
+      WAIT_MS_MAX,
     );
 
     expect(shown).toBe('chrome-error://chromewebdata/');

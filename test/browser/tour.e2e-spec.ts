@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
-import { PATIENCE_MS, violationsOf } from '../support/console-page.js';
+import { WAIT_MS_MAX, violationsOf } from '../support/console-page.js';
 import {
   type Block,
   type HandStep,
@@ -116,7 +116,7 @@ describe('the tour of the README', () => {
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
     });
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(WAIT_MS_MAX);
     const complaints = complaintsOf(page);
     const [key = '', url = ''] = (await shell.run({ script: 'echo $KEY $POSTHORN' })).trim().split(' ');
     const steps = byHand(page, key);

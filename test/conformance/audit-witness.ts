@@ -222,19 +222,19 @@ function secretsIn(value: unknown, isSent: boolean): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => {
     if (typeof each === 'string')
-      return SECRET_FIELDS.test(name) && isTelling(each)
+      return SECRET_FIELDS.test(name) && isMeaningful(each)
         ? [each.replace(/^(?:Bearer |posthorn_session_[0-9a-f]{8}=)/, '')]
         : [];
     const own =
       isSent && name === 'headers'
         ? Object.values(each as Record<string, unknown>)
             .filter((header) => typeof header === 'string')
-            .filter(isTelling)
+            .filter(isMeaningful)
         : [];
     return [...own, ...secretsIn(each, isSent)];
   });
 }
 
 /** Returns false for ids, references to secrets, and strings so short that they occur everywhere. */
-const isTelling = (text: string): boolean =>
+const isMeaningful = (text: string): boolean =>
   text.length >= 5 && text !== MASKED && !ID.test(text) && !text.includes('{{');

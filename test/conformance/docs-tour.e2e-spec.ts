@@ -25,7 +25,7 @@ const EXCEPTIONS = [
   'exchangeToken',
 ];
 
-const REPEATS_MAX = 60;
+const RETRIES_MAX = 60;
 
 const idsOf = (routes: readonly Route[]): string[] => routes.map(({ operation }) => operation.operationId);
 
@@ -43,7 +43,7 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     for (const route of tour.tried) {
       let answer = await page.execute(route, { apiKey: server.apiKey, operatorKey });
       // If the machine is too busy for the service's loops, the service is briefly not ready and answers 503.
-      for (let tries = 0; answer.status === 503 && tries < REPEATS_MAX; tries += 1) {
+      for (let tries = 0; answer.status === 503 && tries < RETRIES_MAX; tries += 1) {
         await pause(500);
         answer = await page.execute(route, { apiKey: server.apiKey, operatorKey });
       }

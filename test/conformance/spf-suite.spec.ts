@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml';
 import { MessageLookups } from '../../src/modules/inbox/messages/message-lookups.js';
 import { senderPolicy } from '../../src/modules/inbox/reading/authentication.js';
 import { publicSuite } from '../support/public-suites.js';
-import { type Told, ToldRecords } from '../support/told-records.js';
+import { type RecordsByName, FixedRecords } from '../support/fixed-records.js';
 
 /** A scenario in the suite's format. */
 interface Scenario {
@@ -22,29 +22,30 @@ const scenarios =
  * Converts a zone. Some of the suite's names have a type in capitals and a reverse zone. A record of type SPF counts as
  * TXT if there is no TXT.
  */
-function toldOf(zone: Scenario['zonedata']): Told {
-  const told: Record<string, string[] | 'silent'> = {};
+function recordsOf(zone: Scenario['zonedata']): RecordsByName {
+  const recordsByName: Record<string, string[] | 'silent'> = {};
   for (const [name, records] of Object.entries(zone)) {
     const add = (type: string, text: string): void => {
       const key = `${type} ${placeOf(type, name)}`;
-      const known = told[key] ?? [];
-      if (known !== 'silent') told[key] = [...known, text];
+      const known = recordsByName[key] ?? [];
+      if (known !== 'silent') recordsByName[key] = [...known, text];
     };
     const hasText = records.some((record) => typeof record === 'object' && 'TXT' in record);
     for (const record of records) {
       if (typeof record === 'string') {
-        for (const type of ['TXT', 'A', 'AAAA', 'MX', 'PTR']) told[`${type} ${placeOf(type, name)}`] ??= 'silent';
+        for (const type of ['TXT', 'A', 'AAAA', 'MX', 'PTR'])
+          recordsByName[`${type} ${placeOf(type, name)}`] ??= 'silent';
         continue;
       }
       for (const [type, value] of Object.entries(record)) {
         const kind = type === 'SPF' ? 'TXT' : type;
         if (value === 'NONE' || (type === 'SPF' && hasText)) continue;
-        if (value === 'TIMEOUT') told[`${kind} ${placeOf(kind, name)}`] = 'silent';
+        if (value === 'TIMEOUT') recordsByName[`${kind} ${placeOf(kind, name)}`] = 'silent';
         else add(kind, Array.isArray(value) ? value.join(kind === 'MX' ? ' ' : '') : String(value));
       }
     }
   }
-  return told;
+  return recordsByName;
 }
 
 function placeOf(type: string, name: string): string {
@@ -75,7 +76,7 @@ describe('SPF as openspf.org tests it (RFC 7208)', () => {
   decide(`judges every one of ${cases.length} cases as the suite does`, async () => {
     const wrong: string[] = [];
     for (const { name, test, zone, of } of cases) {
-      const lookups = new MessageLookups(new ToldRecords(toldOf(zone)), 'test');
+      const lookups = new MessageLookups(new FixedRecords(recordsOf(zone)), 'test');
       const { verdict } = await senderPolicy(
         { clientIp: test.host, helo: test.helo, mailFrom: test.mailfrom, ownName: 'mx.example' },
         lookups,

@@ -116,10 +116,10 @@ describe('the sample', () => {
     service: () => server,
     target,
     policy: async () => {
-      const { StreamPatience } = (await import(path.join(path.dirname(sample.file), 'stream-patience.js'))) as {
-        StreamPatience: new () => NamedRetryPolicy;
+      const { StreamRetryPolicy } = (await import(path.join(path.dirname(sample.file), 'stream-retry-policy.js'))) as {
+        StreamRetryPolicy: new () => NamedRetryPolicy;
       };
-      return new StreamPatience();
+      return new StreamRetryPolicy();
     },
   };
 

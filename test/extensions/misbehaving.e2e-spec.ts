@@ -7,7 +7,7 @@ import {
   eventAfter,
   eventIn,
   expectStatus,
-  PATIENT,
+  RARE_RETRIES,
   send,
   startTargets,
   type Targets,
@@ -92,7 +92,7 @@ const WAITS = {
   slow: () => { const end = performance.now() + 120; while (performance.now() < end); return 0; },
 };
 
-class OddPatience extends NamedRetryPolicy {
+class OddRetryPolicy extends NamedRetryPolicy {
   description = 'Waits in odd ways.';
   maxAttempts = 3;
   scheduleSeconds = [0, 3600];
@@ -107,10 +107,10 @@ class OddGivingUp extends NamedRetryPolicy {
   isRetryable() { return false; }
 }
 
-const patience = Object.keys(WAITS).map((act) => ({ provide: 'ODD_' + act, useFactory: () => Object.assign(new OddPatience(), { name: 'odd-' + act }) }));
+const retryPolicies = Object.keys(WAITS).map((act) => ({ provide: 'ODD_' + act, useFactory: () => Object.assign(new OddRetryPolicy(), { name: 'odd-' + act }) }));
 
 export default class OddModule {}
-Module({ providers: [OddAdapter, OddPolicy, OddListener, OddTokens, OddGivingUp, ...patience] })(OddModule);
+Module({ providers: [OddAdapter, OddPolicy, OddListener, OddTokens, OddGivingUp, ...retryPolicies] })(OddModule);
 `;
 
 describe('a misbehaving extension', () => {
@@ -150,8 +150,8 @@ describe('a misbehaving extension', () => {
     name: 'Odd',
     type: 'odd',
     timeout_ms: 1000,
-    ...PATIENT,
-    config: { ...PATIENT.config, ...config },
+    ...RARE_RETRIES,
+    config: { ...RARE_RETRIES.config, ...config },
   });
 
   const failuresOf = async (policy: string): Promise<number> => {
@@ -269,7 +269,7 @@ describe('a misbehaving extension', () => {
       const target = targets.open(() => ({ status: 500 }));
       const destination = await destinationAt(server, target.url, {
         retry: { policy: `odd-${act}` },
-        config: PATIENT.config,
+        config: RARE_RETRIES.config,
       });
 
       const event = await eventAfter(server, await send(server, destination), 1);

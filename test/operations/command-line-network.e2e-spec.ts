@@ -10,7 +10,7 @@ import { type Running, start } from '../support/command.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 /** Time limit that is longer than the command's timeout of a silent connection. */
-const PATIENCE_MS = 75_000;
+const WAIT_MS_MAX = 75_000;
 
 /** `events tail` and `listen` over networks that drop all packets, and on laptops that sleep. */
 describe('posthorn events tail and listen', () => {
@@ -102,7 +102,7 @@ describe('posthorn events tail and listen', () => {
         await until(
           async () => each.lines().length,
           (count) => count >= counts,
-          PATIENCE_MS,
+          WAIT_MS_MAX,
         );
     };
     await both(1);
@@ -116,7 +116,7 @@ describe('posthorn events tail and listen', () => {
     for (const message of messages) await eventIn(server, message, 'delivered');
     // New connections work from now on, and older connections stay dead.
     link.admit();
-    await Promise.all([cutTail, cutListen].map((each) => each.said('No data was received for 45 s.', PATIENCE_MS)));
+    await Promise.all([cutTail, cutListen].map((each) => each.said('No data was received for 45 s.', WAIT_MS_MAX)));
     for (const each of [asleepTail, asleepListen]) each.child.kill('SIGCONT');
     await both(4);
     messages.push(await send(server, destination));

@@ -7,7 +7,7 @@ import {
   eventOf,
   makeDue,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -208,7 +208,7 @@ describe('the lifecycle of a process over an expired lease', () => {
         const server = await start();
         const retried = await send(
           server,
-          await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } }),
+          await destinationAt(server, failing.url, { ...RARE_RETRIES, retry: { schedule: [0, 1, 1, 1] } }),
         );
         const sent = await sendMany(server, target.url, 100);
         await target.arrived(32);
@@ -243,7 +243,7 @@ describe('the lifecycle of a process over an expired lease', () => {
             : { status: index === 1 ? 500 : 200 },
         );
         const stalled = await start();
-        const messageId = await send(stalled, await destinationAt(stalled, target.url, PATIENT));
+        const messageId = await send(stalled, await destinationAt(stalled, target.url, RARE_RETRIES));
         await target.arrived(1);
         const other = await start();
 

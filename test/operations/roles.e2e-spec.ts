@@ -8,7 +8,7 @@ import {
   eventIn,
   expectStatus,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -111,7 +111,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
 
   it('the api accepts and the worker delivers: it gets retries, replays, and changes of the destination', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-    const destination = await destinationAt(api, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
+    const destination = await destinationAt(api, target.url, { ...RARE_RETRIES, retry: { schedule: [0, 0] } });
 
     const messageId = await send(api, destination);
 

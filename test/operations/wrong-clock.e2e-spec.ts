@@ -7,7 +7,7 @@ import {
   eventAfter,
   eventIn,
   openSql,
-  PATIENT,
+  RARE_RETRIES,
   send,
   sendMany,
   startTargets,
@@ -39,7 +39,7 @@ describe('a machine with a wrong clock', () => {
     database = await createDatabase();
     sql = openSql({ databaseUrl: database.url });
     api = await startServer({ DATABASE_URL: database.url, ROLE: 'api' });
-    destination = await destinationAt(api, target.url, PATIENT);
+    destination = await destinationAt(api, target.url, RARE_RETRIES);
     sent.push(...(await sendMany(api, destination, 20)));
   });
 
@@ -108,7 +108,7 @@ describe('a machine with a wrong clock', () => {
       const failing = targets.open(() => ({ status: 500 }));
       const id = await send(
         api,
-        await destinationAt(api, failing.url, { ...PATIENT, retry: { schedule: [0, 40, 40] } }),
+        await destinationAt(api, failing.url, { ...RARE_RETRIES, retry: { schedule: [0, 40, 40] } }),
       );
 
       await eventAfter(api, id, 1);

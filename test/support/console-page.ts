@@ -6,7 +6,7 @@ import type { PosthornServer } from './server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Time limit that is longer than any working page takes. */
-export const PATIENCE_MS = 20_000;
+export const WAIT_MS_MAX = 20_000;
 
 /**
  * Sixty texts that would have an effect if a page, a spreadsheet, a terminal or a URL interpreted them. None is longer
@@ -110,7 +110,7 @@ export class ConsolePage {
       locale: 'en-GB',
       timezoneId: 'Europe/Berlin',
     });
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(WAIT_MS_MAX);
     const opened = new ConsolePage(page, server, screenshotsOf(suite));
     await opened.open(place);
     await page.getByLabel('API key of your organization').fill(key);

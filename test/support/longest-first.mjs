@@ -33,7 +33,7 @@ export const LONG = [
   'test/api/emails-reports.e2e-spec.ts',
   'test/browser/tour.e2e-spec.ts',
   'test/operations/failed-starts.e2e-spec.ts',
-  'test/api/system-events-telling.e2e-spec.ts',
+  'test/api/system-events-batches.e2e-spec.ts',
   'test/extensions/nats.e2e-spec.ts',
   'test/api/isolation.e2e-spec.ts',
   'test/browser/console-endpoints.e2e-spec.ts',

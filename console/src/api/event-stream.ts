@@ -2,7 +2,7 @@ import { type Environment, type EventItem, ownSession, SERVICE } from './client'
 import { noteAnswer, noteSilence } from './reachability';
 
 /** A change of an event, together with the event after the change. */
-export interface ToldChange extends Omit<EventItem, 'attempt_count' | 'last_attempt' | 'next_attempt_at'> {
+export interface StreamedChange extends Omit<EventItem, 'attempt_count' | 'last_attempt' | 'next_attempt_at'> {
   attempt?: { number: number; status: number | null; error: string | null; at: string; next_attempt_at: string | null };
 }
 
@@ -10,7 +10,7 @@ export interface ToldChange extends Omit<EventItem, 'attempt_count' | 'last_atte
 export interface StreamListeners {
   /** The stream has started or restarted. Earlier changes must be loaded with a list. */
   ready: () => void;
-  changed: (kind: 'accepted' | 'attempt' | 'status', change: ToldChange) => void;
+  changed: (kind: 'accepted' | 'attempt' | 'status', change: StreamedChange) => void;
   gap: (between: { since: string | null; until: string }) => void;
 }
 
@@ -36,14 +36,14 @@ export function listenToEvents(
   let againMs = AGAIN_MS;
   let again: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
-  const heard = (): void => {
+  const onActivity = (): void => {
     clearTimeout(silence);
     silence = undefined;
   };
   const open = (): void => {
     source = streamOf(environment, filter, listeners);
     source.addEventListener('open', () => {
-      heard();
+      onActivity();
       againMs = AGAIN_MS;
       noteAnswer(true);
     });
@@ -59,7 +59,7 @@ export function listenToEvents(
     });
   };
   const close = (): void => {
-    heard();
+    onActivity();
     clearTimeout(again);
     source?.close();
     source = null;
@@ -89,7 +89,7 @@ function streamOf(
   );
   for (const kind of ['accepted', 'attempt', 'status'] as const) {
     source.addEventListener(kind, (message: MessageEvent<string>) =>
-      changed(kind, JSON.parse(message.data) as ToldChange),
+      changed(kind, JSON.parse(message.data) as StreamedChange),
     );
   }
   return source;

@@ -26,7 +26,7 @@ export function LeftOutHint(): ReactNode {
     <div className="notice" role="status">
       {t('left-out')}{' '}
       {opened.leftOut.slice(0, SHOWN_MAX).map((part) => (
-        <code key={part.name}>{tell(part)}</code>
+        <code key={part.name}>{describe(part)}</code>
       ))}{' '}
       <button type="button" className="small" onClick={close}>
         {t('dismiss')}
@@ -35,7 +35,7 @@ export function LeftOutHint(): ReactNode {
   );
 }
 
-function tell({ name, value }: { name: string; value: string }): string {
+function describe({ name, value }: { name: string; value: string }): string {
   const text = `${name}=${value}`;
   return text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}… ` : `${text} `;
 }

@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { OVERVIEW_RANGES, type OverviewRange } from './application-filters';
@@ -108,7 +108,7 @@ function Totals({ of: { total, waiting }, id }: { of: Schemas['OverviewItem']; i
         <dt>{t('figure.latency')}</dt>
         <dd>
           {total.latency_ms
-            ? `${tellDuration(total.latency_ms.p50, language)} / ${tellDuration(total.latency_ms.p95, language)}`
+            ? `${formatDuration(total.latency_ms.p50, language)} / ${formatDuration(total.latency_ms.p95, language)}`
             : '–'}
         </dd>
       </div>

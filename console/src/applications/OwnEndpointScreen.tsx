@@ -8,7 +8,7 @@ import { t, word } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoint, useOwnEndpointHistory } from './application-queries';
@@ -185,7 +185,7 @@ function History({ app, endpoint }: { app: string; endpoint: string }): ReactNod
                       {each.number}
                       {each.replayed && <span className="tag">{t('replayed')}</span>}
                     </td>
-                    <td className="number">{tellDuration(each.duration_ms, language)}</td>
+                    <td className="number">{formatDuration(each.duration_ms, language)}</td>
                   </tr>
                 );
               })}

@@ -9,7 +9,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CancelWaiting } from './CancelWaiting';
@@ -108,7 +108,7 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
       </div>
       <div>
         <dt>{t('destination.timeout')}</dt>
-        <dd>{tellDuration(of.timeout_ms, language)}</dd>
+        <dd>{formatDuration(of.timeout_ms, language)}</dd>
       </div>
       <div>
         <dt>{t('destination.attempts')}</dt>

@@ -6,7 +6,7 @@ import { t } from '../kit/messages/t';
 import { Plot } from '../kit/plot/Plot';
 import type { Series } from '../kit/plot/series';
 import { usePreferences } from '../kit/preferences';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 import { FIGURES, FIGURES_RANGES } from './destination-figures';
 import { useFigures } from './destination-queries';
@@ -100,7 +100,12 @@ function FigurePlots({
   return (
     <div className="plots">
       <Plot {...shared} title={t('destination.ended')} series={ended} />
-      <Plot {...shared} title={t('destination.latency')} series={latency} format={(ms) => tellDuration(ms, language)} />
+      <Plot
+        {...shared}
+        title={t('destination.latency')}
+        series={latency}
+        format={(ms) => formatDuration(ms, language)}
+      />
     </div>
   );
 }

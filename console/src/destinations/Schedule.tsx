@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { type Step, stepsOf } from './schedule';
 
 /** Maximum number of drawn attempts. Further attempts are described in text. */
@@ -10,7 +10,7 @@ const DRAWN_MAX = 12;
 /** Retry attempts of a destination on a time line. */
 export function Schedule({ retry }: { retry: { schedule: readonly number[]; max_attempts: number } }): ReactNode {
   const { language } = usePreferences();
-  const tell = (seconds: number): string => tellDuration(seconds * 1_000, language);
+  const format = (seconds: number): string => formatDuration(seconds * 1_000, language);
   const steps = stepsOf(retry);
   const hidden = steps.length - DRAWN_MAX;
   return (
@@ -19,12 +19,12 @@ export function Schedule({ retry }: { retry: { schedule: readonly number[]; max_
       <p className="quiet">{t('destination.timeline-text')}</p>
       <ol className="timeline">
         {steps.slice(0, DRAWN_MAX).map((step) => (
-          <Stop key={step.attempt} step={step} tell={tell} />
+          <Stop key={step.attempt} step={step} format={format} />
         ))}
         {hidden > 0 && (
           <li className="rest">
             <span className="quiet">
-              {t('destination.attempts-more', { count: hidden, wait: tell(steps.at(-1)?.waitSeconds ?? 0) })}
+              {t('destination.attempts-more', { count: hidden, wait: format(steps.at(-1)?.waitSeconds ?? 0) })}
             </span>
           </li>
         )}
@@ -35,10 +35,10 @@ export function Schedule({ retry }: { retry: { schedule: readonly number[]; max_
 
 function Stop({
   step: { attempt, waitSeconds, afterSeconds },
-  tell,
+  format,
 }: {
   step: Step;
-  tell: (seconds: number) => string;
+  format: (seconds: number) => string;
 }): ReactNode {
   return (
     <li>
@@ -46,9 +46,9 @@ function Stop({
       <span>
         {afterSeconds === 0
           ? t('destination.attempt-first')
-          : t('destination.attempt-after', { after: tell(afterSeconds) })}
+          : t('destination.attempt-after', { after: format(afterSeconds) })}
       </span>
-      {waitSeconds > 0 && <span className="quiet">{t('destination.attempt-wait', { wait: tell(waitSeconds) })}</span>}
+      {waitSeconds > 0 && <span className="quiet">{t('destination.attempt-wait', { wait: format(waitSeconds) })}</span>}
     </li>
   );
 }

@@ -5,7 +5,7 @@ import { answered } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 
 /** Sends a test event and shows the response. */
@@ -29,7 +29,7 @@ export function TestEvent({ id }: { id: string }): ReactNode {
         {attempt && (
           <p>
             {attempt.status === null ? word('error', attempt.error ?? 'connection') : `HTTP ${attempt.status}`}{' '}
-            <span className="quiet">{tellDuration(attempt.duration_ms, language)}</span>
+            <span className="quiet">{formatDuration(attempt.duration_ms, language)}</span>
           </p>
         )}
         {data && !attempt && <p>{t('test.waiting')}</p>}

@@ -29,7 +29,7 @@ export const mountPortal: typeof Mount = (
   let origin = '';
   let isGone = false;
   let isAsking = false;
-  const tell = (state: PortalState): void => onState?.(state);
+  const notify = (state: PortalState): void => onState?.(state);
 
   async function asked(): Promise<Opened | null> {
     for (let i = 0; !isGone; i += 1) {
@@ -50,12 +50,12 @@ export const mountPortal: typeof Mount = (
     const opened = await asked();
     isAsking = false;
     if (isGone) return;
-    if (opened === null) return tell('failed');
+    if (opened === null) return notify('failed');
     frame.contentWindow?.postMessage({ source: 'posthorn-host', type: 'token', token: opened.token }, origin);
-    tell('ready');
+    notify('ready');
   }
 
-  function hear({ source, origin: from, data }: MessageEvent): void {
+  function onMessage({ source, origin: from, data }: MessageEvent): void {
     if (
       source !== frame.contentWindow ||
       from !== origin ||
@@ -63,24 +63,24 @@ export const mountPortal: typeof Mount = (
     )
       return;
     const { type, height, endpoint } = data as { type: string; height?: number; endpoint?: string };
-    if (type === 'ready') tell('ready');
+    if (type === 'ready') notify('ready');
     if (type === 'resize' && typeof height === 'number')
       frame.style.height = `${Math.max(minHeight, Math.min(height, 20_000))}px`;
     if (type === 'changed' && typeof endpoint === 'string') onChange?.(endpoint);
     if (type === 'expired') {
-      tell('renewing');
+      notify('renewing');
       void renew();
     }
   }
 
   function begin(): void {
     sorry.remove();
-    tell('loading');
+    notify('loading');
     void asked().then((opened) => {
       if (isGone) return;
       if (opened === null) {
         element.append(sorry);
-        return tell('failed');
+        return notify('failed');
       }
       origin = new URL(opened.url).origin;
       frame.src = opened.url;
@@ -90,7 +90,7 @@ export const mountPortal: typeof Mount = (
 
   frame.title = title;
   Object.assign(frame.style, { width: '100%', height: `${minHeight}px`, border: '0', display: 'block' });
-  addEventListener('message', hear);
+  addEventListener('message', onMessage);
   const sorry = document.createElement('div');
   const again = document.createElement('button');
   sorry.setAttribute('role', 'alert');
@@ -102,7 +102,7 @@ export const mountPortal: typeof Mount = (
   return {
     unmount() {
       isGone = true;
-      removeEventListener('message', hear);
+      removeEventListener('message', onMessage);
       frame.remove();
       sorry.remove();
     },

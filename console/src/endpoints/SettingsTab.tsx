@@ -105,7 +105,7 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
         ))}
         <p className="quiet">{t('endpoint.methods-hint')}</p>
       </fieldset>
-      <Repeats
+      <Duplicates
         draft={draft}
         hasProviderId={presets.find(({ id }) => id === draft.preset)?.has_id ?? false}
         onChange={set}
@@ -125,7 +125,7 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   );
 }
 
-function Repeats({
+function Duplicates({
   draft,
   hasProviderId,
   onChange,
@@ -139,39 +139,39 @@ function Repeats({
       <label>
         {t('endpoint.repeats')}
         <select
-          value={draft.repeats}
-          onChange={(event) => onChange({ repeats: event.target.value as SettingsDraft['repeats'] })}
+          value={draft.duplicates}
+          onChange={(event) => onChange({ duplicates: event.target.value as SettingsDraft['repeats'] })}
         >
           <option value="">{t('repeats.kept')}</option>
-          {(hasProviderId || draft.repeats === 'provider_id') && (
+          {(hasProviderId || draft.duplicates === 'provider_id') && (
             <option value="provider_id">{t('repeats.provider')}</option>
           )}
           <option value="header">{t('repeats.header')}</option>
           <option value="body_path">{t('repeats.path')}</option>
         </select>
       </label>
-      {(draft.repeats === 'header' || draft.repeats === 'body_path') && (
+      {(draft.duplicates === 'header' || draft.duplicates === 'body_path') && (
         <label>
-          {t(draft.repeats === 'header' ? 'filter-editor.name' : 'filter-editor.path')}
+          {t(draft.duplicates === 'header' ? 'filter-editor.name' : 'filter-editor.path')}
           <input
             required
-            value={draft.repeatsBy}
+            value={draft.duplicatesBy}
             maxLength={1024}
             spellCheck={false}
-            placeholder={draft.repeats === 'header' ? 'x-event-id' : '$.event.id'}
-            onChange={(event) => onChange({ repeatsBy: event.target.value })}
+            placeholder={draft.duplicates === 'header' ? 'x-event-id' : '$.event.id'}
+            onChange={(event) => onChange({ duplicatesBy: event.target.value })}
           />
         </label>
       )}
-      {draft.repeats !== '' && (
+      {draft.duplicates !== '' && (
         <label>
           {t('repeats.hours')}
           <input
             type="number"
             min={1}
             max={8760}
-            value={draft.repeatsHours}
-            onChange={(event) => onChange({ repeatsHours: event.target.value })}
+            value={draft.duplicatesHours}
+            onChange={(event) => onChange({ duplicatesHours: event.target.value })}
           />
         </label>
       )}

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo } from 'react';
 import { formatJson } from '../kit/json/format-json';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { tellTime } from '../kit/time/format';
+import { formatTime } from '../kit/time/format';
 import { useNewestRequests, useRequest } from './endpoint-queries';
 
 const SHOWN_MAX = 20_000;
@@ -50,7 +50,7 @@ export function TriedRequest({ id, chosen }: { id: string; chosen: string }): Re
           {!offered.some((each) => each.id === chosen) && <option value={chosen}>{chosen}</option>}
           {offered.map((each) => (
             <option key={each.id} value={each.id}>
-              {tellTime(each.received_at, language).local} · {each.method} · {word('status', each.status)}
+              {formatTime(each.received_at, language).local} · {each.method} · {word('status', each.status)}
             </option>
           ))}
         </select>

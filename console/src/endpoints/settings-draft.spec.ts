@@ -30,9 +30,9 @@ describe('settings of an endpoint', () => {
   it.each([
     [{ verification: 'none', verificationConfig: 'no JSON' }, { verification: 'none' }],
     [{ methods: [] }, { allowed_methods: null }],
-    [{ repeats: '' as const }, { deduplicate: null }],
+    [{ duplicates: '' as const }, { deduplicate: null }],
     [
-      { repeats: 'body_path' as const, repeatsBy: '$.id', repeatsHours: '' },
+      { duplicates: 'body_path' as const, duplicatesBy: '$.id', duplicatesHours: '' },
       { deduplicate: { source: 'body_path', path: '$.id' } },
     ],
     [{ url: 'https://example.com/in/acme/new' }, { url: 'https://example.com/in/acme/new' }],

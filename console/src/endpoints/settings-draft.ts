@@ -14,10 +14,10 @@ export interface SettingsDraft {
   verificationConfig: string;
   /** Accepted HTTP methods. An empty list means all methods. */
   methods: string[];
-  repeats: '' | 'provider_id' | 'header' | 'body_path';
+  duplicates: '' | 'provider_id' | 'header' | 'body_path';
   /** Name of the header, or path in the body, whose value identifies repeated requests. */
-  repeatsBy: string;
-  repeatsHours: string;
+  duplicatesBy: string;
+  duplicatesHours: string;
 }
 
 export const VERIFICATIONS = [
@@ -44,9 +44,9 @@ export function settingsDraftOf(of: EndpointDetail): SettingsDraft {
     verification: of.verification,
     verificationConfig: writeJson(of.verificationConfig),
     methods: [...(of.allowed_methods ?? [])],
-    repeats: of.deduplicate?.source ?? '',
-    repeatsBy: of.deduplicate?.name ?? of.deduplicate?.path ?? '',
-    repeatsHours: of.deduplicate?.window_hours === undefined ? '' : String(of.deduplicate.window_hours),
+    duplicates: of.deduplicate?.source ?? '',
+    duplicatesBy: of.deduplicate?.name ?? of.deduplicate?.path ?? '',
+    duplicatesHours: of.deduplicate?.window_hours === undefined ? '' : String(of.deduplicate.window_hours),
   };
 }
 
@@ -57,7 +57,7 @@ export function changesOf(
 ): { changes: EndpointChanges; fault: JsonFault | null } {
   const isGeneric = draft.verification !== 'none' && draft.verification !== 'preset';
   const { value, fault } = isGeneric ? readObject(draft.verificationConfig, complaint) : { value: null, fault: null };
-  const { repeats, repeatsBy, repeatsHours } = draft;
+  const { duplicates, duplicatesBy, duplicatesHours } = draft;
   const changes = {
     name: draft.name,
     preset: draft.preset === '' ? null : draft.preset,
@@ -66,13 +66,13 @@ export function changesOf(
     ...(draft.url !== draft.urlBefore && { url: draft.url }),
     allowed_methods: draft.methods.length === 0 ? null : draft.methods,
     deduplicate:
-      repeats === ''
+      duplicates === ''
         ? null
         : {
-            source: repeats,
-            ...(repeats === 'header' && { name: repeatsBy }),
-            ...(repeats === 'body_path' && { path: repeatsBy }),
-            ...(repeatsHours !== '' && { window_hours: Number(repeatsHours) }),
+            source: duplicates,
+            ...(duplicates === 'header' && { name: duplicatesBy }),
+            ...(duplicates === 'body_path' && { path: duplicatesBy }),
+            ...(duplicatesHours !== '' && { window_hours: Number(duplicatesHours) }),
           },
   };
   return { changes: changes as EndpointChanges, fault };

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { Target } from './Deliveries';
 import { type EventDetail, useExchanges, useRetry } from './event-queries';
@@ -63,7 +63,7 @@ function One({
         </strong>{' '}
         <span>{status === null ? word('error', error ?? 'connection') : `HTTP ${status}`}</span>{' '}
         <span className="quiet">
-          <Time at={at} /> · {tellDuration(duration_ms, language)}
+          <Time at={at} /> · {formatDuration(duration_ms, language)}
         </span>
         {replayed && <span className="tag">{t('replayed')}</span>}
         {showsTarget && (
@@ -128,7 +128,9 @@ function Step({ number, state, seconds }: ScheduleStep): ReactNode {
     <li className={state} aria-current={state === 'next' ? 'step' : undefined}>
       <span aria-hidden="true">{SIGNS[state]}</span> <span>{t('schedule.step', { number })}</span>{' '}
       <span className="quiet">
-        {seconds === 0 ? t('schedule.at-once') : t('schedule.within', { time: tellDuration(seconds * 1000, language) })}
+        {seconds === 0
+          ? t('schedule.at-once')
+          : t('schedule.within', { time: formatDuration(seconds * 1000, language) })}
       </span>
       <span className="offscreen"> {t(`schedule.${state}`)}</span>
     </li>

@@ -9,7 +9,7 @@ import { PathLink } from '../kit/PathLink';
 import { randomUuid } from '../kit/random-uuid';
 import { useSigned } from '../session/session';
 import type { EventQuery } from './event-filters';
-import { tellCount } from './tell-count';
+import { formatCount } from './format-count';
 
 interface BulkJobProps {
   action: 'replay' | 'recover' | 'cancel';
@@ -62,7 +62,7 @@ export function BulkJob({ action, query, onClose, onBegun }: BulkJobProps): Reac
       {count?.count === 0 && <p role="status">{t('bulk.nothing')}</p>}
       {count !== undefined && count.count > 0 && (
         <p role="status">
-          {t(`bulk.${action}`, { count: tellCount(count) })}{' '}
+          {t(`bulk.${action}`, { count: formatCount(count) })}{' '}
           <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
         </p>
       )}

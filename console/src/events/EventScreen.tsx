@@ -10,7 +10,7 @@ import { usePreferences } from '../kit/preferences';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { Status } from '../kit/status/Status';
-import { tellDistance } from '../kit/time/format';
+import { formatDistance } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
@@ -72,7 +72,7 @@ function WhenNext({ event }: { event: EventDetail }): ReactNode {
   return (
     <>
       {t(next.isProbe ? 'explain.next-probe' : 'explain.next-attempt')}{' '}
-      {isDue ? t('explain.due') : tellDistance(next.at, now, language)} (<Time at={next.at} isShort />)
+      {isDue ? t('explain.due') : formatDistance(next.at, now, language)} (<Time at={next.at} isShort />)
     </>
   );
 }

@@ -22,7 +22,7 @@ import { Loading } from './Loading';
 import { News } from './News';
 import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
-import { tellCount } from './tell-count';
+import { formatCount } from './format-count';
 
 /** The selection: some rows, or all events that matched at the time of the selection. */
 interface Selection {
@@ -144,7 +144,7 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   return (
     <div className="heading">
       <h1>{t('nav.events')}</h1>
-      <span className="count">{count !== undefined && tellCount(count)}</span>
+      <span className="count">{count !== undefined && formatCount(count)}</span>
       <SavedViews search={search} />
       <Choices
         label={t('columns')}

@@ -10,7 +10,7 @@ import { collectEvents, EXPORT_MAX } from './collect-events';
 import type { EventQuery } from './event-filters';
 import { countOf, pageOf } from './event-list';
 import { type ExportFormat, FORMATS, headOf, linesOf } from './export-format';
-import { tellCount } from './tell-count';
+import { formatCount } from './format-count';
 
 /** Events to export: the loaded rows, or all results of a query. */
 export type Exported = { rows: readonly EventItem[] } | { query: EventQuery };
@@ -56,7 +56,7 @@ export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => voi
   return (
     <Confirm title={t('export')} action={t('export')} onConfirm={make} onClose={onClose}>
       <FaultLine fault={counted.error} />
-      <p role="status">{count === undefined ? t('counting') : t('export.count', { count: tellCount(count) })}</p>
+      <p role="status">{count === undefined ? t('counting') : t('export.count', { count: formatCount(count) })}</p>
       <p>
         <label>
           {t('export.format')}

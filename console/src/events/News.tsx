@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 import type { EventList } from './event-list';
-import { tellCount } from './tell-count';
+import { formatCount } from './format-count';
 
 /**
  * Notice of events that arrived but are not shown: waiting behind a button, or only counted. No event is left out
@@ -25,7 +25,7 @@ export function News({ list: { rows, missed, showWaiting, reload } }: { list: Ev
         <button type="button" className="small" onClick={reload}>
           {missed.count === null || missed.count === 0
             ? t('live.gap')
-            : t('live.missed', { count: tellCount({ count: missed.count, is_capped: missed.isCapped }) })}
+            : t('live.missed', { count: formatCount({ count: missed.count, is_capped: missed.isCapped }) })}
         </button>
       )}
     </div>

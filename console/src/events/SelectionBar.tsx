@@ -9,7 +9,7 @@ import { doToMany } from './do-to-many';
 import { asFixedQuery, type EventFilters, type EventQuery } from './event-filters';
 import { useCount } from './event-list';
 import { ExportDialog } from './ExportDialog';
-import { tellCount } from './tell-count';
+import { formatCount } from './format-count';
 
 type Asked = 'replay' | 'recover' | 'cancel' | 'export';
 
@@ -36,11 +36,11 @@ export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBar
       <span role="status">
         {all === null
           ? t('selection.count', { count: rows.length })
-          : t('selection.all', { count: count === undefined ? '…' : tellCount(count) })}
+          : t('selection.all', { count: count === undefined ? '…' : formatCount(count) })}
       </span>
       {all === null && isMore && (
         <button type="button" className="small" onClick={() => onAll(asFixedQuery(filters, serviceNowMs()))}>
-          {t('selection.choose-all', { count: tellCount(count) })}
+          {t('selection.choose-all', { count: formatCount(count) })}
         </button>
       )}
       {can('write') && (

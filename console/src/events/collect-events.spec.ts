@@ -12,7 +12,7 @@ describe('collectEvents', () => {
   it('collects all pages, and waits when the service asks for it', async () => {
     const answers = [page([1, 2], 'a'), busy, page([], 'b'), page([3], null)];
     const asked: (string | null)[] = [];
-    const told: [number, number | null][] = [];
+    const progress: [number, number | null][] = [];
     const taken: string[] = [];
     const collected = await collectEvents(
       (cursor) => {
@@ -21,14 +21,14 @@ describe('collectEvents', () => {
         return answer instanceof Fault ? Promise.reject(answer) : Promise.resolve(answer ?? page([], null));
       },
       (rows) => taken.push(...rows.map(({ id }) => id)),
-      (done, waits) => told.push([done, waits]),
+      (done, waits) => progress.push([done, waits]),
       new AbortController().signal,
     );
 
     expect(collected).toEqual({ count: 3, isCut: false });
     expect(asked).toEqual([null, 'a', 'a', 'b']);
     expect(taken).toEqual(['evt_1', 'evt_2', 'evt_3']);
-    expect(told).toEqual([
+    expect(progress).toEqual([
       [2, null],
       [2, 0],
       [2, null],

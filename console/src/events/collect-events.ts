@@ -29,7 +29,7 @@ export async function collectEvents(
   let count = 0;
   let cursor: string | null = null;
   do {
-    const page: CollectedPage = await patiently(
+    const page: CollectedPage = await retryWhileBusy(
       () => ask(cursor),
       (seconds) => progress(count, seconds),
       signal,
@@ -45,7 +45,7 @@ export async function collectEvents(
 }
 
 /** Retries a call while the service is busy or unreachable, after the wait that the service requests. */
-export async function patiently<T>(
+export async function retryWhileBusy<T>(
   call: () => Promise<T>,
   waits: (seconds: number) => void,
   signal: AbortSignal,

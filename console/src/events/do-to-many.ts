@@ -1,10 +1,10 @@
-import { patiently } from './collect-events';
+import { retryWhileBusy } from './collect-events';
 
 /** Runs an action on many events, a few at a time, and reports the progress. Waits when the service asks for it. */
 export async function doToMany(
   ids: readonly string[],
   act: (id: string) => Promise<unknown>,
-  told: (done: number, failed: number) => void,
+  onProgress: (done: number, failed: number) => void,
   signal: AbortSignal,
 ): Promise<{ failed: number; fault: unknown }> {
   const waiting = [...ids];
@@ -13,7 +13,7 @@ export async function doToMany(
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
       const each = id;
       try {
-        await patiently(
+        await retryWhileBusy(
           () => act(each),
           () => undefined,
           signal,
@@ -23,7 +23,7 @@ export async function doToMany(
         state.fault = error;
       }
       state.done += 1;
-      told(state.done, state.failed);
+      onProgress(state.done, state.failed);
     }
   };
   await Promise.all(Array.from({ length: 4 }, work));

@@ -1,5 +1,5 @@
 import { answered, type Api, type Environment, type EventItem, serviceNowMs } from '../api/client';
-import { listenToEvents, type ToldChange } from '../api/event-stream';
+import { listenToEvents, type StreamedChange } from '../api/event-stream';
 import { asQuery, asStreamQuery, canGrow, type EventFilters, isBroughtBy } from './event-filters';
 import type { News, RowList } from './event-rows';
 import { PAGE } from './first-page';
@@ -60,10 +60,10 @@ export function listenForNews({
   const say = (since: string | null, until = new Date(serviceNowMs()).toISOString()): void => {
     missed({ count: null, isCapped: false });
     if (since === null) return;
-    const told = (gap = { since: gap?.since ?? since, until });
+    const current = (gap = { since: gap?.since ?? since, until });
     // Count after the changes that arrive at the same time have been applied.
     setTimeout(() => {
-      if (gap === told) countMissed(told).catch(() => undefined);
+      if (gap === current) countMissed(current).catch(() => undefined);
     }, 4 * DRAW_EVERY_MS);
   };
   const ask = async (change: EventFilters, isNew: boolean): Promise<EventItem[]> => {
@@ -103,7 +103,7 @@ export function listenForNews({
 }
 
 /** Builds a list row from a change of the stream. The attempt is applied to the row separately. */
-function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: ToldChange): EventItem {
+function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: StreamedChange): EventItem {
   return {
     id,
     event_type,

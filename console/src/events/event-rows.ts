@@ -9,7 +9,7 @@ export interface Row {
 }
 
 /** An attempt, as the stream sends it. */
-export interface ToldAttempt {
+export interface StreamedAttempt {
   number: number;
   status: number | null;
   error: string | null;
@@ -22,7 +22,7 @@ export interface News<T extends Row> {
   /** Whether the event belongs in the open list. */
   isNew: boolean;
   row: T;
-  attempt?: ToldAttempt | undefined;
+  attempt?: StreamedAttempt | undefined;
   /** True if the row comes from a list, so that all of its properties are current. */
   isWhole?: boolean;
 }
@@ -181,7 +181,7 @@ export class RowList<T extends Row> {
 }
 
 /** Applies a change to a row. Does not count an attempt again that the row already includes. */
-function bringUpToDate(row: Row, { status }: Row, attempt: ToldAttempt | undefined): void {
+function bringUpToDate(row: Row, { status }: Row, attempt: StreamedAttempt | undefined): void {
   row.status = status;
   if (status !== 'retrying') row.next_attempt_at = null;
   if (attempt === undefined || (row.last_attempt !== null && attempt.at <= row.last_attempt.at)) return;

@@ -11,7 +11,7 @@ import { Progress } from '../kit/Progress';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
-import { tellKind } from './job-kind';
+import { describeKind } from './job-kind';
 import { isActive, type Job, useJob } from './job-queries';
 
 /** One job: its request, progress and result. */
@@ -21,7 +21,7 @@ export function JobScreen(): ReactNode {
   const { data, error, isPending } = useJob(id);
   return (
     <div className="page">
-      <title>{`${data === undefined ? id : tellKind(data)} · Posthorn`}</title>
+      <title>{`${data === undefined ? id : describeKind(data)} · Posthorn`}</title>
       <nav className="neighbours" aria-label={t('neighbours')}>
         <Link to="/$env/jobs" params={{ env }}>
           ← {t('nav.jobs')}
@@ -32,7 +32,7 @@ export function JobScreen(): ReactNode {
       {data && (
         <>
           <div className="heading">
-            <h1>{tellKind(data)}</h1>
+            <h1>{describeKind(data)}</h1>
             <Status of={data.state} />
             {isActive(data) &&
               !data.stop_requested &&

@@ -7,7 +7,7 @@ import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { JOB_STATES, type JobState } from './job-filters';
-import { tellKind } from './job-kind';
+import { describeKind } from './job-kind';
 import { type Job, useJobs } from './job-queries';
 
 /** Jobs on many events, with their progress and results. */
@@ -76,7 +76,7 @@ function JobTable({ rows }: { rows: readonly Job[] }): ReactNode {
               <tr key={id}>
                 <td>
                   <Link to="/$env/jobs/$id" params={{ env, id }}>
-                    {tellKind(job)}
+                    {describeKind(job)}
                   </Link>
                 </td>
                 <td>

@@ -1,6 +1,6 @@
 import { word } from '../kit/messages/t';
 
 /** Returns the kind of a job in words. For a job on filtered events, returns its action. */
-export function tellKind({ kind, action }: { kind: string; action?: string | null }): string {
+export function describeKind({ kind, action }: { kind: string; action?: string | null }): string {
   return word('job', action ? `${kind}.${action}` : kind);
 }

@@ -18,7 +18,7 @@ import { AliasReplay } from './AliasReplay';
 import { useLeave } from './leave';
 import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
 import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
-import { tellBytes } from './tell-bytes';
+import { formatBytes } from './format-bytes';
 
 /** One alias, and its received messages. */
 export function AliasScreen(): ReactNode {
@@ -77,7 +77,7 @@ function Facts({ alias }: { alias: Alias }): ReactNode {
       </div>
       <div>
         <dt>{t('alias.max')}</dt>
-        <dd>{alias.maxSizeBytes === null ? t('alias.max-none') : tellBytes(alias.maxSizeBytes, language)}</dd>
+        <dd>{alias.maxSizeBytes === null ? t('alias.max-none') : formatBytes(alias.maxSizeBytes, language)}</dd>
       </div>
       <div>
         <dt>{t('column.id')}</dt>

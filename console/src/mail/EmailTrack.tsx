@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import type { EmailDetail } from './mail-queries';
 
@@ -96,7 +96,7 @@ function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNod
               <td>
                 <Time at={at} />
               </td>
-              <td>{tellDuration(ms, language)}</td>
+              <td>{formatDuration(ms, language)}</td>
             </tr>
           ))}
         </tbody>

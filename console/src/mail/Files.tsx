@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
-import { tellBytes } from './tell-bytes';
+import { formatBytes } from './format-bytes';
 
 /** A file of a message. */
 export interface MailFile {
@@ -53,7 +53,7 @@ export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
                   {file.isInline && <span className="tag">{t('mail.inline')}</span>}
                 </td>
                 <td>{file.type}</td>
-                <td>{tellBytes(file.bytes, language)}</td>
+                <td>{formatBytes(file.bytes, language)}</td>
                 <td>
                   <button
                     type="button"

@@ -3,7 +3,7 @@ import { t } from '../kit/messages/t';
 import { Plot } from '../kit/plot/Plot';
 import type { Series } from '../kit/plot/series';
 import { usePreferences } from '../kit/preferences';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import type { Overview } from './overview-queries';
 import { windowMsOf } from './overview-range';
 
@@ -37,7 +37,7 @@ export function Plots({
   ): Series => ({
     label,
     values: data.map(({ latency_ms: ms }) => ms?.[name] ?? null),
-    summary: total.latency_ms === null ? '–' : tellDuration(total.latency_ms[name], language),
+    summary: total.latency_ms === null ? '–' : formatDuration(total.latency_ms[name], language),
     ...drawn,
   });
   const series = useMemo(
@@ -71,7 +71,7 @@ export function Plots({
           {...shared}
           title={t('overview.latency')}
           series={series.latency}
-          format={(ms) => tellDuration(ms, language)}
+          format={(ms) => formatDuration(ms, language)}
         />
       </div>
     </section>

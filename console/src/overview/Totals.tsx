@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { serviceNowMs } from '../api/client';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { tellDistance, tellDuration } from '../kit/time/format';
+import { formatDistance, formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 import type { Overview } from './overview-queries';
 
@@ -65,7 +65,7 @@ export function Totals({ of: { total, waiting, since } }: { of: Overview }): Rea
         below={
           oldest === null
             ? t('overview.none-due')
-            : t('overview.oldest-due', { since: tellDistance(oldest, serviceNowMs(), language) })
+            : t('overview.oldest-due', { since: formatDistance(oldest, serviceNowMs(), language) })
         }
         {...(waiting.count > 0 && { tone: 'busy' as const })}
         link={
@@ -76,12 +76,15 @@ export function Totals({ of: { total, waiting, since } }: { of: Overview }): Rea
       />
       <Total
         label={t('overview.latency')}
-        value={latency === null ? '–' : tellDuration(latency.p95, language)}
+        value={latency === null ? '–' : formatDuration(latency.p95, language)}
         unit={latency === null ? '' : '95 %'}
         below={
           latency === null
             ? ' '
-            : t('overview.half', { p50: tellDuration(latency.p50, language), p99: tellDuration(latency.p99, language) })
+            : t('overview.half', {
+                p50: formatDuration(latency.p50, language),
+                p99: formatDuration(latency.p99, language),
+              })
         }
       />
     </ul>

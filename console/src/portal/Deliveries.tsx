@@ -3,7 +3,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { word } from '../kit/messages/t';
 import { preferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { tellTime } from '../kit/time/format';
+import { formatTime } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { usePortal } from './context';
 import { nameOf } from './Endpoints';
@@ -92,7 +92,9 @@ export function Deliveries({ of }: { of: string }): ReactNode {
         </div>
       )}
       {searched !== undefined && (
-        <p className="quiet">{p('deliveries.searched', { time: tellTime(searched, preferences().language).local })}</p>
+        <p className="quiet">
+          {p('deliveries.searched', { time: formatTime(searched, preferences().language).local })}
+        </p>
       )}
       {hasNextPage && (
         <p>

@@ -8,7 +8,7 @@ import { formatJson } from '../kit/json/format-json';
 import { word } from '../kit/messages/t';
 import { preferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { usePortal } from './context';
 import { nameOf } from './Endpoints';
@@ -140,7 +140,7 @@ function Attempts({ event: { attempts } }: { event: Delivery }): ReactNode {
                 <span className="quiet">
                   {p('delivery.attempt', { number: attempt.number })}
                   {attempt.replayed && ` (${p('delivery.replayed')})`} · <Time at={attempt.at} /> ·{' '}
-                  {p('delivery.took', { duration: tellDuration(attempt.duration_ms, language) })}
+                  {p('delivery.took', { duration: formatDuration(attempt.duration_ms, language) })}
                 </span>
               </p>
               {attempt.response_excerpt ? (

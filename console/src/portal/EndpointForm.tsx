@@ -3,10 +3,10 @@ import { type ReactNode, useId, useState } from 'react';
 import { answered } from '../api/client';
 import { portalApi } from '../api/portal';
 import { FaultLine } from '../kit/form/FaultLine';
-import { tellJsonFault } from '../kit/form/tell-json-fault';
+import { describeJsonFault } from '../kit/form/describe-json-fault';
 import { readObject } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
-import { tellHost } from '../session/host';
+import { postToHost } from '../session/host';
 import { usePortal } from './context';
 import { EventTypePicker } from './EventTypePicker';
 import { fromLines, toLines } from './header-lines';
@@ -50,7 +50,7 @@ export function EndpointForm({
             body: body as never,
           }),
         ));
-    tellHost({ type: 'changed', endpoint: saved.id });
+    postToHost({ type: 'changed', endpoint: saved.id });
     await queries.invalidateQueries();
     onDone(saved.id);
   };
@@ -192,6 +192,6 @@ function bodyOf(draft: Draft, endpoint: Endpoint | null): object {
 
 function filterOf(text: string): unknown {
   const { value, fault } = readObject(text, t('filter-editor.object'));
-  if (fault !== null) throw new Error(`${p('filter')}: ${tellJsonFault(fault)}`);
+  if (fault !== null) throw new Error(`${p('filter')}: ${describeJsonFault(fault)}`);
   return value;
 }

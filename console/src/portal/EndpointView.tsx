@@ -4,7 +4,7 @@ import { answered } from '../api/client';
 import { portalApi } from '../api/portal';
 import { FaultLine } from '../kit/form/FaultLine';
 import { Status } from '../kit/status/Status';
-import { tellHost } from '../session/host';
+import { postToHost } from '../session/host';
 import { usePortal } from './context';
 import { EndpointForm } from './EndpointForm';
 import { Health, nameOf } from './Endpoints';
@@ -110,7 +110,7 @@ function Actions({ of, onEdit }: { of: Endpoint; onEdit: () => void }): ReactNod
   const params = { path: { app, endpoint: of.id } };
   const done = async (): Promise<void> => {
     setAsked(null);
-    tellHost({ type: 'changed', endpoint: of.id });
+    postToHost({ type: 'changed', endpoint: of.id });
     await queries.invalidateQueries();
   };
   const setStatus = (status: 'active' | 'disabled'): void => {
@@ -123,7 +123,7 @@ function Actions({ of, onEdit }: { of: Endpoint; onEdit: () => void }): ReactNod
     setFault(null);
     answered(portalApi.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params }))
       .then(async () => {
-        tellHost({ type: 'changed', endpoint: of.id });
+        postToHost({ type: 'changed', endpoint: of.id });
         // Prevents the list from requesting the deleted endpoint again.
         queries.setQueryData<Endpoint[]>(['endpoints'], (known) => known?.filter(({ id }) => id !== of.id));
         go({ at: 'endpoints' });

@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { hasToken, onEnded, type OwnPortal, ownPortal, portalNowMs, renew } from '../api/portal';
 import { FaultLine } from '../kit/form/FaultLine';
 import { preferHere, usePreferences } from '../kit/preferences';
-import { isFramed, onToken, tellHeight, tellHost } from '../session/host';
+import { isFramed, onToken, postHeight, postToHost } from '../session/host';
 import { Catalogue } from './Catalogue';
 import { PortalProvider } from './context';
 import { Deliveries } from './Deliveries';
@@ -23,7 +23,7 @@ export function Portal(): ReactNode {
   usePreferences();
   const { portal, fault, isEnded } = useOwnPortal();
   const frame = useRef<HTMLDivElement>(null);
-  useEffect(() => (frame.current === null ? undefined : tellHeight(frame.current)), []);
+  useEffect(() => (frame.current === null ? undefined : postHeight(frame.current)), []);
   return (
     <div ref={frame} className={isFramed() ? 'portal framed' : 'portal'}>
       {portal === null &&
@@ -59,7 +59,7 @@ function useOwnPortal(): { portal: OwnPortal | null; fault: unknown; isEnded: bo
     if (hasToken())
       ownPortal().then((own) => {
         begin(own);
-        tellHost({ type: 'ready' });
+        postToHost({ type: 'ready' });
       }, setFault);
   }, [begin]);
   useEffect(
@@ -75,13 +75,13 @@ function useOwnPortal(): { portal: OwnPortal | null; fault: unknown; isEnded: bo
     [application, begin, queries],
   );
   useEffect(() => {
-    if (isEnded) tellHost({ type: 'expired' });
+    if (isEnded) postToHost({ type: 'expired' });
   }, [isEnded]);
   useEffect(() => {
     if (portal === null || isEnded) return;
     const leftMs = Date.parse(portal.expires_at) - portalNowMs();
     const timers = [
-      setTimeout(() => tellHost({ type: 'expired' }), Math.max(leftMs - ASK_BEFORE_MS, 0)),
+      setTimeout(() => postToHost({ type: 'expired' }), Math.max(leftMs - ASK_BEFORE_MS, 0)),
       setTimeout(() => setEnded(true), Math.max(leftMs, 0)),
     ];
     return () => timers.forEach(clearTimeout);

@@ -5,7 +5,7 @@ import { portalApi } from '../api/portal';
 import { FaultLine } from '../kit/form/FaultLine';
 import { word } from '../kit/messages/t';
 import { preferences } from '../kit/preferences';
-import { tellDuration } from '../kit/time/format';
+import { formatDuration } from '../kit/time/format';
 import { usePortal } from './context';
 import { type Endpoint, useEventTypes } from './portal-queries';
 import { p } from './texts';
@@ -68,6 +68,6 @@ function resultOf({ attempt }: Schemas['TestSent']): string {
   if (attempt.status === null) return p('test.failed', { answer: word('error', attempt.error ?? '') });
   return p('test.sent', {
     status: String(attempt.status),
-    duration: tellDuration(attempt.duration_ms, preferences().language),
+    duration: formatDuration(attempt.duration_ms, preferences().language),
   });
 }

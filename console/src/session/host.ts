@@ -1,5 +1,5 @@
 /** Messages from the portal to the embedding page. They never contain data of the portal. */
-export type Told =
+export type HostMessage =
   { type: 'ready' } | { type: 'resize'; height: number } | { type: 'expired' } | { type: 'changed'; endpoint: string };
 
 const META = 'meta[name="posthorn-portal-origins"]';
@@ -16,12 +16,12 @@ export const isFramed = (): boolean => window.parent !== window;
  * Sends a message to the embedding page, addressed to its origin and never to `*`. If the browser does not report that
  * origin, sends it to each allowed origin.
  */
-export function tellHost(told: Told): void {
+export function postToHost(message: HostMessage): void {
   if (!isFramed()) return;
   const [parent] = ancestors();
   const allowed = hostOrigins();
   const to = parent === undefined ? allowed : allowed.filter((origin) => origin === parent);
-  for (const origin of to) window.parent.postMessage({ source: 'posthorn-portal', ...told }, origin);
+  for (const origin of to) window.parent.postMessage({ source: 'posthorn-portal', ...message }, origin);
 }
 
 /**
@@ -29,24 +29,24 @@ export function tellHost(told: Told): void {
  * function that unsubscribes.
  */
 export function onToken(listener: (token: string) => void): () => void {
-  const hear = ({ source, origin, data }: MessageEvent<unknown>): void => {
+  const onMessage = ({ source, origin, data }: MessageEvent<unknown>): void => {
     if (!isFramed() || source !== window.parent || !hostOrigins().includes(origin)) return;
     if (typeof data !== 'object' || data === null) return;
     const { source: from, type, token } = data as Record<string, unknown>;
     if (from === 'posthorn-host' && type === 'token' && typeof token === 'string') listener(token);
   };
-  window.addEventListener('message', hear);
-  return () => window.removeEventListener('message', hear);
+  window.addEventListener('message', onMessage);
+  return () => window.removeEventListener('message', onMessage);
 }
 
 /** Reports the content height to the embedding page whenever it changes. Returns a function that stops the reports. */
-export function tellHeight(of: Element): () => void {
+export function postHeight(of: Element): () => void {
   let last = 0;
   const observer = new ResizeObserver(() => {
     const height = Math.ceil(of.getBoundingClientRect().height);
     if (height === last) return;
     last = height;
-    tellHost({ type: 'resize', height });
+    postToHost({ type: 'resize', height });
   });
   observer.observe(of);
   return () => observer.disconnect();

@@ -17,7 +17,7 @@ import { NatsStore } from './nats.store.js';
 import { NatsTools } from './nats.tools.js';
 import { Outages } from './outages.js';
 import { PublishLog } from './publish-log.js';
-import { StreamPatience } from './stream-patience.js';
+import { StreamRetryPolicy } from './stream-retry-policy.js';
 import { StreamPolicy } from './stream-policy.js';
 
 /** Adds deliveries to NATS JetStream, and an API with counts of published messages. */
@@ -40,7 +40,7 @@ export default class NatsModule {
         NatsStore,
         NatsTools,
         PublishLog,
-        StreamPatience,
+        StreamRetryPolicy,
         StreamPolicy,
         ...(role === 'api' ? [] : [AttemptCounts, Counting, CountsProcessor, Outages]),
       ],

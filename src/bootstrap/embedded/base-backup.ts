@@ -40,7 +40,7 @@ export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
 interface Wire {
   query(text: string): void;
   stream: { pause(): void; resume(): void; destroy(): void };
-  once(event: 'end', heard: () => void): void;
+  once(event: 'end', listener: () => void): void;
 }
 
 /** A query in COPY OUT mode, whose messages node-postgres passes on one by one. */

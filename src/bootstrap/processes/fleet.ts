@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failuresAfter, restartDelayMs } from '#kernel/concurrency/restart-delay.js';
 import type { ListeningAddress } from './listening.js';
 import { mergedFigures } from './merged-figures.js';
-import type { Beginning, Errand, Word } from './messages.js';
+import type { Beginning, ParentMessage, MemberMessage } from './messages.js';
 
 type Log = (level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /** Time limit for each process to report its metrics. The scrape omits slower processes. */
-const TELL_MS_MAX = 5_000;
+const COLLECT_MS_MAX = 5_000;
 
 /**
  * Runs the service's processes behind shared ports. This parent holds the ports and distributes connections round-robin
@@ -23,8 +23,8 @@ export class Fleet {
   private readonly badEnds: string[] = [];
   private readonly stopping = new AbortController();
   private scrapes = 0;
-  private tellGone: () => void = () => undefined;
-  private readonly gone = new Promise<void>((resolve) => (this.tellGone = resolve));
+  private resolveGone: () => void = () => undefined;
+  private readonly gone = new Promise<void>((resolve) => (this.resolveGone = resolve));
 
   constructor(
     private readonly beginning: Beginning,
@@ -49,7 +49,7 @@ export class Fleet {
   async retire(graceMs: number): Promise<void> {
     this.stopping.abort();
     for (const worker of this.running.values()) worker.process.kill('SIGTERM');
-    if (this.running.size === 0) this.tellGone();
+    if (this.running.size === 0) this.resolveGone();
     await Promise.race([this.gone, sleep(graceMs, undefined, { ref: false })]);
   }
 
@@ -83,11 +83,11 @@ export class Fleet {
     let failure: string | null = null;
     this.running.set(number, worker);
     return new Promise((resolve, reject) => {
-      worker.on('message', (word: Word) => {
+      worker.on('message', (word: MemberMessage) => {
         if (word.kind === 'joined') send(worker, { kind: 'begin', number, ...this.beginning });
         else if (word.kind === 'failed') failure = word.line;
         else if (word.kind === 'scrape') void this.answer(worker, word.scrape);
-        else if (word.kind === 'told') this.asked.get(`${word.scrape} ${number}`)?.(word.text);
+        else if (word.kind === 'collected') this.asked.get(`${word.scrape} ${number}`)?.(word.text);
         else {
           this.up.add(number);
           resolve(word.addresses);
@@ -98,7 +98,7 @@ export class Fleet {
         const livedMs = performance.now() - startedAtMs;
         if (this.up.delete(number)) this.died(number, how, livedMs);
         reject(failure === null ? new EndedWithoutReason(number, how, livedMs) : new Error(failure));
-        if (this.stopping.signal.aborted && this.running.size === 0) this.tellGone();
+        if (this.stopping.signal.aborted && this.running.size === 0) this.resolveGone();
       };
       // For a running process this error means that a message could not be sent. Its end is reported separately.
       worker.on(
@@ -150,8 +150,8 @@ export class Fleet {
     let timer: NodeJS.Timeout | undefined;
     const page = await new Promise<string>((resolve) => {
       this.asked.set(key, resolve);
-      timer = setTimeout(() => resolve(''), TELL_MS_MAX);
-      if (worker) send(worker, { kind: 'tell', scrape: round });
+      timer = setTimeout(() => resolve(''), COLLECT_MS_MAX);
+      if (worker) send(worker, { kind: 'collect', scrape: round });
     });
     clearTimeout(timer);
     this.asked.delete(key);
@@ -171,6 +171,6 @@ class EndedWithoutReason extends Error {
 }
 
 /** Ignores errors: the process may have ended. */
-function send(worker: Worker, errand: Errand): void {
-  worker.send(errand, () => undefined);
+function send(worker: Worker, message: ParentMessage): void {
+  worker.send(message, () => undefined);
 }

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { ListeningAddress } from './listening.js';
-import type { Errand, Word } from './messages.js';
+import type { ParentMessage, MemberMessage } from './messages.js';
 
 /** Time limit for a scrape. It is longer than the parent's time limit for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;
@@ -13,20 +13,20 @@ export class Member {
 
   private constructor(
     private readonly worker: Worker,
-    readonly beginning: Extract<Errand, { kind: 'begin' }>,
+    readonly beginning: Extract<ParentMessage, { kind: 'begin' }>,
   ) {
     // Sending to a dead parent causes these errors. The `disconnect` event reports the parent's death.
     worker.on('error', () => undefined);
-    worker.on('message', (errand: Errand) => this.hear(errand));
+    worker.on('message', (message: ParentMessage) => this.onMessage(message));
   }
 
   /** Resolves with the parent's first message, or with null if this process runs alone. */
   static async join(): Promise<Member | null> {
     const { worker } = cluster;
     if (worker === undefined) return null;
-    const heard = new Promise<Errand>((resolve) => worker.once('message', resolve));
-    worker.send({ kind: 'joined' } satisfies Word, () => undefined);
-    const beginning = await heard;
+    const first = new Promise<ParentMessage>((resolve) => worker.once('message', resolve));
+    worker.send({ kind: 'joined' } satisfies MemberMessage, () => undefined);
+    const beginning = await first;
     if (beginning.kind !== 'begin') throw new Error(`The parent began with ${beginning.kind}.`);
     return new Member(worker, beginning);
   }
@@ -44,15 +44,15 @@ export class Member {
   }
 
   up(addresses: readonly ListeningAddress[]): void {
-    this.say({ kind: 'up', addresses });
+    this.send({ kind: 'up', addresses });
   }
 
   /** Resolves once the parent has received the line, or can no longer receive it. */
   async failed(line: string): Promise<void> {
-    await new Promise<void>((resolve) => this.say({ kind: 'failed', line }, resolve));
+    await new Promise<void>((resolve) => this.send({ kind: 'failed', line }, resolve));
   }
 
-  tells(own: () => Promise<string>): void {
+  serveMetrics(own: () => Promise<string>): void {
     this.own = own;
   }
 
@@ -63,23 +63,23 @@ export class Member {
     const text = await new Promise<string | null>((resolve) => {
       this.scrapes.set(scrape, resolve);
       timer = setTimeout(() => resolve(null), SCRAPE_MS_MAX);
-      this.say({ kind: 'scrape', scrape });
+      this.send({ kind: 'scrape', scrape });
     });
     clearTimeout(timer);
     this.scrapes.delete(scrape);
     return text ?? this.own();
   }
 
-  private hear(errand: Errand): void {
-    if (errand.kind === 'tell') void this.tell(errand.scrape);
-    else if (errand.kind === 'scraped') this.scrapes.get(errand.scrape)?.(errand.text);
+  private onMessage(message: ParentMessage): void {
+    if (message.kind === 'collect') void this.sendMetrics(message.scrape);
+    else if (message.kind === 'scraped') this.scrapes.get(message.scrape)?.(message.text);
   }
 
-  private async tell(scrape: number): Promise<void> {
-    this.say({ kind: 'told', scrape, text: await this.own().catch(() => '') });
+  private async sendMetrics(scrape: number): Promise<void> {
+    this.send({ kind: 'collected', scrape, text: await this.own().catch(() => '') });
   }
 
-  private say(word: Word, then: () => void = () => undefined): void {
-    this.worker.send(word, then);
+  private send(message: MemberMessage, then: () => void = () => undefined): void {
+    this.worker.send(message, then);
   }
 }

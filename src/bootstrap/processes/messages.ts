@@ -9,17 +9,17 @@ export interface Beginning {
   readonly ownPorts: readonly number[];
 }
 
-export type Errand =
+export type ParentMessage =
   /** `number`: position of the process among PROCESSES, starting at 1. */
   | ({ readonly kind: 'begin'; readonly number: number } & Beginning)
-  | { readonly kind: 'tell'; readonly scrape: number }
+  | { readonly kind: 'collect'; readonly scrape: number }
   | { readonly kind: 'scraped'; readonly scrape: number; readonly text: string };
 
-export type Word =
+export type MemberMessage =
   /** The process receives messages from now on. Earlier messages are lost. */
   | { readonly kind: 'joined' }
   | { readonly kind: 'up'; readonly addresses: readonly ListeningAddress[] }
   /** The process did not start. `line` is the reason, without secrets. */
   | { readonly kind: 'failed'; readonly line: string }
   | { readonly kind: 'scrape'; readonly scrape: number }
-  | { readonly kind: 'told'; readonly scrape: number; readonly text: string };
+  | { readonly kind: 'collected'; readonly scrape: number; readonly text: string };

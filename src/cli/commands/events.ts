@@ -91,11 +91,11 @@ export function addEventCommands(program: Command): void {
         ...filterOf(options),
         ...(options.sinceId !== undefined && { lastEventId: options.sinceId }),
       }))
-        tell(terminal, message);
+        showMessage(terminal, message);
     });
 }
 
-function tell(terminal: Terminal, message: StreamMessage): void {
+function showMessage(terminal: Terminal, message: StreamMessage): void {
   if (message.kind === 'heartbeat') return;
   if (message.kind === 'ready') return terminal.progress('Listening.');
   if (message.kind === 'lost')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Globals, terminalOf, wholeNumber } from '../globals.js';
-import { follow, tellJob } from '../jobs.js';
+import { follow, formatJob } from '../jobs.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 
@@ -51,6 +51,6 @@ export function addJobCommands(program: Command): void {
       const job = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/replays/{id}/stop', {
         params: { path: { id } },
       });
-      terminalOf(command).show(job, () => tellJob(job));
+      terminalOf(command).show(job, () => formatJob(job));
     });
 }

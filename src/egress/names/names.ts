@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { Address } from './address.js';
 import { parseHosts } from './hosts.js';
 import { LookupFailed } from './lookup-failed.js';
-import { LookupTurns, shareOf } from './lookup-turns.js';
+import { LookupQueue, shareOf } from './lookup-queue.js';
 import { type Found, NameCache } from './name-cache.js';
 import { askServers, codeOf, SAYS_NO } from './name-servers.js';
 import { candidates, parseSearch, type SearchSettings } from './search.js';
@@ -23,7 +23,7 @@ export interface NamesOptions {
 const DEADLINE_MS = 5_000;
 /** After this time, a running lookup releases its slot and continues, so that slow servers do not delay other names. */
 const PLACE_MS = 1_000;
-const TURNS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
+const QUEUE_LIMITS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
 const CACHED_MAX = 10_000;
 /** Minimum time between two queries of the network interfaces, which cost more than most lookups. */
 const FAMILIES_FRESH_MS = 10_000;
@@ -40,7 +40,7 @@ export class Names {
   private readonly hosts: WatchedFile<ReadonlyMap<string, readonly Address[]>>;
   private readonly search: WatchedFile<SearchSettings>;
   private readonly cache: NameCache;
-  private readonly turns = new LookupTurns(TURNS);
+  private readonly queue = new LookupQueue(QUEUE_LIMITS);
   private readonly underWay = new Set<AbortController>();
   private six = { isFirst: false, freshUntilMs: Number.NEGATIVE_INFINITY };
 
@@ -66,7 +66,7 @@ export class Names {
   };
 
   figures(): { running: number; waiting: number } {
-    return { running: this.underWay.size - this.turns.figures().waiting, waiting: this.turns.figures().waiting };
+    return { running: this.underWay.size - this.queue.figures().waiting, waiting: this.queue.figures().waiting };
   }
 
   close(): void {
@@ -88,7 +88,7 @@ export class Names {
     const late = setTimeout(() => ending.abort(new LookupFailed('ETIMEOUT')), this.deadlineMs);
     this.underWay.add(ending);
     try {
-      const release = await this.turns.take(shareOf(name), ending.signal);
+      const release = await this.queue.take(shareOf(name), ending.signal);
       const hold = setTimeout(release, PLACE_MS);
       try {
         return await this.ask(candidates(name, this.search.read()), ending.signal);

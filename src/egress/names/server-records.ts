@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { type FoundRecords, type MxRecord, NameRecords } from '../name-records.js';
 import { LookupFailed } from './lookup-failed.js';
-import { LookupTurns } from './lookup-turns.js';
+import { LookupQueue } from './lookup-queue.js';
 import { codeOf, SAYS_NO } from './name-servers.js';
 
 export interface ServerRecordsOptions {
@@ -15,7 +15,7 @@ const DEADLINE_MS = 4_000;
 const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
 /** Limits per share, so that unresponsive name servers delay only the queries of their own share. */
-const TURNS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
+const QUEUE_LIMITS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
 /** Maximum number of queries per resolver: reuse saves time, but its source port must stay hard to predict. */
 const QUESTIONS_OF_ONE = 64;
 const RESOLVER_MS_MAX = 1_000;
@@ -23,7 +23,7 @@ const RESOLVER_MS_MAX = 1_000;
 const RECORDS_MAX = 100;
 
 export class ServerRecords extends NameRecords {
-  private readonly turns = new LookupTurns(TURNS);
+  private readonly queue = new LookupQueue(QUEUE_LIMITS);
   private readonly underWay = new Set<AbortController>();
   private readonly asking = new Map<Resolver, number>();
   private fresh: { resolver: Resolver; left: number; untilMs: number } | null = null;
@@ -68,7 +68,7 @@ export class ServerRecords extends NameRecords {
     const late = setTimeout(() => ending.abort(new LookupFailed('ETIMEOUT')), this.options.deadlineMs ?? DEADLINE_MS);
     this.underWay.add(ending);
     try {
-      const release = await this.turns.take(share, ending.signal);
+      const release = await this.queue.take(share, ending.signal);
       try {
         return { found: (await this.answer(question, ending.signal)).slice(0, RECORDS_MAX) };
       } finally {

@@ -75,11 +75,11 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Returns at most 20 faults, each with the dotted path of the field concerned. */
 export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
-  const looked = errors.slice(0, ERRORS_MAX);
+  const examined = errors.slice(0, ERRORS_MAX);
   const faults = new Map<string, Fault>();
-  for (const error of looked) {
+  for (const error of examined) {
     if (faults.size >= FAULTS_MAX) break;
-    if (isEcho(error, looked)) continue;
+    if (isEcho(error, examined)) continue;
     const message = PHRASES[error.keyword]?.(error.params as Params) ?? shortened(error.message ?? 'is not valid');
     const fault = { path: pathOf(error), message };
     faults.set(`${fault.path}\n${message}`, fault);

@@ -2,7 +2,7 @@ import { refusesAddress, type ReportedRecipient, statusIn } from './delivery-sta
 import { cleanReply } from './smtp-reply.js';
 
 export interface BounceText {
-  tells: 'failed' | 'delayed' | null;
+  outcome: 'failed' | 'delayed' | null;
   /** Empty if no recipient is named in a known format. */
   recipients: ReportedRecipient[];
   /** Whether the recipients are at the usual position in a bounce, not elsewhere in the text. */
@@ -56,22 +56,22 @@ const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
 export function readBounceText(subject: string, text: string, fromDomain: string): BounceText {
   const lines = sectionOf(text);
   const section = lines.join('\n');
-  const tells = DELAYED.some((known) => known.test(subject) || known.test(section))
+  const outcome = DELAYED.some((known) => known.test(subject) || known.test(section))
     ? 'delayed'
     : FAILED.some((known) => known.test(subject) || known.test(section))
       ? 'failed'
       : null;
-  if (tells === null) return { tells, recipients: [], isListed: false };
+  if (outcome === null) return { outcome, recipients: [], isListed: false };
   const listed = placesOf(lines, (line) =>
     OTHERS.test(line) ? null : (LABELLED.exec(line)?.[1] ?? LISTED.exec(line)?.[1] ?? null),
   );
-  if (listed.length > 0) return { tells, recipients: recipientsAt(listed, lines, tells), isListed: true };
+  if (listed.length > 0) return { outcome, recipients: recipientsAt(listed, lines, outcome), isListed: true };
   const anywhere = placesOf(lines, (line) => (OTHERS.test(line) ? null : (ADDRESS.exec(line)?.[1] ?? null)));
   const found =
     [anywhere, placesOf(lines, (line) => TO.exec(line)?.[1] ?? null), localsOf(lines, fromDomain)].find(
       ({ length }) => length > 0,
     ) ?? [];
-  return { tells, recipients: recipientsAt(found, lines, tells), isListed: false };
+  return { outcome, recipients: recipientsAt(found, lines, outcome), isListed: false };
 }
 
 interface Place {
@@ -109,7 +109,7 @@ function localsOf(lines: readonly string[], fromDomain: string): Place[] {
 function recipientsAt(
   places: readonly Place[],
   lines: readonly string[],
-  tells: 'failed' | 'delayed',
+  outcome: 'failed' | 'delayed',
 ): ReportedRecipient[] {
   const known = new Map<string, ReportedRecipient>();
   for (const [index, { address, line }] of places.entries()) {
@@ -120,9 +120,9 @@ function recipientsAt(
     const status = statusIn(said);
     known.set(key, {
       addresses: [address],
-      outcome: tells,
+      outcome,
       status,
-      isPermanent: tells === 'failed' && refusesAddress(status, said),
+      isPermanent: outcome === 'failed' && refusesAddress(status, said),
       detail: said,
     });
   }

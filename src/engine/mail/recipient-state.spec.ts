@@ -60,13 +60,15 @@ describe('stateAfter', () => {
   });
 
   it('events in any order and repeated lead to the same state', () => {
-    const told = fc.array(fc.constantFrom<FactKind>('sent', 'delivered', 'bounced', 'complained', 'deferred'), {
+    const factLists = fc.array(fc.constantFrom<FactKind>('sent', 'delivered', 'bounced', 'complained', 'deferred'), {
       minLength: 1,
       maxLength: 8,
     });
     fc.assert(
       fc.property(
-        told.chain((facts) => fc.tuple(fc.constant(facts), fc.shuffledSubarray(facts, { minLength: facts.length }))),
+        factLists.chain((facts) =>
+          fc.tuple(fc.constant(facts), fc.shuffledSubarray(facts, { minLength: facts.length })),
+        ),
         ([facts, shuffled]) => {
           const after = (all: readonly FactKind[]): RecipientState => all.reduce(stateAfter, 'sending');
           expect(after(shuffled)).toBe(after(facts));

@@ -89,11 +89,11 @@ function byText(
     isRejection(message);
   const read = readBounceText(subject, text, /@([A-Za-z0-9.-]{1,253})/.exec(from)?.[1] ?? '');
   const isBounce =
-    read.tells !== null &&
+    read.outcome !== null &&
     (isDaemon || (isFromNobody && read.isListed && (!isByMachine || (isInBulk(message) && OF_BOUNCES.test(subject)))));
   if (!isBounce) return { kind: isByMachine ? 'auto-reply' : 'other', recipients: [], unnamed: null };
-  const recipients = namedBy(message, read.recipients, read.tells === 'delayed');
-  return { kind: 'bounce', recipients, unnamed: recipients.length === 0 ? read.tells : null };
+  const recipients = namedBy(message, read.recipients, read.outcome === 'delayed');
+  return { kind: 'bounce', recipients, unnamed: recipients.length === 0 ? read.outcome : null };
 }
 
 function namedBy(

@@ -64,11 +64,11 @@ const DELAY = {
   ],
 };
 
-const read = (told: object): SesNotification | null => readSesNotification(JSON.stringify({ mail: MAIL, ...told }));
+const read = (fields: object): SesNotification | null => readSesNotification(JSON.stringify({ mail: MAIL, ...fields }));
 
 describe('readSesNotification', () => {
   it.each([['eventType'], ['notificationType']])('parses the content of both formats: %s', (word) => {
-    const facts = (type: string, told: object) => read({ [word]: type, ...told })?.facts;
+    const facts = (type: string, fields: object) => read({ [word]: type, ...fields })?.facts;
 
     expect(facts('Bounce', { bounce: BOUNCE })).toEqual([
       {

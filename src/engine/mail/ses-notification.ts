@@ -35,14 +35,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns null if the text is not a notification. Unknown types result in no facts. */
 export function readSesNotification(text: string): SesNotification | null {
-  const told = fieldsOf(parsed(text));
-  const type = textOf(told['eventType']) || textOf(told['notificationType']);
-  const mail = fieldsOf(told['mail']);
+  const notification = fieldsOf(parsed(text));
+  const type = textOf(notification['eventType']) || textOf(notification['notificationType']);
+  const mail = fieldsOf(notification['mail']);
   if (type === '' || textOf(mail['messageId']) === '') return null;
-  return { type, facts: factsOf(type, told, mail), about: aboutOf(mail) };
+  return { type, facts: factsOf(type, notification, mail), about: aboutOf(mail) };
 }
 
-function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
+function factsOf(type: string, notification: Fields, mail: Fields): SesFact[] {
   const fact = (address: string, kind: FactKind, subtype: string, detail: string, isPermanent = false): SesFact => ({
     address,
     kind,
@@ -55,7 +55,7 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
     .filter((address) => address !== '');
   switch (type) {
     case 'Bounce': {
-      const bounce = fieldsOf(told['bounce']);
+      const bounce = fieldsOf(notification['bounce']);
       const [kind, subKind] = [textOf(bounce['bounceType']), textOf(bounce['bounceSubType'])];
       return each(bounce['bouncedRecipients'], (address, recipient) => {
         const said = textOf(recipient['diagnosticCode']) || [kind, subKind].filter((word) => word !== '').join(': ');
@@ -69,7 +69,7 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
       });
     }
     case 'Complaint': {
-      const complaint = fieldsOf(told['complaint']);
+      const complaint = fieldsOf(notification['complaint']);
       const word = textOf(complaint['complaintFeedbackType']) || 'abuse';
       if (word === 'not-spam') return [];
       return each(complaint['complainedRecipients'], (address) =>
@@ -77,7 +77,7 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
       );
     }
     case 'Delivery': {
-      const delivery = fieldsOf(told['delivery']);
+      const delivery = fieldsOf(notification['delivery']);
       return listOf(delivery['recipients'])
         .map(textOf)
         .filter((address) => address !== '')
@@ -85,7 +85,7 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
         .map((address) => fact(address, 'delivered', '', textOf(delivery['smtpResponse'])));
     }
     case 'DeliveryDelay': {
-      const delay = fieldsOf(told['deliveryDelay']);
+      const delay = fieldsOf(notification['deliveryDelay']);
       return each(delay['delayedRecipients'], (address, recipient) =>
         fact(address, 'deferred', 'delayed', textOf(recipient['diagnosticCode']) || textOf(delay['delayType'])),
       );
@@ -93,11 +93,13 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
     case 'Reject':
       return everybody
         .slice(0, RECIPIENTS_MAX)
-        .map((address) => fact(address, 'rejected', 'reject', textOf(fieldsOf(told['reject'])['reason'])));
+        .map((address) => fact(address, 'rejected', 'reject', textOf(fieldsOf(notification['reject'])['reason'])));
     case 'Rendering Failure':
       return everybody
         .slice(0, RECIPIENTS_MAX)
-        .map((address) => fact(address, 'rejected', 'rendering', textOf(fieldsOf(told['failure'])['errorMessage'])));
+        .map((address) =>
+          fact(address, 'rejected', 'rendering', textOf(fieldsOf(notification['failure'])['errorMessage'])),
+        );
     default:
       return [];
   }

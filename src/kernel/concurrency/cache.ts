@@ -9,10 +9,10 @@ export interface CacheOptions {
   entriesMax: number;
   nowMs: () => number;
   /**
-   * Time up to which all change notifications have arrived (`Notifications.heardUntilMs`). Entries that no notification
+   * Time up to which all change notifications have arrived (`Notifications.confirmedUntilMs`). Entries that no notification
    * invalidated are treated as loaded at this time. Do not set it for values that change merely because time passes.
    */
-  heardUntilMs?: () => number;
+  confirmedUntilMs?: () => number;
 }
 
 /** Maximum age of a cached value, even if the notification that should have invalidated it was lost. */
@@ -71,7 +71,7 @@ export class Cache<V> {
   }
 
   private freshUntilMs({ loadedAtMs }: Entry<V>): number {
-    return Math.max(loadedAtMs, this.options.heardUntilMs?.() ?? loadedAtMs) + STALENESS_MAX_MS;
+    return Math.max(loadedAtMs, this.options.confirmedUntilMs?.() ?? loadedAtMs) + STALENESS_MAX_MS;
   }
 
   private evictOldest(): void {

@@ -6,7 +6,7 @@ import { PLANNED_SETTINGS } from './planned-pool.js';
 import { retryUntilAvailable } from './retry-until-available.js';
 
 const DEADLINE_MS = 5_000;
-const HEARD_MS_MAX = 5_000;
+const NOTIFIED_MS_MAX = 5_000;
 
 /**
  * Checks that the connections to PostgreSQL support what Posthorn sends over them, before anything relies on them. A
@@ -62,16 +62,16 @@ const WHAT_TO_DO = 'Set DATABASE_DIRECT_URL to the address of PostgreSQL itself;
 async function listen(listening: Connection, sending: Connection, isPooled: boolean): Promise<void> {
   const channel = `posthorn_check_${randomBytes(8).toString('hex')}`;
   let timer: NodeJS.Timeout | undefined;
-  const heard = new Promise<boolean>((resolve, reject) => {
+  const notified = new Promise<boolean>((resolve, reject) => {
     listening.on('notification', (notification) => notification.channel === channel && resolve(true));
     listening.on('error', reject);
-    timer = setTimeout(() => resolve(false), HEARD_MS_MAX);
+    timer = setTimeout(() => resolve(false), NOTIFIED_MS_MAX);
   });
-  heard.catch(() => undefined);
+  notified.catch(() => undefined);
   try {
     await listening.query(`listen ${channel}`);
     await sending.query(`select pg_notify('${channel}', '')`);
-    if (await heard) return;
+    if (await notified) return;
   } finally {
     clearTimeout(timer);
   }

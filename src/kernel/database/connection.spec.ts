@@ -68,9 +68,9 @@ describe('Connection', () => {
 
     server.terminate();
     await new Promise<void>((resolve) => connection.on('end', resolve));
-    const told = await new Promise<Error>((resolve) => connection.on('error', resolve));
+    const error = await new Promise<Error>((resolve) => connection.on('error', resolve));
 
-    expect(told.message).toMatch(/terminat/i);
+    expect(error.message).toMatch(/terminat/i);
   });
 
   it("knows the server's process id, and the statement that it waits for", async () => {

@@ -58,7 +58,7 @@ export class Connection extends pg.Client implements Watched {
   readonly url: string;
   readonly isPooled: boolean;
   readonly deadlineMs: number;
-  private unheard: unknown;
+  private pendingError: unknown;
 
   constructor(options: ConnectionOptions = {}) {
     super({
@@ -68,7 +68,7 @@ export class Connection extends pg.Client implements Watched {
     this.url = options.connectionString ?? '';
     this.isPooled = options.isPooled ?? false;
     this.deadlineMs = options.deadlineMs ?? Infinity;
-    (this as EventEmitter).on('newListener', (event) => event === 'error' && this.tellUnheard());
+    (this as EventEmitter).on('newListener', (event) => event === 'error' && this.emitPendingError());
     if (options.isWatched === false) return;
     super.on('connect', () => watch.add(this));
     super.on('end', () => watch.remove(this));
@@ -76,7 +76,7 @@ export class Connection extends pg.Client implements Watched {
 
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     if (event !== 'error' || this.listenerCount('error') > 0) return super.emit(event, ...values);
-    this.unheard = values[0];
+    this.pendingError = values[0];
     return false;
   }
 
@@ -97,10 +97,10 @@ export class Connection extends pg.Client implements Watched {
     this.connection.stream.destroy(Object.assign(new Error(reason), { code: 'ETIMEDOUT' }));
   }
 
-  private tellUnheard(): void {
-    if (this.unheard === undefined) return;
-    const error = this.unheard;
-    this.unheard = undefined;
+  private emitPendingError(): void {
+    if (this.pendingError === undefined) return;
+    const error = this.pendingError;
+    this.pendingError = undefined;
     process.nextTick(() => this.emit('error', error));
   }
 

@@ -30,7 +30,7 @@ class Machine extends SystemClock {
 function arrange(machineAheadMs: number, wayMs = 2) {
   const machine = new Machine();
   const world = { databaseMs: machine.wallMs - machineAheadMs, wayMs, asked: 0 };
-  let tell: (time: TimeOfDatabase) => void = () => undefined;
+  let notify: (time: TimeOfDatabase) => void = () => undefined;
   const database = {
     query: async () => {
       world.asked += 1;
@@ -42,12 +42,12 @@ function arrange(machineAheadMs: number, wayMs = 2) {
   } as unknown as Database;
   const readiness = new Readiness();
   const time = new DatabaseTime(machine, database, readiness, { gauge: () => undefined } as unknown as Metrics, {
-    onTime: (listener) => void (tell = listener),
+    onTime: (listener) => void (notify = listener),
   });
   const beat = (): void => {
     const askedMs = machine.elapsedMs;
     machine.elapsedMs += 2 * world.wayMs;
-    tell({ ms: world.databaseMs + machine.elapsedMs - world.wayMs, askedMs, answeredMs: machine.elapsedMs });
+    notify({ ms: world.databaseMs + machine.elapsedMs - world.wayMs, askedMs, answeredMs: machine.elapsedMs });
   };
   const errorMs = (): number => machine.nowMs() - (world.databaseMs + machine.elapsedMs);
   return { machine, world, time, beat, errorMs, clockPart: async () => (await readiness.report()).parts.clock };

@@ -43,7 +43,7 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly loop: Loop;
   private wasAgreed = true;
   /** Time on the monotonic clock at which PostgreSQL's time last arrived. */
-  private toldMs = -Infinity;
+  private receivedMs = -Infinity;
 
   constructor(
     @Inject(SystemClock) private readonly clock: SystemClock,
@@ -52,7 +52,7 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     @Inject(Metrics) metrics: Metrics,
     @Inject(Notifications) notifications: Pick<Notifications, 'onTime'>,
   ) {
-    notifications.onTime((time) => this.told(time));
+    notifications.onTime((time) => this.onTime(time));
     this.loop = new Loop(
       'DatabaseTime',
       () => this.turn(),
@@ -85,14 +85,14 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     this.report();
   }
 
-  private told(time: TimeOfDatabase): void {
+  private onTime(time: TimeOfDatabase): void {
     follow(this.clock, time);
-    this.toldMs = time.answeredMs;
+    this.receivedMs = time.answeredMs;
     this.report();
   }
 
   async turn(): Promise<{ restMs: number }> {
-    const restMs = this.toldMs + EVERY_MS - this.clock.monotonicMs();
+    const restMs = this.receivedMs + EVERY_MS - this.clock.monotonicMs();
     if (restMs > 0) return { restMs };
     await this.look();
     return { restMs: EVERY_MS };

@@ -321,11 +321,11 @@ describe('GroupCommit with an AdaptiveLinger', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
-  const arrangeWithCompany = () =>
-    arrange({ company: new AdaptiveLinger({ waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 3 }) });
+  const arrangeWithAdaptiveLinger = () =>
+    arrange({ adaptiveLinger: new AdaptiveLinger({ waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 3 }) });
 
   /** Adds an item every 2 ms and writes it immediately, until a linger becomes worthwhile. */
-  async function busy(seen: ReturnType<typeof arrangeWithCompany>): Promise<number> {
+  async function busy(seen: ReturnType<typeof arrangeWithAdaptiveLinger>): Promise<number> {
     for (let n = 0; n < 7; n += 1) {
       void seen.commit.add(1);
       await settle();
@@ -336,7 +336,7 @@ describe('GroupCommit with an AdaptiveLinger', () => {
   }
 
   it('writes a single item immediately, and items within the linger of the first together', async () => {
-    const seen = arrangeWithCompany();
+    const seen = arrangeWithAdaptiveLinger();
     const next = await busy(seen);
 
     void seen.commit.add(2);
@@ -356,7 +356,7 @@ describe('GroupCommit with an AdaptiveLinger', () => {
   });
 
   it('counts the linger from the arrival of the first item, even behind a write', async () => {
-    const seen = arrangeWithCompany();
+    const seen = arrangeWithAdaptiveLinger();
     const next = await busy(seen);
     void seen.commit.add(2);
     await jest.advanceTimersByTimeAsync(3);
@@ -375,7 +375,7 @@ describe('GroupCommit with an AdaptiveLinger', () => {
   });
 
   it('stops lingering if the next item is not expected in time', async () => {
-    const seen = arrangeWithCompany();
+    const seen = arrangeWithAdaptiveLinger();
     const next = await busy(seen);
 
     void seen.commit.add(2);
@@ -389,7 +389,7 @@ describe('GroupCommit with an AdaptiveLinger', () => {
   });
 
   it('stops lingering once the batch size is reached', async () => {
-    const seen = arrangeWithCompany();
+    const seen = arrangeWithAdaptiveLinger();
     const next = await busy(seen);
 
     for (const item of [2, 3, 4]) void seen.commit.add(item);

@@ -25,7 +25,7 @@ export interface GroupCommitOptions<T, R> {
   /** Minimum time between the starts of two groups. A busy service commits less often, an idle service immediately. */
   gapMs: number;
   /** Decides whether to linger longer than `lingerMs`. If omitted, groups never linger longer. */
-  company?: AdaptiveLinger;
+  adaptiveLinger?: AdaptiveLinger;
 }
 
 /** A group that another statement writes. Of `arrived` and `missed`, only the first call has an effect. */
@@ -51,7 +51,7 @@ export class GroupCommit<T, R> {
   private timer: NodeJS.Timeout | null = null;
   private startedAtMs = -Infinity;
   /** Linger of the group that is forming, computed when its first item arrives. */
-  private patienceMs: number | null = null;
+  private chosenLingerMs: number | null = null;
   private carried = 0;
   private readonly idle: (() => void)[] = [];
 
@@ -69,7 +69,7 @@ export class GroupCommit<T, R> {
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
       const sinceMs = performance.now();
-      this.options.company?.recordArrival(sinceMs);
+      this.options.adaptiveLinger?.recordArrival(sinceMs);
       this.waiting.push({ item, sinceMs, resolve, reject });
       this.weight += this.options.weigh(item);
       this.schedule(sinceMs);
@@ -117,13 +117,17 @@ export class GroupCommit<T, R> {
 
   private schedule(nowMs: number): void {
     if (this.writing) return;
-    const { lingerMs, gapMs, itemsMax, company } = this.options;
+    const { lingerMs, gapMs, itemsMax, adaptiveLinger } = this.options;
     if (this.timer) {
-      if (this.waiting.length < itemsMax && this.waiting.length !== company?.batchSize && !this.isComplete(nowMs))
+      if (
+        this.waiting.length < itemsMax &&
+        this.waiting.length !== adaptiveLinger?.batchSize &&
+        !this.isComplete(nowMs)
+      )
         return;
       clearTimeout(this.timer);
     }
-    const restMs = Math.max(lingerMs, this.startedAtMs + gapMs - nowMs, this.companyMs(nowMs));
+    const restMs = Math.max(lingerMs, this.startedAtMs + gapMs - nowMs, this.adaptiveLingerMs(nowMs));
     if (restMs > 0 && this.waiting.length < itemsMax) {
       this.timer = setTimeout(() => this.flush(), Math.ceil(restMs));
     } else {
@@ -133,34 +137,41 @@ export class GroupCommit<T, R> {
     }
   }
 
-  private companyMs(nowMs: number): number {
-    const { company } = this.options;
+  private adaptiveLingerMs(nowMs: number): number {
+    const { adaptiveLinger } = this.options;
     const [first] = this.waiting;
-    if (!company || !first || this.waiting.length >= company.batchSize) return 0;
-    this.patienceMs ??= company.lingerMs(nowMs);
-    return this.isComplete(nowMs) ? 0 : first.sinceMs + this.patienceMs - nowMs;
+    if (!adaptiveLinger || !first || this.waiting.length >= adaptiveLinger.batchSize) return 0;
+    this.chosenLingerMs ??= adaptiveLinger.lingerMs(nowMs);
+    return this.isComplete(nowMs) ? 0 : first.sinceMs + this.chosenLingerMs - nowMs;
   }
 
   /** Returns whether to write now, because no other item is likely to arrive in time. */
   private isComplete(nowMs: number): boolean {
-    const { company } = this.options;
+    const { adaptiveLinger } = this.options;
     const [first] = this.waiting;
-    if (!company || !first || !this.patienceMs || this.waiting.length === 1 || this.waiting.length > company.batchSize)
+    if (
+      !adaptiveLinger ||
+      !first ||
+      !this.chosenLingerMs ||
+      this.waiting.length === 1 ||
+      this.waiting.length > adaptiveLinger.batchSize
+    )
       return false;
-    return company.isComplete(first.sinceMs + this.patienceMs - nowMs);
+    return adaptiveLinger.isComplete(first.sinceMs + this.chosenLingerMs - nowMs);
   }
 
   private flush(): void {
-    const { company } = this.options;
+    const { adaptiveLinger } = this.options;
     this.timer = null;
     this.writing = true;
     this.startedAtMs = performance.now();
     const group = this.nextGroup();
     if (group.length === 0) return this.settled();
-    if ((this.patienceMs ?? 0) > 0) company?.recordDeparture((group.at(-1)?.sinceMs ?? 0) - (group[0]?.sinceMs ?? 0));
-    this.patienceMs = null;
+    if ((this.chosenLingerMs ?? 0) > 0)
+      adaptiveLinger?.recordDeparture((group.at(-1)?.sinceMs ?? 0) - (group[0]?.sinceMs ?? 0));
+    this.chosenLingerMs = null;
     void this.write(group).finally(() => {
-      company?.recordWrite(performance.now() - this.startedAtMs);
+      adaptiveLinger?.recordWrite(performance.now() - this.startedAtMs);
       this.settled();
     });
   }

@@ -68,7 +68,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   private stopped = false;
   /** Time when the last heartbeat was started, on the monotonic clock. */
   private begunMs = -Infinity;
-  private heardMs = 0;
+  private confirmedMs = 0;
   private wasDeaf = false;
 
   constructor(
@@ -78,13 +78,13 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   ) {}
 
   /** Returns the time (since the epoch) up to which all changes have been reported to the listeners. */
-  heardUntilMs(): number {
-    return this.heardMs;
+  confirmedUntilMs(): number {
+    return this.confirmedMs;
   }
 
   /** Returns whether no heartbeat arrived for five seconds. Caches then reload their entries every five seconds. */
   isDeaf(): boolean {
-    return this.clock.nowMs() - this.heardMs > STALENESS_MAX_MS;
+    return this.clock.nowMs() - this.confirmedMs > STALENESS_MAX_MS;
   }
 
   /** Registers `listener`. It gets the key of every change, and `*` if changes may have been missed. */
@@ -103,12 +103,12 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
    */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);
-    this.database.afterEnd(() => this.tell(topic, key));
+    this.database.afterEnd(() => this.dispatch(topic, key));
   }
 
   async announceAll(topic: string, keys: readonly string[]): Promise<void> {
     await this.database.query(NOTIFY_ALL, [keys.map((key) => `${topic}:${key}`)]);
-    this.database.afterEnd(() => keys.forEach((key) => this.tell(topic, key)));
+    this.database.afterEnd(() => keys.forEach((key) => this.dispatch(topic, key)));
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -129,9 +129,9 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
       connectionOptions({ url: this.config.databaseDirectUrl, name: 'posthorn-listen', deadlineMs: STATEMENT_MS_MAX }),
     );
     connection.on('notification', ({ channel, payload = '' }) => {
-      if (channel === this.beatChannel) return this.heard(payload);
+      if (channel === this.beatChannel) return this.onBeat(payload);
       const colon = payload.indexOf(':');
-      this.tell(payload.slice(0, colon), payload.slice(colon + 1));
+      this.dispatch(payload.slice(0, colon), payload.slice(colon + 1));
     });
     connection.on('error', () => undefined);
     connection.on('end', () => this.lost(connection));
@@ -141,7 +141,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
       this.connection = connection;
       [this.beat, this.begunMs] = [null, -Infinity];
       this.backoffMs = 100;
-      for (const topic of this.listeners.keys()) this.tell(topic, '*');
+      for (const topic of this.listeners.keys()) this.dispatch(topic, '*');
       this.turn();
     } catch (error) {
       this.logger.warn(`Not listening for changes: ${(error as Error).message}`);
@@ -168,21 +168,23 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     try {
       const [row] = await this.database.query<{ ms: number }>(BEAT, [this.beatChannel, beat.nonce]);
       beat.committedMs = performance.now();
-      if (row) for (const tell of this.timekeepers) tell({ ms: row.ms, askedMs, answeredMs: this.clock.monotonicMs() });
+      if (row)
+        for (const dispatch of this.timekeepers)
+          dispatch({ ms: row.ms, askedMs, answeredMs: this.clock.monotonicMs() });
     } catch {
       // The heartbeat was not sent, or its outcome is unknown. This says nothing about the LISTEN connection.
       if (this.beat === beat) [this.beat, this.begunMs] = [null, -Infinity];
     }
   }
 
-  private heard(nonce: string): void {
+  private onBeat(nonce: string): void {
     if (this.beat?.nonce !== nonce) return;
-    this.heardMs = this.beat.sentAtMs;
+    this.confirmedMs = this.beat.sentAtMs;
     this.beat = null;
   }
 
   private complain(): void {
-    const isDeaf = this.heardMs > 0 && this.isDeaf();
+    const isDeaf = this.confirmedMs > 0 && this.isDeaf();
     if (isDeaf === this.wasDeaf) return;
     this.wasDeaf = isDeaf;
     if (isDeaf) this.logger.warn('Notifications of other processes do not arrive: cached data is reloaded every 5 s.');
@@ -203,7 +205,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.backoffMs = Math.min(this.backoffMs * 2, RECONNECT_MS_MAX);
   }
 
-  private tell(topic: string, key: string): void {
+  private dispatch(topic: string, key: string): void {
     for (const listener of this.listeners.get(topic) ?? []) listener(key);
   }
 }

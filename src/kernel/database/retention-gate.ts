@@ -57,7 +57,7 @@ export class RetentionGate {
   }
 
   /** Takes a new reading regularly, so that it is recent even in a process whose jobs do not check the gate. */
-  @Every(EVERY_MS, { name: 'RetentionGate' })
+  @Every(EVERY_MS, { name: 'Retention gate' })
   async refresh(): Promise<void> {
     await this.isOpen();
   }

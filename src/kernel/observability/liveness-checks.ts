@@ -9,7 +9,7 @@ import { Readiness } from './readiness.js';
 @Injectable()
 export class LivenessChecks {
   constructor(metrics: Metrics, readiness: Readiness, notifications: Notifications, clock: Clock) {
-    const heardAgeMs = (): number => clock.nowMs() - notifications.heardUntilMs();
+    const confirmedAgeMs = (): number => clock.nowMs() - notifications.confirmedUntilMs();
     readiness.register('loops', async () => {
       const late = [...Loop.running()].filter((loop) => loop.isLate()).map(({ name }) => name);
       return { ready: late.length === 0, late };
@@ -31,7 +31,7 @@ export class LivenessChecks {
       'Age in seconds of the last proof that notifications of other processes arrive here.',
       [],
       (gauge) => {
-        if (notifications.heardUntilMs() > 0) gauge.set(heardAgeMs() / 1000);
+        if (notifications.confirmedUntilMs() > 0) gauge.set(confirmedAgeMs() / 1000);
       },
     );
   }

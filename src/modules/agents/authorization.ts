@@ -146,7 +146,7 @@ export class Authorization {
         'invalid_grant',
         'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier; or the approver no longer has the permission.',
       );
-    void this.notice.tell(issued.grant);
+    void this.notice.send(issued.grant);
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }
 

@@ -106,7 +106,7 @@ export class DeviceGrants {
     });
     if (outcome !== null && 'text' in outcome) {
       const { text, grant } = outcome;
-      void this.notice.tell(grant);
+      void this.notice.send(grant);
       return { text, scope: grant.scope, lifetimeSeconds: grant.lifetimeSeconds };
     }
     throw whyNot(outcome);

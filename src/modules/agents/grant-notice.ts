@@ -7,7 +7,7 @@ import { MembersService } from '#modules/auth/members/members.service.js';
 import { OwnMail } from '#modules/sign-in/own-mail.js';
 
 /** Maximum number of recipients of a notice. The approver is always among them. */
-const TOLD_MAX = 20;
+const RECIPIENTS_MAX = 20;
 
 export interface Grant {
   environmentId: number;
@@ -33,13 +33,17 @@ export class GrantNotice {
   ) {}
 
   /** Never throws. Do not await it or call it in a transaction, because a mail relay can be slow. */
-  async tell(grant: Grant): Promise<void> {
+  async send(grant: Grant): Promise<void> {
     if (!this.mail.isPossible) return;
     try {
       const { organizationId, organizationSlug, mode } = await this.environments.get(grant.environmentId);
       const until = new Date(this.clock.nowMs() + grant.lifetimeSeconds * 1000);
       const text = textOf(grant, { slug: organizationSlug, mode, baseUrl: this.config.baseUrl, until });
-      for (const to of await this.memberships.toBeTold(organizationId, grant.grantedBy, TOLD_MAX)) {
+      for (const to of await this.memberships.listGrantNoticeRecipients(
+        organizationId,
+        grant.grantedBy,
+        RECIPIENTS_MAX,
+      )) {
         await this.mail.send({
           to,
           subject: 'An application was given access to Posthorn',

@@ -14,7 +14,7 @@ export class OAuthSweep {
     private readonly devices: OAuthDevicesStore,
   ) {}
 
-  @Every(EVERY_MS, { name: 'OAuthSweep', removesByAge: true })
+  @Every(EVERY_MS, { name: 'OAuth sweep', removesByAge: true })
   async sweep(): Promise<void> {
     await this.clients.purge();
     await this.codes.purge();

@@ -25,20 +25,20 @@ const REMOVE: Statement = {
 };
 
 /** Maximum number of endpoints read for one page of subscribers, because event types are not indexed. */
-const LOOKED_MAX = 5_000;
+const SCANNED_MAX = 5_000;
 
 const SUBSCRIBERS: Statement = {
   name: 'application_endpoints_subscribers',
   // Reads the index application_endpoints_pkey backwards, up to the limit.
   text: `
-    select id, hears, n = ${LOOKED_MAX} as "isLast" from (
-      select id, event_types = '{}' or event_types && $3::text[] as hears, row_number() over (order by id desc) as n
+    select id, matches, n = ${SCANNED_MAX} as "isLast" from (
+      select id, event_types = '{}' or event_types && $3::text[] as matches, row_number() over (order by id desc) as n
         from (
         select id, event_types from application_endpoints
-        where environment_id = $1::int and ($2::uuid is null or id < $2::uuid) order by id desc limit ${LOOKED_MAX}
+        where environment_id = $1::int and ($2::uuid is null or id < $2::uuid) order by id desc limit ${SCANNED_MAX}
       ) newest
-    ) looked
-    where hears or n = ${LOOKED_MAX} order by id desc`,
+    ) scanned
+    where matches or n = ${SCANNED_MAX} order by id desc`,
 };
 
 /** Stores endpoints of applications. Each change is published in its own transaction as a change of the application. */
@@ -99,14 +99,14 @@ export class ApplicationEndpointsStore {
     patterns: readonly string[],
     beforeId: Id | null,
   ): Promise<{ ids: Id[]; floor: Id | null }> {
-    const rows = await this.database.readPrepared<{ id: Id; hears: boolean; isLast: boolean }>(SUBSCRIBERS, [
+    const rows = await this.database.readPrepared<{ id: Id; matches: boolean; isLast: boolean }>(SUBSCRIBERS, [
       environmentId,
       beforeId,
       [...patterns],
     ]);
     const last = rows.at(-1);
     return {
-      ids: rows.filter(({ hears }) => hears).map(({ id }) => id),
+      ids: rows.filter(({ matches }) => matches).map(({ id }) => id),
       floor: last?.isLast === true ? last.id : null,
     };
   }

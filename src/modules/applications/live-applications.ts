@@ -104,7 +104,10 @@ export class LiveApplications {
     notifications: Notifications,
     clock: Clock,
   ) {
-    const options = { nowMs: (): number => clock.nowMs(), heardUntilMs: (): number => notifications.heardUntilMs() };
+    const options = {
+      nowMs: (): number => clock.nowMs(),
+      confirmedUntilMs: (): number => notifications.confirmedUntilMs(),
+    };
     this.byId = new Cache((key) => this.load(key), { ...options, entriesMax: APPLICATIONS_MAX });
     this.byUid = new Cache((key) => this.store.byUid(...parted(key)), { ...options, entriesMax: UIDS_MAX });
     notifications.on('application', (key) => (key === '*' ? this.byId.clear() : this.byId.drop(key)));

@@ -24,7 +24,7 @@ export class AuditMonths implements OnApplicationBootstrap {
     await retryUntilAvailable(() => this.store.ensurePartitions());
   }
 
-  @Every(EVERY_MS, { name: 'AuditMonths' })
+  @Every(EVERY_MS, { name: 'Audit months' })
   async maintain(): Promise<LoopDelay> {
     await this.store.ensurePartitions();
     if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };

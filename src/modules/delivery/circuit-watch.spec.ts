@@ -36,7 +36,7 @@ class Table {
   };
 
   missed(): void {
-    for (const tell of this.listeners) tell('*');
+    for (const listener of this.listeners) listener('*');
   }
 
   private turn(environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit): Circuit {
@@ -46,7 +46,7 @@ class Table {
     if (next.state === 'closed' && next.consecutiveFailures === 0) this.circuits.delete(targetId);
     else this.circuits.set(targetId, next);
     const isFailing = before.state === 'closed' && next.state === 'closed' && this.circuits.has(targetId);
-    for (const tell of this.listeners) tell(`${environmentId}:${targetId}${isFailing ? ':failing' : ''}`);
+    for (const listener of this.listeners) listener(`${environmentId}:${targetId}${isFailing ? ':failing' : ''}`);
     return next;
   }
 

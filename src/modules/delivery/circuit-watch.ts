@@ -52,7 +52,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly counts: GroupCommit<Counted, void>;
   /** Number of outcomes that are being counted, by target. */
   private readonly counting = new Map<string, number>();
-  private readonly heard: GroupCommit<TargetKey, void>;
+  private readonly changedTargets: GroupCommit<TargetKey, void>;
   private readonly openListeners: ((environmentId: number, targetId: Id) => void)[] = [];
   private readonly loop: Loop;
 
@@ -68,8 +68,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     );
     const groups = { itemsMax: GROUP_MAX, weigh: () => 1, weightMax: GROUP_MAX, lingerMs: 0 };
     this.counts = new GroupCommit({ ...groups, gapMs: COUNT_GAP_MS, write: (counted) => this.countAll(counted) });
-    this.heard = new GroupCommit({ ...groups, gapMs: READ_GAP_MS, write: (keys) => this.read(keys) });
-    notifications.on('circuit', (key) => this.hear(key));
+    this.changedTargets = new GroupCommit({ ...groups, gapMs: READ_GAP_MS, write: (keys) => this.read(keys) });
+    notifications.on('circuit', (key) => this.onChange(key));
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -159,13 +159,13 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return counted.map(() => undefined);
   }
 
-  private hear(key: string): void {
+  private onChange(key: string): void {
     const [environment, targetId, state] = key.split(':');
     // Changes may have been missed, so all circuits are read. The same applies if reading an announced circuit fails.
     if (!environment || !targetId) return this.loop.wake();
     const environmentId = Number(environment);
     if (state === 'failing') return this.failing(environmentId, targetId);
-    this.heard.add({ environmentId, targetId }).catch(() => this.loop.wake());
+    this.changedTargets.add({ environmentId, targetId }).catch(() => this.loop.wake());
   }
 
   /** Marks a target with a closed circuit as failing. The number of failures is counted in storage. */

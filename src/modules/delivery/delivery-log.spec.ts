@@ -58,7 +58,7 @@ describe('DeliveryLog', () => {
   };
 
   it('logs a delivery with the ids of request, message, event and destination, and without possible secrets', () => {
-    logAt('info').tell(DELIVERY, delivered);
+    logAt('info').logResult(DELIVERY, delivered);
 
     expect(lines).toEqual([
       [
@@ -82,10 +82,10 @@ describe('DeliveryLog', () => {
   it('logs the first failure of a target, and sums up the others in one line every ten seconds', () => {
     const log = logAt('info');
 
-    for (let n = 0; n < 1_000; n += 1) log.tell(DELIVERY, failed());
-    log.tell({ ...DELIVERY, targetId: '0190f0a0-0000-0000-0000-000000000002' }, failed());
+    for (let n = 0; n < 1_000; n += 1) log.logResult(DELIVERY, failed());
+    log.logResult({ ...DELIVERY, targetId: '0190f0a0-0000-0000-0000-000000000002' }, failed());
     expect(lines.map(([message]) => message)).toEqual(['Delivery failed', 'Delivery failed']);
-    log.tell(DELIVERY, failed({ status: 'dlq', dueInMs: null }));
+    log.logResult(DELIVERY, failed({ status: 'dlq', dueInMs: null }));
     pass(11_000);
 
     expect(lines[2]).toEqual([
@@ -99,7 +99,7 @@ describe('DeliveryLog', () => {
     ]);
     pass(20_000);
     expect(lines).toHaveLength(3);
-    log.tell(DELIVERY, failed());
+    log.logResult(DELIVERY, failed());
     expect(lines[3]?.[0]).toBe('Delivery failed');
     log.onApplicationShutdown();
   });
@@ -107,10 +107,10 @@ describe('DeliveryLog', () => {
   it('logs deliveries that ended without an attempt, but not postponed or pulled ones', () => {
     const log = logAt('debug');
 
-    log.tell(DELIVERY, failed({ attempt: null }));
-    log.tell(DELIVERY, { ...delivered, result: { ...delivered.result, attempt: null } });
+    log.logResult(DELIVERY, failed({ attempt: null }));
+    log.logResult(DELIVERY, { ...delivered, result: { ...delivered.result, attempt: null } });
     expect(lines).toEqual([]);
-    log.tell(DELIVERY, failed({ status: 'failed', reason: 'target_gone', attempt: null, dueInMs: null }));
+    log.logResult(DELIVERY, failed({ status: 'failed', reason: 'target_gone', attempt: null, dueInMs: null }));
 
     expect(lines).toEqual([['Delivery failed', expect.objectContaining({ status: 'failed', reason: 'target_gone' })]]);
     log.onApplicationShutdown();
@@ -120,7 +120,7 @@ describe('DeliveryLog', () => {
     const log = logAt('info');
 
     for (let n = 0; n < 3_000; n += 1)
-      log.tell({ ...DELIVERY, targetId: `0190f0a0-0000-0000-0001-${String(n).padStart(12, '0')}` }, failed());
+      log.logResult({ ...DELIVERY, targetId: `0190f0a0-0000-0000-0001-${String(n).padStart(12, '0')}` }, failed());
     pass(11_000);
 
     expect(lines).toHaveLength(1_002);
@@ -129,7 +129,7 @@ describe('DeliveryLog', () => {
   });
 
   it.each<LogLevel>(['warn', 'error', 'fatal', 'silent'])('logs and computes nothing at level %s', (level) => {
-    logAt(level).tell(null as never, null as never);
+    logAt(level).logResult(null as never, null as never);
 
     expect(lines).toEqual([]);
   });

@@ -45,7 +45,7 @@ export class DeliveryLog implements OnApplicationShutdown {
   }
 
   /** Logs an attempt. Call it after the result is recorded. */
-  tell(delivery: ClaimedDelivery, performed: Performed): void {
+  logResult(delivery: ClaimedDelivery, performed: Performed): void {
     if (!this.isOn) return;
     const { result } = performed;
     if (result.status === 'delivered') {
@@ -56,7 +56,7 @@ export class DeliveryLog implements OnApplicationShutdown {
           ...attemptOf(performed),
         });
     } else if (result.attempt !== null || result.status !== 'retrying') {
-      this.tellFailure(delivery, performed);
+      this.logFailure(delivery, performed);
     }
   }
 
@@ -65,7 +65,7 @@ export class DeliveryLog implements OnApplicationShutdown {
     for (const [key, failing] of this.failing) this.sumUp(key, failing);
   }
 
-  private tellFailure(delivery: ClaimedDelivery, performed: Performed): void {
+  private logFailure(delivery: ClaimedDelivery, performed: Performed): void {
     const own = targetKey(delivery.environmentId, delivery.targetId);
     const key = this.failing.has(own) || this.failing.size < TARGETS_MAX ? own : OTHERS;
     const failing = this.failing.get(key);

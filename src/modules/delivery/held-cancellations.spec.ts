@@ -22,7 +22,7 @@ function arrange(held: { environmentId: number; targetId: string }[][] = []) {
     after: [] as unknown[],
     asked: 0,
     isDeaf: false,
-    tell: (_key: string): void => undefined,
+    notify: (_key: string): void => undefined,
   };
   const scheduler = {
     evict: (environmentId: number, targetId: string) => [world.evicted.push(`${environmentId}:${targetId}`)],
@@ -39,7 +39,7 @@ function arrange(held: { environmentId: number; targetId: string }[][] = []) {
   };
   const notifications = {
     isDeaf: () => world.isDeaf,
-    on: (topic: string, listener: (key: string) => void) => topic === 'withdrawal' && (world.tell = listener),
+    on: (topic: string, listener: (key: string) => void) => topic === 'withdrawal' && (world.notify = listener),
   };
   const cancelled = new HeldCancellations(
     scheduler as unknown as LocalScheduler,
@@ -62,8 +62,8 @@ describe('HeldCancellations', () => {
 
   it('does not query storage for a target without cancellations', async () => {
     const { cancelled, world } = arrange();
-    world.tell(`7:${OTHER}`);
-    world.tell(`8:${TARGET}`);
+    world.notify(`7:${OTHER}`);
+    world.notify(`8:${TARGET}`);
 
     expect(await cancelled.reasonOf(DELIVERY)).toBeNull();
     expect(world.asked).toBe(0);
@@ -79,7 +79,7 @@ describe('HeldCancellations', () => {
   it('releases waiting deliveries, queries storage before each start for 30 seconds, and then releases once more', async () => {
     const { cancelled, world } = arrange();
 
-    world.tell(`7:${TARGET}`);
+    world.notify(`7:${TARGET}`);
     expect(world.evicted).toEqual([`7:${TARGET}`]);
     expect(await cancelled.reasonOf(DELIVERY)).toBe('cancelled');
     jest.advanceTimersByTime(29_999);
@@ -97,9 +97,9 @@ describe('HeldCancellations', () => {
   it('restarts the 30 seconds after a second cancellation', async () => {
     const { cancelled, world } = arrange();
 
-    world.tell(`7:${TARGET}`);
+    world.notify(`7:${TARGET}`);
     jest.advanceTimersByTime(20_000);
-    world.tell(`7:${TARGET}`);
+    world.notify(`7:${TARGET}`);
     jest.advanceTimersByTime(20_000);
 
     expect(await cancelled.reasonOf(DELIVERY)).toBe('cancelled');
@@ -113,7 +113,7 @@ describe('HeldCancellations', () => {
     ];
     const { cancelled, world } = arrange([[first], [second]]);
 
-    world.tell('*');
+    world.notify('*');
     await jest.advanceTimersByTimeAsync(1);
 
     expect(world.evicted).toEqual([`7:${TARGET}`, `9:${TARGET}`]);

@@ -33,7 +33,7 @@ export class HeldCancellations {
     this.notifications.on(
       'withdrawal',
       (key) =>
-        void this.heard(key).catch((error: unknown) => {
+        void this.onCancellation(key).catch((error: unknown) => {
           this.logger.warn(`Cancelled deliveries could not be released: ${(error as Error).message}`);
         }),
     );
@@ -49,7 +49,7 @@ export class HeldCancellations {
     return this.watched.size > 0 && this.watched.has(targetKey(environmentId, targetId));
   }
 
-  private async heard(key: string): Promise<void> {
+  private async onCancellation(key: string): Promise<void> {
     if (key !== '*') return this.cancelled(parsed(key));
     // Notifications may have been missed, so all targets are read from storage.
     let after: TargetKey | null = null;

@@ -24,11 +24,11 @@ export class DeliveryListeners implements OnModuleInit {
     this.listeners = providersExtending(this.discovery, DeliveryListener);
   }
 
-  get isHeard(): boolean {
+  get hasListeners(): boolean {
     return this.listeners.length > 0;
   }
 
-  tell(delivery: ClaimedDelivery, { result, target }: Performed): void {
+  notify(delivery: ClaimedDelivery, { result, target }: Performed): void {
     if (result.attempt === null || target === null) return;
     const report: AttemptReport = {
       environmentId: delivery.environmentId,

@@ -186,15 +186,15 @@ describe('LocalScheduler: admission', () => {
 
   it('reports unclaimed rows', () => {
     const { scheduler } = arrange();
-    let told = 0;
+    let unclaimed = 0;
     scheduler.connect(
       () => undefined,
-      () => (told += 1),
+      () => (unclaimed += 1),
     );
 
     scheduler.onUnclaimed();
 
-    expect(told).toBe(1);
+    expect(unclaimed).toBe(1);
   });
 
   it('returns the id of the worker for claims while its heartbeat is valid', () => {

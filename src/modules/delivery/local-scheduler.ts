@@ -32,7 +32,7 @@ export interface DeliveryTurn {
   /** Time on the monotonic clock at which the attempt began. Absent until the attempt begins. */
   startedMs?: number;
   /** True if the target was not known to respond when the attempt began. */
-  isUnheard?: boolean;
+  isUnresponsive?: boolean;
   /** True if the attempt released its slot in the concurrency window before it ended. */
   isLingering?: boolean;
 }
@@ -222,7 +222,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.running -= 1;
     this.shares.run(deliveryTurn.delivery.environmentId, -1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning -= 1;
-    this.silent.onEnd(target, deliveryTurn.isUnheard === true, outcome === null ? null : !isTimedOut);
+    this.silent.onEnd(target, deliveryTurn.isUnresponsive === true, outcome === null ? null : !isTimedOut);
     if (this.silent.heldBack > 0) {
       if (hasResponded(target)) this.silent.removeWaiter(target);
       this.startHeldBack(target.environmentId);
@@ -426,7 +426,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     // The target may start while it waits in the queue of timeout isolation. It is removed from that queue, so that
     // every target in the queue has a delivery to start.
     this.silent.removeWaiter(target);
-    deliveryTurn.isUnheard = this.silent.onStart(target);
+    deliveryTurn.isUnresponsive = this.silent.onStart(target);
     deliveryTurn.startedMs = this.clock.monotonicMs();
     this.runTurn(deliveryTurn);
   }

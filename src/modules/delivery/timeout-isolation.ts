@@ -42,7 +42,7 @@ const REMEMBERED_MAX = 10_000;
  */
 export class TimeoutIsolation<Target extends IsolatedTarget> {
   private readonly environments = new Map<number, Environment<Target>>();
-  private heardAtMs = -Infinity;
+  private respondedAtMs = -Infinity;
   private held = 0;
 
   constructor(private readonly nowMs: () => number) {}
@@ -74,7 +74,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     if (isCounted) this.environment(target.environmentId).running -= 1;
     if (isAnswered === null) return;
     const nowMs = this.nowMs();
-    if (isAnswered) this.heardAtMs = nowMs;
+    if (isAnswered) this.respondedAtMs = nowMs;
     target.unanswered = isAnswered ? 0 : target.unanswered + 1;
     // A response of a target that is known to respond says nothing about the other targets.
     if (!isCounted && isAnswered) return;
@@ -119,7 +119,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
 
   private isLimited({ silence, sinceMs }: Environment<Target>): boolean {
     const nowMs = this.nowMs();
-    if (nowMs - this.heardAtMs > OTHERS_MS) return false;
+    if (nowMs - this.respondedAtMs > OTHERS_MS) return false;
     return nowMs - sinceMs > VAIN_MS || isIsolated(silence, nowMs);
   }
 

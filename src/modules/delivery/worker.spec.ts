@@ -18,10 +18,10 @@ const SUCCEEDED = { result: { status: 'delivered', reason: null, attempt: null }
 
 /** Creates a worker whose dependencies record their calls. `breaks` names a step that fails. */
 function arrange(
-  breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {},
+  breaks: { attempt?: Error; record?: Error; notify?: Error; count?: Error } = {},
   performed: unknown = SUCCEEDED,
 ) {
-  const heard: string[] = [];
+  const calls: string[] = [];
   const or = <T>(error: Error | undefined, value: T): T => {
     if (error) throw error;
     return value;
@@ -29,8 +29,8 @@ function arrange(
   let run: (deliveryTurn: DeliveryTurn) => void = () => undefined;
   const scheduler = {
     connect: (runTurn: (deliveryTurn: DeliveryTurn) => void) => void (run = runTurn),
-    recordAnswer: (_turn: DeliveryTurn, outcome: string | null) => heard.push(`answered ${outcome}`),
-    releaseSlot: () => heard.push('done'),
+    recordAnswer: (_turn: DeliveryTurn, outcome: string | null) => calls.push(`answered ${outcome}`),
+    releaseSlot: () => calls.push('done'),
   } as unknown as LocalScheduler;
   const attempt = {
     perform: async () => or(breaks.attempt, performed),
@@ -39,15 +39,15 @@ function arrange(
   let recorded = 0;
   const results = {
     record: async ({ status }: { status: string }) => {
-      heard.push(`record ${status}`);
+      calls.push(`record ${status}`);
       return or(recorded++ === 0 ? breaks.record : undefined, true);
     },
   } as unknown as RecordResults;
   const circuits = { onOpen: () => undefined, count: () => or(breaks.count, undefined) } as unknown as CircuitWatch;
   const claims = { waitingDestinations: async () => ({ targets: [], last: null }) } as unknown as Claims;
   const listeners = {
-    isHeard: true,
-    tell: () => or(breaks.tell, (): unknown => heard.push('told'))(),
+    hasListeners: true,
+    notify: () => or(breaks.notify, (): unknown => calls.push('notified'))(),
   } as unknown as DeliveryListeners;
   const worker = new DeliveryWorker(
     scheduler,
@@ -57,40 +57,44 @@ function arrange(
     { attachScheduler: () => undefined } as unknown as DeliveryHandoff,
     {
       disable: async (environmentId: number, id: string, why: string) =>
-        heard.push(`disable ${environmentId} ${id}: ${why}`),
+        calls.push(`disable ${environmentId} ${id}: ${why}`),
     } as unknown as Targets,
     circuits,
     { on: () => undefined } as unknown as Notifications,
     listeners,
-    { tell: () => undefined } as unknown as DeliveryLog,
+    { logResult: () => undefined } as unknown as DeliveryLog,
     new LoadMonitor(),
   );
   worker.start(() => undefined);
-  return { worker, heard, run: () => run(TURN) };
+  return { worker, calls, run: () => run(TURN) };
 }
 
 describe('DeliveryWorker', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
   it('records the result of an attempt, then releases the delivery, then notifies', async () => {
-    const { worker, heard, run } = arrange();
+    const { worker, calls, run } = arrange();
     run();
     await worker.idle();
 
-    expect(heard).toEqual(['answered success', 'record delivered', 'done', 'told']);
+    expect(calls).toEqual(['answered success', 'record delivered', 'done', 'notified']);
   });
 
   it.each<[string, Parameters<typeof arrange>[0], string[]]>([
-    ['a listener', { tell: new Error('a bug') }, ['answered success', 'record delivered', 'done']],
-    ['the circuit breaker', { count: new Error('a bug') }, ['answered success', 'record delivered', 'done', 'told']],
+    ['a listener', { notify: new Error('a bug') }, ['answered success', 'record delivered', 'done']],
+    [
+      'the circuit breaker',
+      { count: new Error('a bug') },
+      ['answered success', 'record delivered', 'done', 'notified'],
+    ],
     ['an attempt', { attempt: new Error('a bug') }, ['answered null', 'record retrying', 'done']],
     ['recording', { record: new Error('a bug') }, ['answered success', 'record delivered', 'record retrying', 'done']],
   ])('releases a delivery exactly once, whatever fails: %s', async (_what, breaks, expected) => {
-    const { worker, heard, run } = arrange(breaks);
+    const { worker, calls, run } = arrange(breaks);
     run();
     await worker.idle();
 
-    expect(heard).toEqual(expected);
+    expect(calls).toEqual(expected);
   });
 
   it.each<[string, string | null, string | null, string[]]>([
@@ -103,21 +107,21 @@ describe('DeliveryWorker', () => {
       outcome: 'permanent',
       target: { destinationId },
     };
-    const { worker, heard, run } = arrange({}, failed);
+    const { worker, calls, run } = arrange({}, failed);
 
     run();
     await worker.idle();
 
-    expect(heard).toEqual(['answered permanent', 'record failed', 'done', 'told', ...expected]);
+    expect(calls).toEqual(['answered permanent', 'record failed', 'done', 'notified', ...expected]);
   });
 
   it('is idle after its last delivery, and immediately if there is none', async () => {
-    const { worker, heard, run } = arrange();
+    const { worker, calls, run } = arrange();
     await worker.idle();
     run();
     run();
     await worker.idle();
 
-    expect(heard.filter((each) => each === 'done')).toHaveLength(2);
+    expect(calls.filter((each) => each === 'done')).toHaveLength(2);
   });
 });

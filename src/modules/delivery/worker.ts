@@ -85,8 +85,8 @@ export class DeliveryWorker {
   /** Errors of the log, listeners or circuit must not cause the delivery to be recorded or released again. */
   private publishResult(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
     try {
-      this.log.tell(delivery, performed);
-      if (this.listeners.isHeard) this.listeners.tell(delivery, performed);
+      this.log.logResult(delivery, performed);
+      if (this.listeners.hasListeners) this.listeners.notify(delivery, performed);
       return performed.outcome === null ? undefined : this.updateCircuit(delivery, performed, performed.outcome);
     } catch (error) {
       this.warn(error);

@@ -52,7 +52,7 @@ function arrange() {
     },
   } as unknown as HeaderSecrets;
   const retryPolicies = { forSettings: () => DEFAULT_RETRY_POLICY } as unknown as RetryPolicies;
-  const notifications = { on: () => undefined, heardUntilMs: () => Infinity } as unknown as Notifications;
+  const notifications = { on: () => undefined, confirmedUntilMs: () => Infinity } as unknown as Notifications;
   const clock = { nowMs: () => world.nowMs } as Clock;
   return {
     targets: new DestinationTargets(store, secrets, headerSecrets, retryPolicies, notifications, clock),

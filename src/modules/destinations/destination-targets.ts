@@ -38,7 +38,7 @@ export class DestinationTargets {
     this.cache = new Cache((key) => this.load(key), {
       entriesMax: ENTRIES_MAX,
       nowMs: () => clock.nowMs(),
-      heardUntilMs: () => notifications.heardUntilMs(),
+      confirmedUntilMs: () => notifications.confirmedUntilMs(),
     });
     notifications.on('destination', (key) => (key === '*' ? this.cache.clear() : this.forget(key)));
     notifications.on('secret', (key) =>

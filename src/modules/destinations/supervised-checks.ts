@@ -29,7 +29,7 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
     void Promise.resolve(faults).catch(() => undefined);
     logger.error(`The adapter of type ${draft.type} answered a check with an invalid list of faults.`);
   } catch (error) {
-    tell('check', draft, error);
+    logFailure('check', draft, error);
   }
   return [
     {
@@ -52,7 +52,7 @@ export async function probeOf(
   } catch (error) {
     if (error instanceof DeadlinePassed)
       return unreached(`The adapter of this type did not report within ${deadlineMs} ms.`);
-    tell('probe', draft, error);
+    logFailure('probe', draft, error);
   }
   return unreached(
     'The target could not be tried: the adapter of this type failed. See the log of the service for the error.',
@@ -64,7 +64,7 @@ function unreached(detail: string): ProbeReport {
 }
 
 /** Logs an error for the operator only: its message may contain a credential, so the caller does not get it. */
-function tell(what: string, { type }: Draft, error: unknown): void {
+function logFailure(what: string, { type }: Draft, error: unknown): void {
   logger.error(
     `The adapter of type ${type} failed in its ${what}: ${error instanceof Error ? error.stack : String(error)}`,
   );

@@ -53,15 +53,15 @@ export class DomainChecks {
 
   /** Discards a result for an older version of the domain, because it says nothing about the current version. */
   private async record(
-    looked: DomainEntity,
+    checked: DomainEntity,
     seen: readonly JudgedDnsRecord[],
     isAsked: boolean,
   ): Promise<CheckOutcome> {
-    const { environmentId, id, host, kind } = looked;
+    const { environmentId, id, host, kind } = checked;
     await this.store.lockHost(host);
     const row = await this.store.findForUpdate(environmentId, id);
     if (row === null) return 'void';
-    if (row.version !== looked.version) {
+    if (row.version !== checked.version) {
       await this.store.release(row, 0);
       return 'void';
     }
@@ -86,7 +86,7 @@ export class DomainChecks {
       claimedUntil: null,
       verifiedAt: after.state === 'verified' && row.state !== 'verified' ? new Date(nowMs) : row.verifiedAt,
     });
-    if (after.state !== row.state) await this.tell(row, after, judged);
+    if (after.state !== row.state) await this.noteSystemEvent(row, after, judged);
     if (
       after.state === 'verified' &&
       judged.filter(({ required }) => required).every(({ verdict }) => verdict === 'right')
@@ -95,7 +95,7 @@ export class DomainChecks {
     return judged.some(({ verdict }) => verdict === 'unanswered') ? 'unanswered' : 'incomplete';
   }
 
-  private async tell(
+  private async noteSystemEvent(
     { environmentId, id, host, kind }: DomainEntity,
     { state }: DomainStanding,
     judged: readonly JudgedDnsRecord[],

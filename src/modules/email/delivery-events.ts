@@ -17,7 +17,7 @@ export interface AppliedDeliveryEvents {
 /** Subtype of an event that reports a delay: the message is in transit longer than usual. */
 export const DELAYED = 'delayed';
 /** Event types that appear in the timeline. Deferrals are shown as attempts instead. */
-const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
+const TIMELINE_TYPES: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
   sent: 'sent',
   delivered: 'delivered',
   bounced: 'bounced',
@@ -75,10 +75,10 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
     recipient.suppressedFor = [...(recipient.suppressedFor ?? []), origin];
     applied.isChanged = true;
   }
-  const isTold = tell(applied.after.timeline, recipient.address, fact, at);
+  const isAdded = addToTimeline(applied.after.timeline, recipient.address, fact, at);
   // A late event that changes nothing must not replace the detail that explains the state.
   const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
-  if (!explains && !isTold) return;
+  if (!explains && !isAdded) return;
   applied.isChanged = true;
   if (explains) Object.assign(recipient, { state, at, detail: fact.detail });
   if (state === before) return;
@@ -97,8 +97,13 @@ function isCounted(
 }
 
 /** Adds an event to the timeline. Returns false if it is already there, is not shown, or exceeds the limit. */
-function tell(timeline: TimelineItem[], recipient: string, { kind, subtype, detail }: EmailFact, at: string): boolean {
-  const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TOLD[kind];
+function addToTimeline(
+  timeline: TimelineItem[],
+  recipient: string,
+  { kind, subtype, detail }: EmailFact,
+  at: string,
+): boolean {
+  const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TIMELINE_TYPES[kind];
   if (type === undefined || timeline.length >= TIMELINE_MAX) return false;
   if (timeline.some((item) => item.type === type && item.subtype === subtype && item.recipient === recipient))
     return false;

@@ -104,7 +104,7 @@ export class EmailAdapter extends DestinationAdapter {
     for (const { outcome } of report.replies) this.metrics.replied(outcome, 1);
     const facts = [...passedBy, ...report.replies.flatMap((reply) => this.learned(reply, report.isFinal))];
     await this.note(environmentId, email, facts, report.providerMessageId);
-    return this.told(email, facts, report);
+    return this.resultOf(email, facts, report);
   }
 
   /** Simulates replies for simulator addresses and captured mail. Returns null if the bytes no longer exist. */
@@ -170,20 +170,20 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /** If no recipient is deferred, the email's status decides: it is a success only if no recipient was ever refused. */
-  private told(
+  private resultOf(
     email: EmailState,
     facts: readonly EmailFact[],
     report: SubmissionReport,
   ): Omit<DeliveryAnswer, 'durationMs'> {
-    const told = handoffResult(report);
-    const { answer } = told;
+    const result = handoffResult(report);
+    const { answer } = result;
     if (
       answer.kind !== 'response' ||
       answer.outcome !== 'success' ||
       eventStatusOf(this.statusAfter(email, facts)) !== 'failed'
     )
-      return told;
-    return { ...told, answer: { ...answer, outcome: 'refused' } };
+      return result;
+    return { ...result, answer: { ...answer, outcome: 'refused' } };
   }
 
   private statusAfter(email: EmailState, facts: readonly EmailFact[]): EmailStatus {

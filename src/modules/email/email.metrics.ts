@@ -5,13 +5,13 @@ import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 @Injectable()
 export class EmailMetrics {
   private readonly acceptedTotal;
-  private readonly toldTotal;
+  private readonly statesTotal;
   private readonly repliesTotal;
   private readonly releasedTotal;
 
   constructor(metrics: Metrics, scheduled: ScheduledEmailsStore) {
     this.acceptedTotal = metrics.counter('emails_accepted_total', 'Emails that were accepted.');
-    this.toldTotal = metrics.counter(
+    this.statesTotal = metrics.counter(
       'email_recipients_told_total',
       'Recipients of emails that bounced, complained or failed.',
       ['state'],
@@ -42,8 +42,8 @@ export class EmailMetrics {
     this.acceptedTotal.inc();
   }
 
-  told(state: string): void {
-    this.toldTotal.inc({ state });
+  recordState(state: string): void {
+    this.statesTotal.inc({ state });
   }
 
   replied(outcome: string, count: number): void {

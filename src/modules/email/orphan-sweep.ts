@@ -28,7 +28,7 @@ export class OrphanSweep {
 
   // If this machine's clock is a day ahead, an email that is being accepted right now looks like an orphan. The
   // retention gate then leaves the sweep to other processes.
-  @Every(EVERY_MS, { name: 'Orphaned emails', runsOn: 'worker', removesByAge: true })
+  @Every(EVERY_MS, { name: 'Orphaned email sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<void> {
     const untilMs = this.clock.nowMs() - AGE_MS;
     const sinceMs = this.sinceMs ?? untilMs - BACK_MS;

@@ -60,7 +60,11 @@ export class ScheduledRelease {
     private readonly clock: Clock,
   ) {}
 
-  @Every(EVERY_MS, { name: 'ScheduledEmails', runsOn: 'worker', dueWork: { name: 'scheduled', inMs: SCHEDULED_IN_MS } })
+  @Every(EVERY_MS, {
+    name: 'Scheduled emails',
+    runsOn: 'worker',
+    dueWork: { name: 'scheduled', inMs: SCHEDULED_IN_MS },
+  })
   async releaseDue(): Promise<LoopDelay | undefined> {
     const fromMs = this.clock.monotonicMs();
     for (let isProgress = true; isProgress;) {
@@ -111,7 +115,7 @@ export class ScheduledRelease {
       }),
     );
     await this.scheduled.remove(environmentId, id);
-    if (made.raw === null) await this.tell(made.email);
+    if (made.raw === null) await this.noteFailure(made.email);
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
     return made.raw === null ? 'failed' : 'sent';
   }
@@ -139,7 +143,7 @@ export class ScheduledRelease {
     }
   }
 
-  private async tell({ environmentId, id, timeline }: NewEmail): Promise<void> {
+  private async noteFailure({ environmentId, id, timeline }: NewEmail): Promise<void> {
     for (const { recipient, subtype, detail } of timeline) {
       await this.systemEvents.note({
         environmentId,

@@ -18,7 +18,7 @@ import { SuppressionsStore } from './suppressions.store.js';
 /** Maximum number of tries after optimistic-lock conflicts. More conflicts in a row are not expected. */
 const TRIES = 20;
 
-const TOLD_AS: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
+const SYSTEM_EVENT_TYPES: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
   bounced: 'email.bounced',
   complained: 'email.complained',
   failed: 'email.failed',
@@ -74,7 +74,7 @@ export class StoredDeliveryEvents {
       : await this.database.unitOfWork(() =>
           this.database.transaction(() => this.writeAll(environmentId, state, applied)),
         );
-    if (isWritten) for (const { state: became } of applied.news) this.metrics.told(became);
+    if (isWritten) for (const { state: became } of applied.news) this.metrics.recordState(became);
     return isWritten;
   }
 
@@ -94,7 +94,7 @@ export class StoredDeliveryEvents {
         subtype: fact.subtype,
         detail: fact.detail,
       };
-      await this.systemEvents.note({ environmentId, type: TOLD_AS[became], subject: state.id, details });
+      await this.systemEvents.note({ environmentId, type: SYSTEM_EVENT_TYPES[became], subject: state.id, details });
     }
     return true;
   }

@@ -9,7 +9,7 @@ const EVERY_MS = 3_600_000;
 export class SuppressionSweep {
   constructor(private readonly store: SuppressionsStore) {}
 
-  @Every(EVERY_MS, { name: 'SuppressionSweep', runsOn: 'worker', removesByAge: true })
+  @Every(EVERY_MS, { name: 'Suppression sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<void> {
     await this.store.forget();
   }

@@ -57,22 +57,22 @@ export function handoffResult({
   isUnreachable,
   retryAfterMs,
 }: Pick<SubmissionReport, 'replies' | 'isUnreachable' | 'retryAfterMs'>): { answer: Answer; excerpt: string | null } {
-  const telling = WORST_FIRST.map((outcome) => replies.find((reply) => reply.outcome === outcome)).find(
+  const decisive = WORST_FIRST.map((outcome) => replies.find((reply) => reply.outcome === outcome)).find(
     (reply) => reply !== undefined,
   );
-  const excerpt = telling?.text ?? null;
+  const excerpt = decisive?.text ?? null;
   if (isUnreachable) return { answer: { kind: 'error', error: 'connection' }, excerpt };
   const outcome =
-    telling === undefined || telling.outcome === 'accepted'
+    decisive === undefined || decisive.outcome === 'accepted'
       ? 'success'
-      : telling.outcome === 'deferred'
+      : decisive.outcome === 'deferred'
         ? 'deferred'
         : 'refused';
   const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
   // A reply without a code means that the reply was lost in transit.
-  if (telling !== undefined && telling.code < 100)
+  if (decisive !== undefined && decisive.code < 100)
     return { answer: { kind: 'response', status: NO_CODE[outcome], retryAfter, outcome }, excerpt };
-  return { answer: { kind: 'response', status: telling?.code ?? 250, retryAfter, outcome }, excerpt };
+  return { answer: { kind: 'response', status: decisive?.code ?? 250, retryAfter, outcome }, excerpt };
 }
 
 /** Outcomes from worst to best. Any deferred recipient causes another attempt, even if others were refused. */

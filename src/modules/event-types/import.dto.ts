@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { findMemberRange } from '#engine/member-range.js';
 import { Examples } from '#http/openapi-examples.js';
-import { TellsNumbers } from '#http/schemas.js';
+import { RoundsNumbers } from '#http/schemas.js';
 import type { Imported, ImportOptions } from './import.js';
 
 const SPEC_EXAMPLE = {
@@ -18,7 +18,7 @@ const SPEC_EXAMPLE = {
 })
 export class OpenApiImportBody {
   /** The document as a JSON object. */
-  @TellsNumbers()
+  @RoundsNumbers()
   @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: SPEC_EXAMPLE })
   spec?: Record<string, unknown>;
 

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import { type WaitingDeliveries } from './waiting.contract.js';
 
 /** Maximum number of deliveries counted per kind. If it is reached, the count is a lower bound. */
-const LOOKED_AT_MAX = 10_000;
+const SCANNED_MAX = 10_000;
 
 /** Reads due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Both contain parked retries. */
 const WAITING: Statement = {
@@ -35,7 +35,7 @@ export class WaitingStore {
       environmentId,
       targetId,
       endpointId,
-      LOOKED_AT_MAX,
+      SCANNED_MAX,
     ]);
     return rows[0] ?? { count: 0, isCapped: false, nextAttemptAt: null };
   }

@@ -17,7 +17,7 @@ const CLAIM_SECONDS = 120;
 const AGAIN_SECONDS_FIRST = 5;
 const AGAIN_SECONDS_MAX = 3_600;
 /** Maximum number of retries of a notification about an email that is not known yet. */
-const TELLS_EARLY = 3;
+const UNKNOWN_EMAIL_RETRIES = 3;
 
 /** Processes reports as they arrive, in every process that delivers. Also deletes expired reports. */
 @Injectable()
@@ -50,7 +50,7 @@ export class ReportLoop implements OnModuleInit {
       if (raw === null) return;
       const settled = await this.matching.settle(report, raw);
       // A provider may send a notification about an email before its response to the submission is recorded.
-      if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < TELLS_EARLY)
+      if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < UNKNOWN_EMAIL_RETRIES)
         return await this.store.again(report.id, pauseOf(report));
       await this.store.settle(report.id, settled);
       this.metrics.settled(report.source, settled.state);
@@ -62,7 +62,7 @@ export class ReportLoop implements OnModuleInit {
     }
   }
 
-  @Every(SWEEP_MS, { name: 'Old mail reports', runsOn: 'worker', removesByAge: true })
+  @Every(SWEEP_MS, { name: 'Mail report sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<LoopDelay> {
     return { restMs: (await this.store.sweep()) ? 0 : SWEEP_MS };
   }

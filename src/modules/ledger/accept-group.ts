@@ -67,7 +67,7 @@ export class AcceptGroup<T> {
       weightMax: GROUP_BYTES_MAX,
       lingerMs: 0,
       gapMs: GAP_MS,
-      company: new AdaptiveLinger(LINGER_LIMITS),
+      adaptiveLinger: new AdaptiveLinger(LINGER_LIMITS),
     });
   }
 

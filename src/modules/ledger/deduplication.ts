@@ -15,13 +15,13 @@ export class Deduplication implements OnApplicationShutdown {
     partitions: Partitions,
   ) {
     this.group = new AcceptGroup<DuplicateRequest>(partitions, null, {
-      what: 'Keeping repeats',
+      what: 'Storing duplicates',
       weighBytes: ({ request }) => request.sizeBytes,
       backlogMax: 10_000,
       backlogBytesMax: 64 * 1024 * 1024,
-      store: async (repeats) => {
-        await this.store.insert(repeats);
-        return () => repeats.map(() => undefined);
+      store: async (duplicates) => {
+        await this.store.insert(duplicates);
+        return () => duplicates.map(() => undefined);
       },
     });
   }

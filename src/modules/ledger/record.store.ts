@@ -19,12 +19,12 @@ const ROW =
   'd.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.endpoint_id, d.attempts, d.replayed, d.superseded, d.withdrawn';
 const HELD = `${isOpen('r')} and d.claimed_by = r.claimed_by`;
 
-const input = (isTold: boolean): string => `
+const input = (hasExchange: boolean): string => `
   select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::float8[],
                        $8::boolean[], $9::smallint[], $10::smallint[], $11::timestamptz[], $12::int[], $13::smallint[],
-                       $14::text[], $15::text[], $16::boolean[], $17::boolean[]${isTold ? ', $18::text[]' : ''})
+                       $14::text[], $15::text[], $16::boolean[], $17::boolean[]${hasExchange ? ', $18::text[]' : ''})
     as r(environment_id, event_id, ordinal, claimed_by, status, reason, due_in_ms, parked, attempts_used, number,
-         started_at, duration_ms, http_status, error, excerpt, pulled, counted${isTold ? ', exchange' : ''})`;
+         started_at, duration_ms, http_status, error, excerpt, pulled, counted${hasExchange ? ', exchange' : ''})`;
 const ENDS = `(r.status <> 'retrying' or d.superseded or d.withdrawn is not null)`;
 const ATTEMPT =
   'environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt';
@@ -48,11 +48,11 @@ const rows = (columns: string, isRetrying: boolean): string =>
  * not retried. The parts for retries, pulled deliveries and exchanges are omitted if there are none, because these
  * parts are most of the cost of a healthy group.
  */
-function record({ isRetrying, isPulled, isTold }: Shape): Statement {
-  const result = `${RESULT}${isTold ? ', r.exchange' : ''}`;
-  const name = `ledger_record${isRetrying ? '_retrying' : ''}${isPulled ? '_pulled' : ''}${isTold ? '_told' : ''}`;
+function record({ isRetrying, isPulled, hasExchange }: Shape): Statement {
+  const result = `${RESULT}${hasExchange ? ', r.exchange' : ''}`;
+  const name = `ledger_record${isRetrying ? '_retrying' : ''}${isPulled ? '_pulled' : ''}${hasExchange ? '_exchange' : ''}`;
   const text = `
-    with r as (${input(isTold)}
+    with r as (${input(hasExchange)}
     ), ended as (
       delete from due_deliveries d using r where ${HELD} ${isRetrying ? `and ${ENDS}` : ''} returning ${ROW}, ${result}
     ), ${isRetrying ? waiting(result) : ''} settled as (
@@ -67,8 +67,8 @@ function record({ isRetrying, isPulled, isTold }: Shape): Statement {
     ), logged as (
       insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status,
         error,
-                            response_excerpt${isTold ? ', exchange' : ''})
-      select * from (${rows(`${ATTEMPT}${isTold ? ', exchange' : ''}`, isRetrying)}) attempt where number is not null
+                            response_excerpt${hasExchange ? ', exchange' : ''})
+      select * from (${rows(`${ATTEMPT}${hasExchange ? ', exchange' : ''}`, isRetrying)}) attempt where number is not null
     ), ${isPulled ? `offered as (${pullItems(`ended where pulled and status = 'delivered'`)}),` : ''} counted as
       (${metricIncrements(rows(MEASURE, isRetrying))}
     )
@@ -79,27 +79,27 @@ function record({ isRetrying, isPulled, isTold }: Shape): Statement {
 interface Shape {
   isRetrying: boolean;
   isPulled: boolean;
-  isTold: boolean;
+  hasExchange: boolean;
 }
 
 const BOTH = [false, true] as const;
 const STATEMENTS = new Map(
   BOTH.flatMap((isRetrying) =>
     BOTH.flatMap((isPulled) =>
-      BOTH.map((isTold): [string, Statement] => [
-        `${isRetrying}${isPulled}${isTold}`,
-        record({ isRetrying, isPulled, isTold }),
+      BOTH.map((hasExchange): [string, Statement] => [
+        `${isRetrying}${isPulled}${hasExchange}`,
+        record({ isRetrying, isPulled, hasExchange }),
       ]),
     ),
   ),
 );
 
-function statementFor(results: readonly DeliveryResult[]): { statement: Statement; isTold: boolean } {
+function statementFor(results: readonly DeliveryResult[]): { statement: Statement; hasExchange: boolean } {
   const isRetrying = results.some(({ status }) => status === 'retrying');
-  const isTold = results.some(({ attempt }) => attempt?.exchange != null);
+  const hasExchange = results.some(({ attempt }) => attempt?.exchange != null);
   return {
-    statement: STATEMENTS.get(`${isRetrying}${results.some(({ pulled }) => pulled)}${isTold}`) as Statement,
-    isTold,
+    statement: STATEMENTS.get(`${isRetrying}${results.some(({ pulled }) => pulled)}${hasExchange}`) as Statement,
+    hasExchange,
   };
 }
 
@@ -115,7 +115,7 @@ export class RecordStore {
 
   /** Returns the statement of `write`, for a caller that runs it with its own statement. Pass its rows to `heldOf`. */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
-    const { statement, isTold } = statementFor(results);
+    const { statement, hasExchange } = statementFor(results);
     const values = [
       intArray(results.map((result) => result.environmentId)),
       uuidArray(results.map((result) => result.eventId)),
@@ -134,7 +134,7 @@ export class RecordStore {
       textArray(results.map((result) => result.attempt?.excerpt ?? null)),
       booleanArray(results.map((result) => result.pulled)),
       booleanArray(results.map((result) => result.counted)),
-      ...(isTold ? [textArray(results.map((result) => result.attempt?.exchange ?? null))] : []),
+      ...(hasExchange ? [textArray(results.map((result) => result.attempt?.exchange ?? null))] : []),
     ];
     return { statement, values };
   }

@@ -65,7 +65,7 @@ export class RecordResults implements OnApplicationShutdown {
       ...this.store.statement(carried.items),
       onCommitted: (rows) => {
         this.metrics.sharedGroup(carried.items.length);
-        carried.arrived(this.told(carried.items, heldOf(rows as HeldRow[])));
+        carried.arrived(this.settle(carried.items, heldOf(rows as HeldRow[])));
       },
       over: (isFailed) => {
         if (isFailed) this.apartUntilMs = performance.now() + APART_MS;
@@ -93,13 +93,13 @@ export class RecordResults implements OnApplicationShutdown {
   private async write(results: DeliveryResult[]): Promise<(boolean | Error)[]> {
     try {
       const held = await untilStored(this.logger, 'Recording', () => this.store.write(results));
-      return this.told(results, held);
+      return this.settle(results, held);
     } catch (error) {
       return this.oneByOne(results, error);
     }
   }
 
-  private told(results: readonly DeliveryResult[], held: ReadonlySet<string>): boolean[] {
+  private settle(results: readonly DeliveryResult[], held: ReadonlySet<string>): boolean[] {
     const isHeld = results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
     this.metrics.recordedGroup(results, isHeld);
     for (const { status, parked, dueInMs } of results)

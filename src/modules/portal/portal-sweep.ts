@@ -8,7 +8,7 @@ const EVERY_MS = 3_600_000;
 export class PortalSweep {
   constructor(private readonly sessions: PortalSessionsStore) {}
 
-  @Every(EVERY_MS, { name: 'PortalSweep', removesByAge: true })
+  @Every(EVERY_MS, { name: 'Portal session sweep', removesByAge: true })
   async sweep(): Promise<void> {
     await this.sessions.purge();
   }

@@ -6,7 +6,7 @@ import type { Id } from '#kernel/ids.js';
 
 /** Maximum number of items counted after a position. For an endpoint, LOOKED_MAX limits the rows scanned. */
 export const COUNTED_MAX = 1_000;
-const LOOKED_MAX = 5_000;
+const SCANNED_MAX = 5_000;
 
 /** Position in the list: after a destination's own row, or after one of its endpoints. */
 export interface ListPlace {
@@ -55,11 +55,11 @@ const LIST: Statement = {
     )
     select r.target_id as "targetId", r.key_id as "keyId", r.name, r.status, r.event_id as "committedThrough",
       r.committed_at as "committedAt",
-           w.looked > case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end
+           w.scanned > case when r.key_id = r.target_id then ${COUNTED_MAX} else ${SCANNED_MAX} end
              or w.waiting > ${COUNTED_MAX} as "isCapped",
            least(w.waiting, ${COUNTED_MAX}) as waiting, w.oldest
     from readers r cross join lateral (
-      select count(*)::int as looked, (count(*) filter (where is_own))::int as waiting, (array_agg(event_id
+      select count(*)::int as scanned, (count(*) filter (where is_own))::int as waiting, (array_agg(event_id
         order by n) filter (where is_own))[1] as oldest
       from (
         select i.event_id, r.key_id = r.target_id or i.endpoint_id = r.key_id as is_own, row_number() over () as n
@@ -70,7 +70,7 @@ const LIST: Statement = {
               coalesce(r.event_id, '${NIL}'), coalesce(r.ordinal, 0::smallint))
             and (p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})
           order by p.epoch, p.xid, p.event_id, p.ordinal
-          limit case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end + 1
+          limit case when r.key_id = r.target_id then ${COUNTED_MAX} else ${SCANNED_MAX} end + 1
         ) i
       ) items
     ) w

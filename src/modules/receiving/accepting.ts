@@ -132,7 +132,7 @@ export class AcceptReceived {
   }
 
   /** Stores a duplicate of event `firstId`. Resolves after the commit. Throws 503 if the database is unavailable. */
-  async keepRepeat(
+  async keepDuplicate(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,
     firstId: Id,

@@ -6,7 +6,7 @@ import { AcceptReceived, type VerifiedRequest } from './accepting.js';
 import { repeatKey } from './deduplication-key.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import type { PipelineResult } from './pipeline-result.js';
-import { firstAnswer, keptForRepeats } from './received-answer.js';
+import { firstAnswer, keptForDuplicates } from './received-answer.js';
 
 const HOURS_A_DAY = 24;
 const HOUR_MS = 3_600_000;
@@ -41,12 +41,12 @@ export class RequestDeduplication {
       if (known !== null) return this.answerDuplicate(endpoint, verified, known);
       verified.idempotency = {
         request,
-        keeps: (id, answer) => keptForRepeats(answer, id),
+        keeps: (id, answer) => keptForDuplicates(answer, id),
         ttlMs: await this.windowMs(endpoint),
       };
       try {
         const answer = await first();
-        return { eventId: answer === 'unavailable' ? null : verified.id, answer, isRepeat: false };
+        return { eventId: answer === 'unavailable' ? null : verified.id, answer, isDuplicate: false };
       } catch (error) {
         if (error instanceof AlreadyAnswered) return await this.answerDuplicate(endpoint, verified, error.answer);
         throw error;
@@ -60,8 +60,8 @@ export class RequestDeduplication {
     kept: StoredAnswer,
   ): Promise<PipelineResult> {
     const { eventId, answer } = firstAnswer(kept);
-    await this.acceptReceived.keepRepeat(endpoint, verified, eventId, answer);
-    return { eventId, answer, isRepeat: true };
+    await this.acceptReceived.keepDuplicate(endpoint, verified, eventId, answer);
+    return { eventId, answer, isDuplicate: true };
   }
 
   /** Limits the window to the retention period, which may have been shortened since the window was set. */

@@ -41,8 +41,8 @@ export class IngestMetrics {
     this.requests.inc({ outcome: 'method_not_allowed' });
   }
 
-  received({ eventId, answer, isRepeat }: PipelineResult): void {
-    const accepted = eventId === null ? 'handshake' : isRepeat ? 'duplicate' : 'accepted';
+  received({ eventId, answer, isDuplicate }: PipelineResult): void {
+    const accepted = eventId === null ? 'handshake' : isDuplicate ? 'duplicate' : 'accepted';
     this.requests.inc({ outcome: typeof answer === 'string' ? answer : accepted });
   }
 }

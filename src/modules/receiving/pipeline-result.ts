@@ -6,5 +6,5 @@ export interface PipelineResult {
   eventId: Id | null;
   /** `refused`: invalid signature. `unavailable`: the proxy for the response is unavailable, nothing was stored. */
   answer: SynchronousAnswer | 'refused' | 'unavailable';
-  isRepeat: boolean;
+  isDuplicate: boolean;
 }

@@ -26,7 +26,7 @@ export interface RequestSource {
   replayOf: { id: Id; verification: Verification } | null;
   traceparent: string | undefined;
   /** True if the request may be a duplicate. False for tests and replays, which must always create an event. */
-  mayRepeat: boolean;
+  mayBeDuplicate: boolean;
   /** Key of the API call that sent the request, and the response that is stored for this key with the event. */
   idempotency?: {
     request: IdempotentRequest;
@@ -45,7 +45,7 @@ export class Pipeline {
     private readonly answering: Answering,
     private readonly transformer: Transformer,
     private readonly acceptReceived: AcceptReceived,
-    private readonly repeats: RequestDeduplication,
+    private readonly deduplication: RequestDeduplication,
     private readonly environments: Environments,
     private readonly ids: Ids,
     private readonly clock: Clock,
@@ -57,7 +57,7 @@ export class Pipeline {
   async run(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
-    { replayOf, traceparent, mayRepeat, idempotency = null }: RequestSource,
+    { replayOf, traceparent, mayBeDuplicate, idempotency = null }: RequestSource,
   ): Promise<PipelineResult> {
     if (hopsOf(headerOf(request, HOPS_HEADER)) >= HOPS_MAX) {
       throw conflict(`This request has passed through here ${HOPS_MAX} times: endpoints and destinations form a loop.`);
@@ -66,7 +66,7 @@ export class Pipeline {
     const { verification, reason } = await this.verifying.verify(endpoint, request, secrets, replayOf?.verification);
     if (replayOf === null) {
       const handshake = await this.answering.handshake(endpoint, request, verification, secrets);
-      if (handshake) return { eventId: null, answer: handshake, isRepeat: false };
+      if (handshake) return { eventId: null, answer: handshake, isDuplicate: false };
     }
     const eventType = eventTypeOf(endpoint.preset, unpacked(request));
     const span = this.tracing.startAccept(traceparent, eventType);
@@ -81,8 +81,8 @@ export class Pipeline {
       idempotency,
       dedupeId: shownIdOf(endpoint, request, verification),
     };
-    const result = await this.decide(endpoint, verified, mayRepeat);
-    span.end(result.isRepeat ? 'duplicate' : 'accepted', () => ({
+    const result = await this.decide(endpoint, verified, mayBeDuplicate);
+    span.end(result.isDuplicate ? 'duplicate' : 'accepted', () => ({
       'messaging.message.id': showId('evt', result.eventId ?? verified.id),
       'posthorn.endpoint.id': showId('ep', endpoint.id),
     }));
@@ -90,13 +90,17 @@ export class Pipeline {
   }
 
   /** An unverified request must not claim an id: the provider's own request would then look like a duplicate. */
-  private async decide(endpoint: LiveEndpoint, verified: VerifiedRequest, mayRepeat: boolean): Promise<PipelineResult> {
+  private async decide(
+    endpoint: LiveEndpoint,
+    verified: VerifiedRequest,
+    mayBeDuplicate: boolean,
+  ): Promise<PipelineResult> {
     const { dedupeId, verification } = verified;
-    const isTold = mayRepeat && endpoint.deduplication !== null && verification !== 'failed';
-    if (isTold && dedupeId !== null)
-      return this.repeats.once(endpoint, dedupeId, verified, () => this.store(endpoint, verified));
+    const checksDuplicate = mayBeDuplicate && endpoint.deduplication !== null && verification !== 'failed';
+    if (checksDuplicate && dedupeId !== null)
+      return this.deduplication.once(endpoint, dedupeId, verified, () => this.store(endpoint, verified));
     const answer = await this.store(endpoint, verified);
-    return { eventId: answer === 'unavailable' ? null : verified.id, answer, isRepeat: false };
+    return { eventId: answer === 'unavailable' ? null : verified.id, answer, isDuplicate: false };
   }
 
   private async ruled(

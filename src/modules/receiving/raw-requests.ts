@@ -131,7 +131,7 @@ export class RawRequests {
     const { eventId } = await this.pipeline.run(endpoint, request, {
       replayOf: { id: first, verification },
       traceparent: undefined,
-      mayRepeat: false,
+      mayBeDuplicate: false,
       idempotency: idempotency && { request: idempotency, keeps },
     });
     if (eventId === null) throw new Error('A replayed request is always an event.');

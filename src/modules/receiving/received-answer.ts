@@ -44,7 +44,7 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
 }
 
 /** Replaces a response other than 2xx by the default: the event is stored, so the provider does not need to resend. */
-export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
+export function keptForDuplicates(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);
   const kept: FirstAnswer = {

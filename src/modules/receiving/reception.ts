@@ -45,7 +45,7 @@ export class Reception {
     const result = await this.pipeline.run(
       endpoint,
       { ...request, path: rest },
-      { replayOf: null, traceparent, mayRepeat: true },
+      { replayOf: null, traceparent, mayBeDuplicate: true },
     );
     this.metrics.received(result);
     if (result.eventId !== null) this.verification.count(endpoint, result.eventId, result.answer === 'refused');

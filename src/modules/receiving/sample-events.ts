@@ -58,10 +58,10 @@ export class SampleEvents {
     const result = await this.pipeline.run(endpoint, request, {
       replayOf: null,
       traceparent: undefined,
-      mayRepeat: false,
+      mayBeDuplicate: false,
       idempotency: idempotency && {
         request: idempotency,
-        keeps: (eventId, answer) => keeps({ eventId, answer, isRepeat: false, verifies }),
+        keeps: (eventId, answer) => keeps({ eventId, answer, isDuplicate: false, verifies }),
       },
     });
     return { ...result, verifies };

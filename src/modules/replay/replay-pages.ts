@@ -77,15 +77,15 @@ export class ReplayPages {
     const backwards: Redelivered[][] = [];
     // Reads in smaller steps if bodies are included, so that a page of large bodies fits into memory.
     const step = hasFilters ? STEP_WITH_BODIES : limit;
-    for (let looked = 0, isFull = true; isFull && looked < limit;) {
+    for (let scanned = 0, isFull = true; isFull && scanned < limit;) {
       const rows = await this.received.page(
         { ...range, beforeId: page.lastId ?? range.beforeId },
-        Math.min(step, limit - looked),
+        Math.min(step, limit - scanned),
         hasFilters,
       );
-      looked += rows.length;
-      isFull = rows.length === Math.min(step, limit - looked + rows.length);
-      page.isFull = isFull && looked === limit;
+      scanned += rows.length;
+      isFull = rows.length === Math.min(step, limit - scanned + rows.length);
+      page.isFull = isFull && scanned === limit;
       page.lastId = rows.at(-1)?.id ?? page.lastId;
       for (const row of rows) if (row.inStatus) backwards.push(await this.count(page, row, range, routes));
       // Yields to the event loop, because customers' filters run here.

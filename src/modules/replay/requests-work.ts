@@ -5,7 +5,7 @@ import { RawRequests } from '#modules/receiving/raw-requests.js';
 import type { ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-const LOOKED_AT = 100;
+const PAGE_SIZE = 100;
 /** Time after which a batch ends with the request in progress, whose transform may take some seconds. */
 const STRETCH_MS = 2_000;
 
@@ -32,7 +32,7 @@ export class RequestsWork implements WorkSource {
       fromId,
       beforeId,
     } as const;
-    const found = await this.setAside.page(range, LOOKED_AT);
+    const found = await this.setAside.page(range, PAGE_SIZE);
     const done: WorkDone = { scanned: 0, replayed: 0, skipped: 0, excluded: 0, enqueued: 0, isOver: false };
     const startedAt = performance.now();
     for (const request of found) {
@@ -47,6 +47,6 @@ export class RequestsWork implements WorkSource {
       done.enqueued += released?.deliveries ?? 0;
       done.fromId = idAfter(request.id, 1);
     }
-    return { ...done, isOver: found.length < LOOKED_AT };
+    return { ...done, isOver: found.length < PAGE_SIZE };
   }
 }

@@ -52,7 +52,7 @@ export class Codes {
     return this.store.use(sha256(ticket));
   }
 
-  @Every(SWEEP_EVERY_MS, { name: 'SignInCodes', removesByAge: true })
+  @Every(SWEEP_EVERY_MS, { name: 'Sign-in code sweep', removesByAge: true })
   async sweep(): Promise<void> {
     await this.store.purge();
   }

@@ -41,7 +41,7 @@ export class OidcController {
   @RateLimit({ name: 'sign-in', count: 20, seconds: 300 })
   async beginOidc(@Res() reply: FastifyReply, @Query() query: Record<string, unknown>): Promise<void> {
     const returnTo = ownPath(query['return_to'], this.config.baseUrl);
-    await this.orTell(reply, returnTo, async () => {
+    await this.runOrShowFailure(reply, returnTo, async () => {
       const { url, pending } = await this.provider.begin(this.configured());
       reply.header('set-cookie', this.pending.set({ ...pending, returnTo }));
       reply.header('cache-control', 'no-store').redirect(url.href, 303);
@@ -53,7 +53,7 @@ export class OidcController {
   @RateLimit({ name: 'sign-in', count: 20, seconds: 300 })
   async completeOidc(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const pending = this.pending.read(request.headers.cookie);
-    await this.orTell(reply, pending?.returnTo ?? null, async () => {
+    await this.runOrShowFailure(reply, pending?.returnTo ?? null, async () => {
       if (pending === null || !('state' in pending)) throw new NotProvided(OUTDATED);
       const person = await this.provider.complete(
         this.configured(),
@@ -81,7 +81,7 @@ export class OidcController {
     @Body() form: object,
   ): Promise<void> {
     const pending = this.pending.read(request.headers.cookie);
-    await this.orTell(reply, pending?.returnTo ?? null, async () => {
+    await this.runOrShowFailure(reply, pending?.returnTo ?? null, async () => {
       if (pending === null || !('vouchedEmail' in pending)) throw new NotProvided(OUTDATED);
       const { member = null } = (form ?? {}) as FormFields;
       const vouched = { email: pending.vouchedEmail, memberId: member };
@@ -121,7 +121,11 @@ export class OidcController {
   }
 
   /** Runs `work`. If the provider is unavailable or rejects the sign-in, returns a page with a link back. */
-  private async orTell(reply: FastifyReply, returnTo: string | null, work: () => Promise<void>): Promise<void> {
+  private async runOrShowFailure(
+    reply: FastifyReply,
+    returnTo: string | null,
+    work: () => Promise<void>,
+  ): Promise<void> {
     try {
       await work();
     } catch (error) {

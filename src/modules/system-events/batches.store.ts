@@ -22,7 +22,7 @@ export interface Batch {
 }
 
 /** The signals of one subject in a batch, and the totals of the whole batch. */
-export interface Told {
+export interface BatchItem {
   subject: Id;
   details: Record<string, unknown>;
   count: number;
@@ -144,7 +144,7 @@ export class BatchesStore {
   }
 
   /** Returns at most `limit` subjects, most frequent first, excluding the subject `except`. */
-  read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<Told[]> {
+  read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<BatchItem[]> {
     return this.database.query(READ, [environmentId, id, except, limit]);
   }
 

@@ -17,11 +17,11 @@ export class Composing {
 
   /** Returns the event without the items of the subject `except`, or null if no items are left. */
   async compose(batch: Batch, except: Id | null): Promise<SystemEvent | null> {
-    const told = await this.batches.read(batch, except, ITEMS_MAX);
-    const [first] = told;
+    const items = await this.batches.read(batch, except, ITEMS_MAX);
+    const [first] = items;
     if (!first) return null;
     const { environmentId, type, id } = batch;
-    const subjects = told.map(({ subject }) => subject);
+    const subjects = items.map(({ subject }) => subject);
     const latest =
       type === 'event.dead_lettered' ? await this.deadLetters.latest(environmentId, subjects, EXAMPLES_MAX) : null;
     return {
@@ -33,12 +33,12 @@ export class Composing {
         count: first.total,
         first_at: first.firstAt.toISOString(),
         last_at: first.lastAt.toISOString(),
-        items: told.map(({ subject, details, count }) => ({
+        items: items.map(({ subject, details, count }) => ({
           ...details,
           ...(latest && { event_ids: shown(latest.get(subject)) }),
           count,
         })),
-        items_truncated: first.subjects > told.length,
+        items_truncated: first.subjects > items.length,
       },
     };
   }

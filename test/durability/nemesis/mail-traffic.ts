@@ -149,14 +149,14 @@ export class MailTraffic {
   }
 
   private async deliver(port: number, raw: string): Promise<boolean> {
-    const patience = { connectionTimeout: TRY_MS_MAX, greetingTimeout: TRY_MS_MAX, socketTimeout: TRY_MS_MAX };
+    const timeouts = { connectionTimeout: TRY_MS_MAX, greetingTimeout: TRY_MS_MAX, socketTimeout: TRY_MS_MAX };
     const transport = createTransport({
       host: '127.0.0.1',
       port,
       secure: false,
       ignoreTLS: true,
       name: 'mail.b.example',
-      ...patience,
+      ...timeouts,
     });
     try {
       return (await transport.sendMail({ envelope: { from: 'a@b.example', to: this.alias }, raw })).response.startsWith(

@@ -16,7 +16,7 @@ const AFTER = 5 * DESTINATIONS;
 const SPREAD_MS_MAX = 3_000;
 
 /** Timeouts of a round on a quiet machine, for steps that should take seconds. */
-export interface Patience {
+export interface TimeLimits {
   acceptMs: number;
   settleMs: number;
 }
@@ -36,7 +36,7 @@ export class Round {
     private readonly kinds: readonly FaultKind[],
     private readonly dice: Seeded,
     private readonly isShort: boolean,
-    private readonly patience: Patience,
+    private readonly timeLimits: TimeLimits,
   ) {}
 
   async run(): Promise<RoundResult> {
@@ -57,10 +57,10 @@ export class Round {
       await this.accepted(load, AFTER);
       await Promise.all([
         ...[load, ...fleet.bursts].map((one) => this.stopped(one)),
-        fleet.mail?.stop(this.patience.acceptMs * this.pace()),
+        fleet.mail?.stop(this.timeLimits.acceptMs * this.pace()),
       ]);
-      await fleet.settled(this.patience.settleMs * this.pace());
-      const mail = (await fleet.mail?.verdict(this.patience.settleMs, this.pace())) ?? null;
+      await fleet.settled(this.timeLimits.settleMs * this.pace());
+      const mail = (await fleet.mail?.verdict(this.timeLimits.settleMs, this.pace())) ?? null;
       const arrivals = [...strays, ...(await fleet.collect())].filter(({ destination }) => destination < DESTINATIONS);
       const evidence: RoundEvidence = {
         faults,
@@ -101,19 +101,19 @@ export class Round {
     await Promise.race([
       load.reached(load.accepted + more),
       load.ended(),
-      sleep(this.patience.acceptMs * this.pace(), undefined, { ref: false }),
+      sleep(this.timeLimits.acceptMs * this.pace(), undefined, { ref: false }),
     ]);
   }
 
   /** Stops the load. Messages in flight are accepted, or abandoned at the timeout. */
   private async stopped(load: Load): Promise<void> {
-    const late = setTimeout(() => load.abandon(), this.patience.acceptMs * this.pace());
+    const late = setTimeout(() => load.abandon(), this.timeLimits.acceptMs * this.pace());
     await load.stop();
     clearTimeout(late);
   }
 
   private async everybodyUp(): Promise<void> {
-    await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.patience.acceptMs * this.pace());
+    await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.timeLimits.acceptMs * this.pace());
   }
 
   /** Pace of the machine since the round began. */

@@ -43,7 +43,7 @@ export interface Results {
 }
 
 const ROUNDS_PER_FLEET = 12;
-const PATIENCE = { acceptMs: 120_000, settleMs: 120_000 };
+const TIME_LIMITS = { acceptMs: 120_000, settleMs: 120_000 };
 const DEBTS_MS_MAX = 240_000;
 const MINUTE_MS = 60_000;
 
@@ -105,7 +105,7 @@ export class Run {
         error: null,
       };
       try {
-        done.verdict = (await new Round(this.fleet, chosen, dice, isShort, PATIENCE).run()).verdict;
+        done.verdict = (await new Round(this.fleet, chosen, dice, isShort, TIME_LIMITS).run()).verdict;
       } catch (error) {
         done.error = error instanceof Error ? error.message : String(error);
       }

@@ -10,7 +10,7 @@ import { complaintsOf, judge } from './verdict.js';
 /** Timeouts for Jest, as a last resort. The timeouts of a round, scaled by the pace of the machine, end earlier. */
 const OPEN_MS_MAX = 120_000 * BUSY_TIMES;
 const ROUND_MS_MAX = 180_000 * BUSY_TIMES;
-const PATIENCE = { acceptMs: 45_000, settleMs: 60_000 };
+const TIME_LIMITS = { acceptMs: 45_000, settleMs: 60_000 };
 /**
  * An open circuit is probed after half a minute, then after one more minute, and then after two more minutes. The test
  * must wait for the second probe.
@@ -36,7 +36,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
       async (names) => {
         const kinds = names.split(' + ').map(kindNamed);
         fleet ??= await Fleet.open(fleetKind, seed);
-        const { evidence, verdict } = await new Round(fleet, kinds, dice, true, PATIENCE)
+        const { evidence, verdict } = await new Round(fleet, kinds, dice, true, TIME_LIMITS)
           .run()
           .catch(async (error: unknown) => {
             await replace();

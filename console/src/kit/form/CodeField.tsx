@@ -2,7 +2,7 @@ import './code-field.css';
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
 import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
-import { tellJsonFault } from './tell-json-fault';
+import { describeJsonFault } from './describe-json-fault';
 
 /** Props of `CodeField`. */
 interface CodeFieldProps {
@@ -79,7 +79,7 @@ export function CodeField({
       <div id={`${id}-hint`}>
         {fault !== null && (
           <p className="code-fault" role="status">
-            ✕ {tellJsonFault(fault)}
+            ✕ {describeJsonFault(fault)}
           </p>
         )}
         {!isReadOnly && (

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { t } from '../messages/t';
 
 /** Additional fields of an error. */
-interface Told {
+interface FaultFields {
   type?: string;
   requestId?: string | null;
   fields?: readonly { path: string; message: string }[];
@@ -12,7 +12,7 @@ interface Told {
 /** Shows the reason of a failure as the service or the browser describes it. Renders nothing without a fault. */
 export function FaultLine({ fault }: { fault: unknown }): ReactNode {
   if (fault === null || fault === undefined) return null;
-  const { type, requestId, fields = [], retryAfterSeconds } = fault as Told;
+  const { type, requestId, fields = [], retryAfterSeconds } = fault as FaultFields;
   return (
     <div className="fault" role="alert">
       <p>{type === 'unreachable' ? t('unreachable') : fault instanceof Error ? fault.message : t('wrong.title')}</p>

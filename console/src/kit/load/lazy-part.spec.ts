@@ -6,10 +6,10 @@ const Shown = (): null => null;
 describe('lazyPart', () => {
   it('retries after failures, and calls `failed` after each of them', async () => {
     let tries = 0;
-    const told: string[] = [];
+    const calls: string[] = [];
     watchLoads({
-      loaded: () => void told.push('loaded'),
-      failed: (isLastTry) => Promise.resolve(void told.push(`failed ${isLastTry}`)),
+      loaded: () => void calls.push('loaded'),
+      failed: (isLastTry) => Promise.resolve(void calls.push(`failed ${isLastTry}`)),
     });
     const part = lazyPart(
       () => ((tries += 1) < 3 ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Shown)),
@@ -20,7 +20,7 @@ describe('lazyPart', () => {
     await part.preload();
 
     expect(tries).toBe(3);
-    expect(told).toEqual(['failed false', 'failed false', 'loaded']);
+    expect(calls).toEqual(['failed false', 'failed false', 'loaded']);
   });
 
   it('fails after the last attempt, and the next call starts over', async () => {

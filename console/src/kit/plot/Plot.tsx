@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, useState } from 'react';
 import { lazyPart } from '../load/lazy-part';
 import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
-import { tellTime } from '../time/format';
+import { formatTime } from '../time/format';
 import { PlotTable } from './PlotTable';
 import type { Plotted } from './series';
 
@@ -26,18 +26,18 @@ interface PlotProps extends Plotted {
 export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onRange }: PlotProps): ReactNode {
   const { language } = usePreferences();
   const [at, setAt] = useState<number | null>(null);
-  const tell = format ?? ((value: number): string => new Intl.NumberFormat(language).format(value));
+  const formatValue = format ?? ((value: number): string => new Intl.NumberFormat(language).format(value));
   const startMs = at === null ? undefined : startsMs[at];
   const value = (values: readonly (number | null)[], index: number): string => {
     const found = values[index] ?? null;
-    return found === null ? '–' : tell(found);
+    return found === null ? '–' : formatValue(found);
   };
   return (
     <figure className="plot">
       <figcaption>
         <strong>{title}</strong>{' '}
         <span className="quiet">
-          {startMs === undefined ? '' : tellTime(new Date(startMs).toISOString(), language).local}
+          {startMs === undefined ? '' : formatTime(new Date(startMs).toISOString(), language).local}
         </span>
       </figcaption>
       <ul className="plot-legend">
@@ -55,7 +55,7 @@ export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onR
           windowMs={windowMs}
           series={series}
           cursorKey={cursorKey}
-          format={tell}
+          format={formatValue}
           onCursor={setAt}
           onRange={onRange}
         />

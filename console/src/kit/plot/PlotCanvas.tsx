@@ -92,7 +92,7 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
         ...axis,
         size: 28,
         space: 64,
-        values: (_plot, splits) => splits.map((seconds) => tellTick(seconds * 1000, now(), language)),
+        values: (_plot, splits) => splits.map((seconds) => formatTick(seconds * 1000, now(), language)),
       },
       {
         ...axis,
@@ -132,7 +132,7 @@ function seriesOf({ label, kind, dash = 'solid' }: Series, stroke: string): uPlo
   return { label, stroke, width: 1, fill: faded(stroke, 45), points: { show: false }, ...(paths && { paths }) };
 }
 
-function tellTick(ms: number, { startsMs, windowMs }: Plotted, language: string): string {
+function formatTick(ms: number, { startsMs, windowMs }: Plotted, language: string): string {
   const spanMs = (startsMs.at(-1) ?? 0) + windowMs - (startsMs[0] ?? 0);
   return new Intl.DateTimeFormat(
     language,
@@ -144,10 +144,10 @@ function useDark(): boolean {
   const [isDark, setDark] = useState(false);
   useEffect(() => {
     const query = matchMedia('(prefers-color-scheme: dark)');
-    const tell = (): void => setDark(query.matches);
-    tell();
-    query.addEventListener('change', tell);
-    return () => query.removeEventListener('change', tell);
+    const update = (): void => setDark(query.matches);
+    update();
+    query.addEventListener('change', update);
+    return () => query.removeEventListener('change', update);
   }, []);
   return isDark;
 }

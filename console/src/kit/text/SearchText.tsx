@@ -7,10 +7,10 @@ import type { Found } from './TextView';
 export function useSearchText(text: string): { found: Found; field: ReactNode } {
   const [wanted, setWanted] = useState('');
   const [at, setAt] = useState(0);
-  const looked = useDeferredValue(wanted);
-  const matches = useMemo(() => findAll(text, looked), [text, looked]);
+  const searched = useDeferredValue(wanted);
+  const matches = useMemo(() => findAll(text, searched), [text, searched]);
   const current = Math.min(at, Math.max(0, matches.length - 1));
-  const found = useMemo(() => ({ matches, length: looked.length, current }), [matches, looked, current]);
+  const found = useMemo(() => ({ matches, length: searched.length, current }), [matches, searched, current]);
   const step = (by: number): void => {
     if (matches.length > 0) setAt((current + by + matches.length) % matches.length);
   };
@@ -36,7 +36,7 @@ export function useSearchText(text: string): { found: Found; field: ReactNode } 
           }
         }}
       />
-      {looked !== '' && (
+      {searched !== '' && (
         <>
           <span role="status" className="quiet">
             {matches.length === 0

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import { usePreferences } from '../preferences';
-import { tellTime } from './format';
+import { formatTime } from './format';
 
 /**
  * Time in the user's time zone, and in UTC on hover. `isShort` omits the day if it is today, and otherwise the year.
  */
 export function Time({ at, isShort = false }: { at: string; isShort?: boolean }): ReactNode {
-  const { local, short, near, utc } = tellTime(at, usePreferences().language);
+  const { local, short, near, utc } = formatTime(at, usePreferences().language);
   if (isShort)
     return (
       <time dateTime={at} title={utc}>

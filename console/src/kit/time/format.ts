@@ -1,5 +1,5 @@
 /** A time formatted in the user's time zone and in UTC. */
-export interface ToldTime {
+export interface FormattedTime {
   local: string;
   /** Local time without the day, for narrow screens. */
   short: string;
@@ -9,7 +9,7 @@ export interface ToldTime {
 }
 
 /** Formats a time with seconds in the user's time zone, and in UTC for comparison with logs. */
-export function tellTime(iso: string, language: string, timeZone?: string): ToldTime {
+export function formatTime(iso: string, language: string, timeZone?: string): FormattedTime {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return { local: iso, short: iso, near: iso, utc: iso };
   const { local, short, near } = formatsOf(language, timeZone);
@@ -59,14 +59,14 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 ];
 
 /** Formats a relative time, in the past or future: `3 minutes ago`. */
-export function tellDistance(iso: string, nowMs: number, language: string): string {
+export function formatDistance(iso: string, nowMs: number, language: string): string {
   const seconds = Math.round((new Date(iso).getTime() - nowMs) / 1000);
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(seconds / size), unit);
 }
 
 /** Formats a duration in the largest unit that is not less than one: `42 ms`, `1.5 s`. */
-export function tellDuration(ms: number, language: string): string {
+export function formatDuration(ms: number, language: string): string {
   const [value, unit]: [number, string] =
     ms < 1000
       ? [ms, 'ms']

@@ -21,7 +21,7 @@ export class KeyUsage implements OnApplicationShutdown {
     if (this.pending.size < PENDING_MAX || this.pending.has(use.keyId)) this.pending.set(use.keyId, use);
   }
 
-  @Every(WRITE_PERIOD_MS, { name: 'KeyUsage' })
+  @Every(WRITE_PERIOD_MS, { name: 'Key usage' })
   async write(): Promise<void> {
     const writing = this.pending;
     if (writing.size === 0) return;

@@ -113,8 +113,8 @@ export class MembersService {
   /**
    * Returns at most `countMax` recipients of notices for the organization: the admins, and `email` if it is a member.
    */
-  toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]> {
-    return this.store.toBeTold(organizationId, email, countMax);
+  listGrantNoticeRecipients(organizationId: Id, email: string, countMax: number): Promise<string[]> {
+    return this.store.listGrantNoticeRecipients(organizationId, email, countMax);
   }
 
   signedIn(organizationId: Id, memberId: Id): Promise<void> {

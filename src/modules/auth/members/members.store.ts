@@ -82,8 +82,8 @@ const OF_EMAIL: Statement = {
     order by o.name, o.id`,
 };
 
-const TO_BE_TOLD: Statement = {
-  name: 'members.to_be_told',
+const GRANT_NOTICE_RECIPIENTS: Statement = {
+  name: 'members.grant_notice_recipients',
   // Uses the index `members_pkey`.
   text: `
     select email from members where organization_id = $1::uuid and removed_at is null and (role = 'admin' or email = $2)
@@ -142,10 +142,10 @@ export class MembersStore {
   }
 
   /** Returns the addresses of the admins and of the given member, who comes first. */
-  async toBeTold(organizationId: Id, email: string, rowsMax: number): Promise<string[]> {
-    return (await this.database.query<{ email: string }>(TO_BE_TOLD, [organizationId, email, rowsMax])).map(
-      (row) => row.email,
-    );
+  async listGrantNoticeRecipients(organizationId: Id, email: string, rowsMax: number): Promise<string[]> {
+    return (
+      await this.database.query<{ email: string }>(GRANT_NOTICE_RECIPIENTS, [organizationId, email, rowsMax])
+    ).map((row) => row.email);
   }
 
   async signedIn(organizationId: Id, id: Id): Promise<void> {

@@ -25,7 +25,7 @@ export class OrganizationErasure {
     notifications.on('organization', () => jobs.wake(this));
   }
 
-  @Every(EVERY_MS, { name: 'OrganizationErasure' })
+  @Every(EVERY_MS, { name: 'Organization erasure' })
   async eraseRemoved(): Promise<LoopDelay> {
     const waiting = await this.store.toErase();
     for (const id of waiting) {

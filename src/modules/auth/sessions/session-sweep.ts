@@ -9,7 +9,7 @@ const EVERY_MS = 3_600_000;
 export class SessionSweep {
   constructor(private readonly sessions: SessionsStore) {}
 
-  @Every(EVERY_MS, { name: 'SessionSweep', removesByAge: true })
+  @Every(EVERY_MS, { name: 'Session sweep', removesByAge: true })
   async sweep(): Promise<void> {
     await this.sessions.purge();
   }

@@ -36,15 +36,15 @@ export class ApplicationErasures {
   async preview(range: ErasureRange): Promise<ErasurePreview> {
     const { environmentId } = range;
     const found: ErasurePreview = { messages: 0, attempts: 0, isCapped: false };
-    for (let looked = 0, { beforeId } = range; ;) {
+    for (let scanned = 0, { beforeId } = range; ;) {
       const messages = stretchOf(await this.store.page({ ...range, beforeId }, MESSAGES_MAX));
       const last = messages.at(-1);
       if (last === undefined) return found;
-      if (looked >= PREVIEW_MAX) return { ...found, isCapped: true };
+      if (scanned >= PREVIEW_MAX) return { ...found, isCapped: true };
       const events = await this.store.events(environmentId, messages);
       found.messages += messages.filter(({ isErased }) => !isErased).length;
       found.attempts += events.length === 0 ? 0 : await this.store.countExcerpts(environmentId, events);
-      looked += messages.length + events.length;
+      scanned += messages.length + events.length;
       beforeId = last.id;
     }
   }

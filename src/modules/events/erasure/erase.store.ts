@@ -41,7 +41,7 @@ const ERASE_EVENT: Statement = {
 };
 
 /** Uses the index requests_duplicate_of_idx in each partition. A request whose body is missing is treated as erased. */
-const ERASE_REPEATS: Statement = {
+const ERASE_DUPLICATES: Statement = {
   name: 'erase_repeats',
   text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2`,
 };
@@ -75,7 +75,7 @@ export class EraseStore {
   async event(environmentId: number, id: Id): Promise<void> {
     // Erases duplicates first. If the process stops before the next statement, the event is not marked as erased. The
     // erasure can then be requested again.
-    await this.database.queryPrepared(ERASE_REPEATS, [environmentId, id]);
+    await this.database.queryPrepared(ERASE_DUPLICATES, [environmentId, id]);
     await this.database.queryPrepared(ERASE_EVENT, [environmentId, id]);
   }
 

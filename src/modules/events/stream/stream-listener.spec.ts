@@ -53,13 +53,13 @@ describe('StreamListener', () => {
   it('has no room for a client that does not read, and buffers little for it', async () => {
     const { listener, answered, end } = await connected();
     answered.pause();
-    let told = 0;
-    while (listener.hasRoom && told < 1_000_000) {
+    let sent = 0;
+    while (listener.hasRoom && sent < 1_000_000) {
       listener.begin(POSITION);
-      told += 1;
+      sent += 1;
     }
 
-    expect(told).toBeLessThan(1_000_000);
+    expect(sent).toBeLessThan(1_000_000);
     await end();
   });
 });

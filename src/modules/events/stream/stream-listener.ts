@@ -83,7 +83,7 @@ export class StreamListener {
     this.write('ready', at, {});
   }
 
-  tell(row: ChangeRow, place: StreamPosition): void {
+  sendChange(row: ChangeRow, place: StreamPosition): void {
     if (this.matches(row)) this.write(KIND_NAMES[row.kind] ?? '', place, presentChange(row));
   }
 

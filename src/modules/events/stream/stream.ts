@@ -143,7 +143,7 @@ export class EventStream implements OnModuleDestroy {
       // Another iteration may have replaced this one while it was reading.
       if (this.position !== at) return false;
       if (changes.isOther) return this.skipToNow(at, 'storage');
-      for (const listener of this.listening) this.tellAll(listener, changes);
+      for (const listener of this.listening) this.sendAll(listener, changes);
       this.position = at = changes.through;
       if (changes.isEnd) return true;
     }
@@ -173,7 +173,7 @@ export class EventStream implements OnModuleDestroy {
       }
       // The client's position comes from another process that has read further than this process.
       if (at.xid >= until.xid) return;
-      for (const row of changes.rows) listener.tell(row, placeOf(row, changes));
+      for (const row of changes.rows) listener.sendChange(row, placeOf(row, changes));
       listener.rowsBehind += changes.rows.length;
       listener.at = changes.isEnd ? until : changes.through;
     }
@@ -205,7 +205,7 @@ export class EventStream implements OnModuleDestroy {
   }
 
   /** Sends changes to a client. A client that does not read fast enough moves to `behind` and is served separately. */
-  private tellAll(listener: StreamListener, changes: Changes): void {
+  private sendAll(listener: StreamListener, changes: Changes): void {
     let at = changes.from;
     for (const row of changes.rows) {
       if (row.environmentId !== listener.environmentId) continue;
@@ -216,7 +216,7 @@ export class EventStream implements OnModuleDestroy {
         return;
       }
       at = placeOf(row, changes);
-      listener.tell(row, at);
+      listener.sendChange(row, at);
     }
   }
 

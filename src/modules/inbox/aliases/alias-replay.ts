@@ -99,17 +99,17 @@ export class AliasReplay {
     routes: AliasRoutes,
   ): Promise<{ scanned: number; excluded: number; sent: Redelivered[][]; last: Id | null }> {
     const hasFilters = routes.routes.some(({ filter }) => filter !== null);
-    const looked = { scanned: 0, excluded: 0, sent: [] as Redelivered[][], last: null as Id | null };
+    const page = { scanned: 0, excluded: 0, sent: [] as Redelivered[][], last: null as Id | null };
     const step = hasFilters ? MESSAGES_WITH_BODIES : MESSAGES_MAX;
     for (let seen = 0; seen < MESSAGES_MAX; seen += step) {
-      const rows = await this.received.page({ ...range, beforeId: looked.last ?? range.beforeId }, step, hasFilters);
+      const rows = await this.received.page({ ...range, beforeId: page.last ?? range.beforeId }, step, hasFilters);
       for (const row of rows.filter(({ inStatus }) => inStatus)) {
         const targets = await this.targetsOf(row, routes);
-        looked.scanned += 1;
-        if (targets === null) looked.excluded += 1;
+        page.scanned += 1;
+        if (targets === null) page.excluded += 1;
         // Messages are read newest first, and the result is oldest first.
         else
-          looked.sent.unshift(
+          page.sent.unshift(
             targets.map((targetId) => ({
               eventId: row.id,
               expiresOn: row.expiresOn,
@@ -118,10 +118,10 @@ export class AliasReplay {
             })),
           );
       }
-      looked.last = rows.length === step ? (rows.at(-1)?.id ?? null) : null;
-      if (looked.last === null) break;
+      page.last = rows.length === step ? (rows.at(-1)?.id ?? null) : null;
+      if (page.last === null) break;
     }
-    return looked;
+    return page;
   }
 
   /** Returns null for a message that is never sent again, or whose destinations are unknown after a filter timeout. */

@@ -9,7 +9,7 @@ const EVERY_MS = 3_600_000;
 export class AliasSweep {
   constructor(private readonly store: AliasesStore) {}
 
-  @Every(EVERY_MS, { name: 'AliasSweep', runsOn: 'worker', removesByAge: true })
+  @Every(EVERY_MS, { name: 'Alias sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<void> {
     await this.store.forget();
   }

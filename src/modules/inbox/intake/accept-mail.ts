@@ -93,7 +93,7 @@ export class AcceptMail {
     const outcomes = await this.once(rows, () =>
       bytes.whole === null ? this.storeLarge(rows, bytes) : this.group.add(rows),
     );
-    return this.told(rows, outcomes);
+    return this.settle(rows, outcomes);
   }
 
   private async rowOf(
@@ -152,7 +152,7 @@ export class AcceptMail {
     return stored;
   }
 
-  private told(rows: readonly NewMessage[], outcomes: RowOutcomes): SmtpAnswer {
+  private settle(rows: readonly NewMessage[], outcomes: RowOutcomes): SmtpAnswer {
     for (const outcome of outcomes) this.metrics.became(outcome ?? 'stored', 1);
     if (outcomes.every((outcome) => outcome === 'gone')) return ANSWERS.unknown;
     const stored = rows.filter((_, i) => outcomes[i] === null);

@@ -7,7 +7,7 @@ import { messageForAgent } from './message-for-agent.js';
 
 const ADDRESS = 'support.acme@in.example.com';
 const WAIT_SECONDS_MAX = 25;
-const LOOKED_AT = 100;
+const SCANNED_MAX = 100;
 const FOUND_MAX = 5;
 const STRANGERS = ['data[].from', 'data[].subject', 'data[].message_id'];
 
@@ -78,7 +78,7 @@ export class InboxTools extends AgentTools {
       title: 'Wait for a message',
       description:
         `Waits up to ${WAIT_SECONDS_MAX} s for matching mail to an alias, quarantined too (\`state\`). Its text: get_message. Without \`since\` only new mail: ` +
-        `note the time before you trigger it. Empty \`data\`: call again with the returned \`since\`. Examines the newest ${LOOKED_AT}.`,
+        `note the time before you trigger it. Empty \`data\`: call again with the returned \`since\`. Examines the newest ${SCANNED_MAX}.`,
       input: z.object({
         alias,
         ...FILTERS,
@@ -90,7 +90,7 @@ export class InboxTools extends AgentTools {
         const start = given ?? this.clock.now().toISOString();
         const isFitting = fitting({ from, subject });
         const found = await api.until(seconds, async () => {
-          const { data } = await api.get(apiPath`/v1/aliases/${address}/messages`, { limit: LOOKED_AT });
+          const { data } = await api.get(apiPath`/v1/aliases/${address}/messages`, { limit: SCANNED_MAX });
           // The author and subject of a message are unknown until it has been read.
           const all = (data as Listed[]).filter(
             (each) => each.state !== 'received' && Date.parse(each.received_at) >= Date.parse(start) && isFitting(each),

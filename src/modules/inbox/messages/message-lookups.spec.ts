@@ -1,10 +1,10 @@
 import { NameRecords } from '#egress/name-records.js';
-import { ToldRecords } from '../../../../test/support/told-records.js';
+import { FixedRecords } from '../../../../test/support/fixed-records.js';
 import { MessageLookups } from './message-lookups.js';
 
 describe('MessageLookups', () => {
   it('sends a repeated query once, also for both address types', async () => {
-    const records = new ToldRecords({ 'A a.example': ['192.0.2.1'], 'AAAA a.example': ['2001:db8::1'] });
+    const records = new FixedRecords({ 'A a.example': ['192.0.2.1'], 'AAAA a.example': ['2001:db8::1'] });
     const lookups = new MessageLookups(records, 'test');
 
     const found = [await lookups.resolve('a.example', 'A'), await lookups.resolve('A.example', 'AAAA')];
@@ -13,7 +13,7 @@ describe('MessageLookups', () => {
   });
 
   it('sends no query after the first 120', async () => {
-    const records = new ToldRecords({});
+    const records = new FixedRecords({});
     const lookups = new MessageLookups(records, 'test');
 
     const codes = await Promise.all(
@@ -56,7 +56,7 @@ describe('MessageLookups', () => {
       '2001:0db8:0000:0000:0000:0000:cafe:babe',
     ],
   ])('%s is asked of %s', async (name, address) => {
-    const records = new ToldRecords({ [`PTR ${address}`]: ['mail.example'] });
+    const records = new FixedRecords({ [`PTR ${address}`]: ['mail.example'] });
 
     expect(await new MessageLookups(records, 'test').resolve(name, 'PTR')).toEqual(['mail.example']);
   });

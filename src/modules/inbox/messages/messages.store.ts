@@ -44,7 +44,7 @@ export interface MessageRange {
 }
 
 /** Maximum number of messages that a filtered page scans. */
-const LOOKED_MAX = 2_000;
+const SCANNED_MAX = 2_000;
 
 const ROW = `
   m.id, m.state, m.reason, m.message_id as "messageId", m.envelope_from as "envelopeFrom", m.detail->>'from' as sender, m.subject, m.auth, m.received_at as "receivedAt"`;
@@ -60,14 +60,14 @@ const FOUND: Statement = {
   name: 'inbox_found',
   text: `
     select * from (
-      select ${ROW}, row_number() over (order by m.id desc) = ${LOOKED_MAX} as "isLast",
+      select ${ROW}, row_number() over (order by m.id desc) = ${SCANNED_MAX} as "isLast",
              ($5::text is null or m.state = $5) and ($6::text is null or lower(m.from_address) = $6
                or lower(m.envelope_from) = $6) as "isWanted"
       from (
         select * from inbox_messages where environment_id = $1 and alias_id = $2 and id < $3 and id >= $4
-          order by id desc limit ${LOOKED_MAX}
+          order by id desc limit ${SCANNED_MAX}
       ) m
-    ) looked
+    ) scanned
     where "isWanted" or "isLast" order by id desc`,
 };
 
@@ -150,8 +150,14 @@ export class MessagesStore {
       state ?? null,
       from?.toLowerCase() ?? null,
     ];
-    const looked = await this.database.readPrepared<MessageRow & { isWanted: boolean; isLast: boolean }>(FOUND, values);
-    return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
+    const scanned = await this.database.readPrepared<MessageRow & { isWanted: boolean; isLast: boolean }>(
+      FOUND,
+      values,
+    );
+    return {
+      rows: scanned.filter(({ isWanted }) => isWanted),
+      floor: scanned.find(({ isLast }) => isLast)?.id ?? null,
+    };
   }
 
   /** Returns null if the alias has no such message. `isInTransaction` includes the caller's uncommitted changes. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { hasPythonModules, hasTool } from '../../../../test/support/optional-tools.js';
-import { type Told, ToldRecords } from '../../../../test/support/told-records.js';
+import { type RecordsByName, FixedRecords } from '../../../../test/support/fixed-records.js';
 import { authenticate } from './authentication.js';
 import { verifySignatures } from './signatures.js';
 
@@ -33,9 +33,9 @@ async function signed(from: string, domains: readonly string[], headers: Record<
 
 function check(
   raw: Buffer,
-  told: Told,
+  dns: RecordsByName,
   { mailFrom = 'bounce@other.example', clientIp = '192.0.2.1' } = {},
-  records = new ToldRecords(told),
+  records = new FixedRecords(dns),
 ) {
   return authenticate(
     { environmentId: 1, raw, clientIp, helo: 'mail.other.example', mailFrom, ownName: 'mx.in.example' },
@@ -44,8 +44,8 @@ function check(
   );
 }
 
-const key = (domain: string): Told => ({ [`TXT s._domainkey.${domain}`]: [KEY] });
-const dmarc = (domain: string, tags: string): Told => ({ [`TXT _dmarc.${domain}`]: [`v=DMARC1; ${tags}`] });
+const key = (domain: string): RecordsByName => ({ [`TXT s._domainkey.${domain}`]: [KEY] });
+const dmarc = (domain: string, tags: string): RecordsByName => ({ [`TXT _dmarc.${domain}`]: [`v=DMARC1; ${tags}`] });
 
 describe('the authentication of a message', () => {
   it.each<[string, string, string[], string, string]>([
@@ -65,9 +65,9 @@ describe('the authentication of a message', () => {
     ],
     ['nobody', 'ada@b.example', [], 'p=reject', 'fail'],
   ])('signed by %s: DMARC', async (_who, from, domains, tags, expected) => {
-    const told = { ...Object.assign({}, ...domains.map(key)), ...dmarc('b.example', tags) } as Told;
+    const dns = { ...Object.assign({}, ...domains.map(key)), ...dmarc('b.example', tags) } as RecordsByName;
 
-    const verdicts = await check(await signed(from, domains), told);
+    const verdicts = await check(await signed(from, domains), dns);
 
     expect([verdicts.dmarc, verdicts.dmarcPolicy]).toEqual([expected, /p=(\w+)/.exec(tags)?.[1]]);
     expect(verdicts.dkim).toBe(domains.length === 0 ? 'none' : 'pass');
@@ -75,16 +75,16 @@ describe('the authentication of a message', () => {
 
   it('SPF applies to the envelope, and aligns by its domain', async () => {
     const raw = await signed('ada@b.example', []);
-    const told = {
+    const dns = {
       ...dmarc('b.example', 'p=reject'),
       'TXT mail.b.example': ['v=spf1 ip4:192.0.2.0/24 -all'],
       'TXT other.example': ['v=spf1 ip4:192.0.2.1 -all'],
     };
 
     const [own, strangers, wrong] = [
-      await check(raw, told, { mailFrom: 'x@mail.b.example' }),
-      await check(raw, told),
-      await check(raw, told, { mailFrom: 'x@mail.b.example', clientIp: '198.51.100.1' }),
+      await check(raw, dns, { mailFrom: 'x@mail.b.example' }),
+      await check(raw, dns),
+      await check(raw, dns, { mailFrom: 'x@mail.b.example', clientIp: '198.51.100.1' }),
     ];
 
     expect([own.spf, own.dmarc, strangers.spf, strangers.dmarc, wrong.spf, wrong.dmarc]).toEqual([
@@ -158,7 +158,7 @@ describe('the authentication of a message', () => {
         mailFrom: '',
         ownName: 'mx.in.example',
       },
-      new ToldRecords(dmarc('b.example', 'p=reject')),
+      new FixedRecords(dmarc('b.example', 'p=reject')),
       async () => ({ dkim: [], arc: 'none', from: [`ada@${long}.example`, 'ada@b.example'], fromFields: 1 }),
     );
 
@@ -182,7 +182,7 @@ describe('the authentication of a message', () => {
     it.each<
       [
         string,
-        { domains: string[]; silent: string[]; from?: string; mailFrom?: string; told?: Told; tags?: string },
+        { domains: string[]; silent: string[]; from?: string; mailFrom?: string; dns?: RecordsByName; tags?: string },
         Record<string, unknown>,
       ]
     >([
@@ -227,7 +227,7 @@ describe('the authentication of a message', () => {
           domains: [],
           silent: ['TXT in.b.example'],
           mailFrom: 'x@b.example',
-          told: { 'TXT b.example': ['v=spf1 include:in.b.example -all'] },
+          dns: { 'TXT b.example': ['v=spf1 include:in.b.example -all'] },
         },
         { spf: 'temperror', dmarc: 'temperror' },
       ],
@@ -237,7 +237,7 @@ describe('the authentication of a message', () => {
           domains: [],
           silent: ['A mx.b.example', 'AAAA mx.b.example'],
           mailFrom: 'x@b.example',
-          told: { 'TXT b.example': ['v=spf1 mx -all'], 'MX b.example': ['10 mx.b.example'] },
+          dns: { 'TXT b.example': ['v=spf1 mx -all'], 'MX b.example': ['10 mx.b.example'] },
         },
         { spf: 'temperror', dmarc: 'temperror' },
       ],
@@ -247,7 +247,7 @@ describe('the authentication of a message', () => {
           domains: [],
           silent: ['MX b.example'],
           mailFrom: 'x@b.example',
-          told: { 'TXT b.example': ['v=spf1 mx -all'] },
+          dns: { 'TXT b.example': ['v=spf1 mx -all'] },
         },
         { spf: 'temperror', dmarc: 'temperror' },
       ],
@@ -273,18 +273,18 @@ describe('the authentication of a message', () => {
       ],
       [
         'not for a key that does not exist',
-        { domains: ['b.example'], silent: [], told: { 'TXT s._domainkey.b.example': [] } },
+        { domains: ['b.example'], silent: [], dns: { 'TXT s._domainkey.b.example': [] } },
         { dkim: 'neutral', dmarc: 'fail', dmarcPolicy: 'reject' },
       ],
     ])(
       '%s',
-      async (_what, { domains, silent, from = 'ada@b.example', mailFrom, told = {}, tags = 'p=reject' }, expected) => {
+      async (_what, { domains, silent, from = 'ada@b.example', mailFrom, dns = {}, tags = 'p=reject' }, expected) => {
         const records = {
           ...Object.assign({}, ...domains.map(key)),
           ...dmarc('b.example', tags),
-          ...told,
+          ...dns,
           ...Object.fromEntries(silent.map((name) => [name, 'silent'])),
-        } as Told;
+        } as RecordsByName;
 
         expect(
           await check(await signed(from, domains), records, mailFrom === undefined ? {} : { mailFrom }),
@@ -297,7 +297,7 @@ describe('the authentication of a message', () => {
       const [own = ''] = /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/.exec(raw.toString('latin1')) ?? [];
       const forged = own.replace('d=evil.example', 'd=b.example');
       const rest = raw.toString('latin1').replace(own, '');
-      const told = { ...dmarc('b.example', 'p=reject'), ...key('evil.example') };
+      const dns = { ...dmarc('b.example', 'p=reject'), ...key('evil.example') };
       const seals = Array.from(
         { length: 40 },
         (_, i) => `ARC-Seal: i=${i + 1}; a=rsa-sha256; d=evil.example; s=a${i}; cv=none; b=x\r\n`,
@@ -309,7 +309,7 @@ describe('the authentication of a message', () => {
           `${seals}${forged}${rest}`,
           `${far}${forged}${rest}`,
           `${Array.from({ length: 30 }, (_, i) => own.replace('s=s;', `s=s${i};`)).join('')}${forged}${rest}`,
-        ].map((text) => check(Buffer.from(text, 'latin1'), told)),
+        ].map((text) => check(Buffer.from(text, 'latin1'), dns)),
       );
 
       expect(verdicts.map((each) => each.dmarc)).toEqual(['fail', 'fail', 'fail']);
@@ -322,14 +322,14 @@ describe('the authentication of a message', () => {
           Array.from({ length: 10 }, (__, j) => `${j} h${i}-${j}.evil.example`),
         ]),
       );
-      const told = {
+      const dns = {
         ...many,
         'TXT evil.example': [`v=spf1 ${Array.from({ length: 10 }, (_, i) => `mx:m${i}.evil.example`).join(' ')} -all`],
         ...dmarc('b.example', 'p=reject'),
       };
       const signatures = Array.from({ length: 20 }, (_, i) => `d${i}.evil.example`);
 
-      const verdicts = await check(await signed('ada@b.example', signatures), told, { mailFrom: 'x@evil.example' });
+      const verdicts = await check(await signed('ada@b.example', signatures), dns, { mailFrom: 'x@evil.example' });
 
       expect(verdicts).toMatchObject({ dmarc: 'fail', dmarcPolicy: 'reject' });
     });
@@ -339,11 +339,11 @@ describe('the authentication of a message', () => {
         'ARC-Seal: i=1; a=rsa-sha256; d=list.example; s=arc; cv=none; b=AAAA\r\nARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=list.example; s=arc; h=from:to; bh=AAAA; b=AAAA\r\n' +
         'ARC-Authentication-Results: i=1; mx.list.example; dkim=pass\r\n';
       const raw = Buffer.concat([Buffer.from(chain), await signed('ada@b.example', ['b.example'])]);
-      const told = { ...key('b.example'), ...dmarc('b.example', 'p=reject') };
+      const dns = { ...key('b.example'), ...dmarc('b.example', 'p=reject') };
 
       const [silent, absent] = [
-        await check(raw, { ...told, 'TXT arc._domainkey.list.example': 'silent' }),
-        await check(raw, told),
+        await check(raw, { ...dns, 'TXT arc._domainkey.list.example': 'silent' }),
+        await check(raw, dns),
       ];
 
       expect([silent.arc, silent.dmarc, absent.arc, absent.dmarc]).toEqual(['temperror', 'pass', 'fail', 'pass']);
@@ -351,7 +351,7 @@ describe('the authentication of a message', () => {
   });
 
   it('sends no query for names that are not in DNS (RFC 6761)', async () => {
-    const records = new ToldRecords({});
+    const records = new FixedRecords({});
 
     const verdicts = await check(
       await signed('me@simulator.localhost', []),
@@ -375,7 +375,7 @@ describe('the authentication of a message', () => {
         .replace(/bh=[^;]+;/, `bh=${bodyHash};`)
         .replace(/q=dns/, `l=${i % 14}; q=dns`),
     ).join('');
-    const records = new ToldRecords({});
+    const records = new FixedRecords({});
 
     const verdicts = await check(
       Buffer.concat([Buffer.from(many), await signed('ada@b.example', [])]),

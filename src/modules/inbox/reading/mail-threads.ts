@@ -42,7 +42,7 @@ const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
 /** Maximum wait for a free thread. The wait and the calls together stay within the lease of the message. */
-const PATIENCE_MS = 60_000;
+const WAIT_MS_MAX = 60_000;
 
 /** Runs parsing on threads. Limits each call, so that a harmful message affects only its own call. Idle threads end. */
 @Injectable()
@@ -75,7 +75,7 @@ export class MailThreads implements OnApplicationShutdown {
 
   /** Reads signatures and contents in one call, or in two if that call fails. Throws 503 if no thread is free. */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
-    const untilMs = performance.now() + PATIENCE_MS;
+    const untilMs = performance.now() + WAIT_MS_MAX;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
     if (both.kind === 'read') return both;
     // If one of the two parts exceeded its time or memory, the other part may still succeed.

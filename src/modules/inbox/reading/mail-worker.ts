@@ -37,8 +37,8 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
     case 'read':
       return {
         kind: 'read',
-        signatures: await told(verifySignatures(raw, call.keys)),
-        message: await told(parseMessage(raw)),
+        signatures: await withFault(verifySignatures(raw, call.keys)),
+        message: await withFault(parseMessage(raw)),
       };
     case 'attachment':
       return { kind: 'attachment', attachment: await attachmentOf(raw, call.index) };
@@ -48,7 +48,7 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
 }
 
 /** Returns a failure as a value, because a failure of one part must not affect the other part. */
-function told<A>(reading: Promise<A>): Promise<Read<A>> {
+function withFault<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }
 

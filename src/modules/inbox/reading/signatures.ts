@@ -8,7 +8,7 @@ const { arc, dkimVerify } = loadSignatureChecks();
 /** DNS answers for keys, by name. A key without an entry exceeded the limits of its message and was never looked up. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
-export interface LookedAt {
+export interface CheckedSignature {
   /** Identifies the signature for DMARC. */
   id: string;
   domain: string;
@@ -18,7 +18,7 @@ export interface LookedAt {
 
 /** Results that depend only on the bytes of the message and the keys. */
 export interface Signatures {
-  dkim: LookedAt[];
+  dkim: CheckedSignature[];
   arc: AuthVerdict;
   /** Addresses of all From headers, as DMARC reads them, and the number of these headers. */
   from: string[];

@@ -8,7 +8,7 @@ import type { Sql, TargetPath, Targets } from './scene.js';
 import { destinationAt, expectStatus, WITHIN_MS } from './scene.js';
 
 /** Payload of a system event. */
-export interface Told {
+export interface SystemEventPayload {
   type: string;
   timestamp: string;
   data: {
@@ -22,17 +22,21 @@ export interface Told {
 }
 
 /** Destination and target of an environment's system events. */
-export interface Ear {
+export interface SystemEventTarget {
   destination: string;
   target: TargetPath;
   /** Returns the system events of a type received so far. The signature and the schema of each are verified. */
-  heard(type: string): Told[];
+  received(type: string): SystemEventPayload[];
   /** Waits until the received events satisfy `isEnough`, and returns them. */
-  hears(type: string, isEnough?: (told: Told[]) => boolean, withinMs?: number): Promise<Told[]>;
+  waitFor(
+    type: string,
+    isEnough?: (payload: SystemEventPayload[]) => boolean,
+    withinMs?: number,
+  ): Promise<SystemEventPayload[]>;
 }
 
 /** Creates a destination and makes it the system destination. */
-export async function listen(server: PosthornServer, targets: Targets): Promise<Ear> {
+export async function listen(server: PosthornServer, targets: Targets): Promise<SystemEventTarget> {
   const target = targets.open();
   const destination = await destinationAt(server, target.url, { name: 'Ops' });
   expectStatus(await server.api('PATCH', '/v1/org', { system_destination: destination }), 200);
@@ -40,22 +44,23 @@ export async function listen(server: PosthornServer, targets: Targets): Promise<
     secret: string;
   };
   const check = await checkOf(server);
-  const heard = (type: string): Told[] =>
+  const received = (type: string): SystemEventPayload[] =>
     target
       .posts()
       .map((post) => verified(post, secret, check))
-      .filter((told) => told.type === type);
+      .filter((payload) => payload.type === type);
   return {
     destination,
     target,
-    heard,
-    hears: (type, isEnough = (told) => told.length > 0, withinMs = WITHIN_MS) =>
-      until(async () => heard(type), isEnough, withinMs),
+    received,
+    waitFor: (type, isEnough = (payload) => payload.length > 0, withinMs = WITHIN_MS) =>
+      until(async () => received(type), isEnough, withinMs),
   };
 }
 
 /** Returns the sum of the counts of all events. */
-export const countOf = (told: readonly Told[]): number => told.reduce((sum, { data }) => sum + data.count, 0);
+export const countOf = (payload: readonly SystemEventPayload[]): number =>
+  payload.reduce((sum, { data }) => sum + data.count, 0);
 
 /** Ends all aggregation windows, so that the next signal of every type is sent at once. */
 export async function endWindows(sql: Sql): Promise<void> {
@@ -63,7 +68,7 @@ export async function endWindows(sql: Sql): Promise<void> {
 }
 
 /** Ends all aggregation windows repeatedly until no signal is pending. */
-export async function allTold(sql: Sql): Promise<void> {
+export async function flushSignals(sql: Sql): Promise<void> {
   const waiting = async (): Promise<unknown[]> => {
     await endWindows(sql);
     return sql.rows('select from system_signals');
@@ -71,28 +76,35 @@ export async function allTold(sql: Sql): Promise<void> {
   await until(waiting, (rows) => rows.length === 0, WITHIN_MS);
 }
 
-function verified({ headers, rawBody }: ReceivedRequest, secret: string, check: (told: Told) => void): Told {
-  const told = new Webhook(secret).verify(rawBody.toString(), headers as Record<string, string>) as Told;
-  check(told);
-  return told;
+function verified(
+  { headers, rawBody }: ReceivedRequest,
+  secret: string,
+  check: (payload: SystemEventPayload) => void,
+): SystemEventPayload {
+  const payload = new Webhook(secret).verify(
+    rawBody.toString(),
+    headers as Record<string, string>,
+  ) as SystemEventPayload;
+  check(payload);
+  return payload;
 }
 
 /** Returns a function that validates events against the schemas that the API publishes. */
-async function checkOf(server: PosthornServer): Promise<(told: Told) => void> {
+async function checkOf(server: PosthornServer): Promise<(payload: SystemEventPayload) => void> {
   const { data } = expectStatus(await server.api('GET', '/v1/system-events'), 200).json;
   const ajv = new Ajv2020.Ajv2020({ allErrors: true, strictRequired: false });
   addFormats.default(ajv);
   const schemas = new Map(
     (data as { type: string; schema: object }[]).map(({ type, schema }) => [type, ajv.compile(schema)]),
   );
-  return (told) => {
-    const validate = schemas.get(told.type);
-    if (!validate) throw new Error(`${told.type} is not in the catalogue.`);
-    if (!validate(told.data))
+  return (payload) => {
+    const validate = schemas.get(payload.type);
+    if (!validate) throw new Error(`${payload.type} is not in the catalogue.`);
+    if (!validate(payload.data))
       throw new Error(
-        `${told.type} breaks its schema: ${JSON.stringify(validate.errors)} ${JSON.stringify(told.data)}`,
+        `${payload.type} breaks its schema: ${JSON.stringify(validate.errors)} ${JSON.stringify(payload.data)}`,
       );
-    if (Object.keys(told).join() !== 'type,timestamp,data')
-      throw new Error(`${told.type} is no Standard Webhooks payload.`);
+    if (Object.keys(payload).join() !== 'type,timestamp,data')
+      throw new Error(`${payload.type} is no Standard Webhooks payload.`);
   };
 }

@@ -1,5 +1,5 @@
 /** Formats a size: `48 kB`. */
-export function tellBytes(bytes: number, language: string): string {
+export function formatBytes(bytes: number, language: string): string {
   const [value, unit] =
     bytes < 1_000 ? [bytes, 'byte'] : bytes < 1_000_000 ? [bytes / 1_000, 'kilobyte'] : [bytes / 1_000_000, 'megabyte'];
   return new Intl.NumberFormat(language, {

@@ -1,14 +1,14 @@
-import { LookupTurns, shareOf } from './lookup-turns.js';
+import { LookupQueue, shareOf } from './lookup-queue.js';
 
-const TURNS = { runningMax: 4, runningOfOneMax: 2, waitingMax: 6, waitingOfOneMax: 5 };
+const QUEUE_LIMITS = { runningMax: 4, runningOfOneMax: 2, waitingMax: 6, waitingOfOneMax: 5 };
 
 function arrange() {
-  const turns = new LookupTurns(TURNS);
+  const queue = new LookupQueue(QUEUE_LIMITS);
   const started: string[] = [];
   const ending = new AbortController();
   const releases = new Map<string, () => void>();
   const take = (share: string, name: string, signal = ending.signal): Promise<string | null> =>
-    turns.take(share, signal).then(
+    queue.take(share, signal).then(
       (release) => {
         started.push(name);
         releases.set(name, release);
@@ -17,18 +17,18 @@ function arrange() {
       (error: Error) => error.message,
     );
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { turns, started, take, release: (name: string) => releases.get(name)?.(), settle, ending };
+  return { queue, started, take, release: (name: string) => releases.get(name)?.(), settle, ending };
 }
 
-describe('LookupTurns', () => {
+describe('LookupQueue', () => {
   it('limits one share, and starts lookups of other shares immediately', async () => {
-    const { turns, started, take, settle } = arrange();
+    const { queue, started, take, settle } = arrange();
 
     for (const name of ['a1', 'a2', 'a3', 'b1']) void take('a'.concat(name === 'b1' ? '!' : ''), name);
     await settle();
 
     expect(started).toEqual(['a1', 'a2', 'b1']);
-    expect(turns.figures()).toEqual({ running: 3, waiting: 1 });
+    expect(queue.figures()).toEqual({ running: 3, waiting: 1 });
   });
 
   it('assigns slots round-robin by share when all are in use', async () => {
@@ -49,14 +49,14 @@ describe('LookupTurns', () => {
   });
 
   it('releases a slot once, however often the release function is called', async () => {
-    const { turns, take, release, settle } = arrange();
+    const { queue, take, release, settle } = arrange();
     await take('a', 'a1');
 
     release('a1');
     release('a1');
     await settle();
 
-    expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+    expect(queue.figures()).toEqual({ running: 0, waiting: 0 });
   });
 
   it('rejects lookups above the maximum of waiting ones, per share and in total', async () => {
@@ -71,7 +71,7 @@ describe('LookupTurns', () => {
   });
 
   it('removes a lookup that waited too long', async () => {
-    const { turns, take, release, settle, ending } = arrange();
+    const { queue, take, release, settle, ending } = arrange();
     const alone = new AbortController();
     for (const name of ['a1', 'a2']) void take('a', name);
     const waiting = take('a', 'a3', alone.signal);
@@ -79,10 +79,10 @@ describe('LookupTurns', () => {
     alone.abort(new Error('too late'));
 
     expect(await waiting).toBe('too late');
-    expect(turns.figures()).toEqual({ running: 2, waiting: 0 });
+    expect(queue.figures()).toEqual({ running: 2, waiting: 0 });
     for (const name of ['a1', 'a2']) release(name);
     await settle();
-    expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+    expect(queue.figures()).toEqual({ running: 0, waiting: 0 });
     ending.abort();
   });
 });

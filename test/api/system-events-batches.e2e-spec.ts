@@ -17,8 +17,17 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
-import { destinationAt, expectStatus, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
-import { allTold, countOf, endWindows, listen } from './telling.js';
+import {
+  destinationAt,
+  expectStatus,
+  openSql,
+  RARE_RETRIES,
+  sendMany,
+  startTargets,
+  uuidOf,
+  WITHIN_MS,
+} from './scene.js';
+import { flushSignals, countOf, endWindows, listen } from './system-event-target.js';
 
 const TYPE: SystemEventType = 'circuit.opened';
 const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-7000-8000-000000000002'] as const;
@@ -274,16 +283,16 @@ describe('sending system events, with workers beside an api process', () => {
     (await sql.rows<{ id: string }>('select id from events where event_type = $1', [TYPE])).map(({ id }) => id);
 
   it('20,000 destinations at once give one event that shows a hundred of them; the api process takes no part', async () => {
-    const ear = await listen(server, targets);
+    const systemTarget = await listen(server, targets);
     await addSignals(sql, 20_000, 1);
 
     const worker = await startWorker();
 
-    const [told] = await ear.hears(TYPE, undefined, 60_000);
-    expect(told?.data).toMatchObject({ count: 20_000, items_truncated: true });
-    expect(told?.data.items).toHaveLength(100);
-    await allTold(sql);
-    expect(ear.heard(TYPE)).toHaveLength(1);
+    const [payload] = await systemTarget.waitFor(TYPE, undefined, 60_000);
+    expect(payload?.data).toMatchObject({ count: 20_000, items_truncated: true });
+    expect(payload?.data.items).toHaveLength(100);
+    await flushSignals(sql);
+    expect(systemTarget.received(TYPE)).toHaveLength(1);
     const count = async ({ url }: PosthornServer): Promise<string | undefined> =>
       /^posthorn_system_events_told_total\{type="circuit.opened"\} (\d+)$/m.exec(
         await (await fetch(`${url}/metrics`)).text(),
@@ -292,21 +301,21 @@ describe('sending system events, with workers beside an api process', () => {
   }, 90_000);
 
   it('two workers send everything once', async () => {
-    const ear = await listen(server, targets);
+    const systemTarget = await listen(server, targets);
     await Promise.all([startWorker(), startWorker()]);
 
     for (let round = 1; round <= 5; round += 1) {
       await addSignals(sql, 10, 7);
-      await allTold(sql);
-      await ear.hears(TYPE, (told) => countOf(told) >= round * 70);
+      await flushSignals(sql);
+      await systemTarget.waitFor(TYPE, (payloads) => countOf(payloads) >= round * 70);
     }
 
-    expect(countOf(ear.heard(TYPE))).toBe(350);
+    expect(countOf(systemTarget.received(TYPE))).toBe(350);
   }, 90_000);
 
   it('if a process dies before or after the event is accepted, another one sends it once', async () => {
     const before = await eventIds();
-    const ear = await listen(server, targets);
+    const systemTarget = await listen(server, targets);
     await sql.rows(
       `insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`,
     );
@@ -318,7 +327,7 @@ describe('sending system events, with workers beside an api process', () => {
         `
         with marked as (update system_signals set batch = $1)
         update system_tellings set batch = $1, destination_id = $2, expires_on = current_date + 30, claimed_until = now()`,
-        [ONE, uuidOf(ear.destination)],
+        [ONE, uuidOf(systemTarget.destination)],
       );
       await until(
         () => sql.rows('select from system_signals'),
@@ -326,14 +335,14 @@ describe('sending system events, with workers beside an api process', () => {
         WITHIN_MS,
       );
 
-      expect((await ear.hears(TYPE)).map(({ data }) => data.count)).toEqual([6]);
+      expect((await systemTarget.waitFor(TYPE)).map(({ data }) => data.count)).toEqual([6]);
       expect((await eventIds()).filter((id) => !before.includes(id))).toEqual([ONE]);
     }
   }, 60_000);
 
   it('with repeated kill -9, every event arrives once, and every signal is in exactly one', async () => {
     const before = await eventIds();
-    const ear = await listen(server, targets);
+    const systemTarget = await listen(server, targets);
     let noted = 0;
     for (let kill = 0; kill < 4; kill += 1) {
       const worker = await startWorker();
@@ -352,13 +361,13 @@ describe('sending system events, with workers beside an api process', () => {
     }
     await startWorker();
 
-    await allTold(sql);
+    await flushSignals(sql);
     const ids = async (): Promise<Set<unknown>> =>
-      new Set(ear.target.posts().map(({ headers }) => headers['webhook-id']));
+      new Set(systemTarget.target.posts().map(({ headers }) => headers['webhook-id']));
     const events = (await eventIds()).filter((id) => !before.includes(id));
     await until(ids, (known) => known.size === events.length, 40_000);
     const once = new Map(
-      ear.target
+      systemTarget.target
         .posts()
         .map((post) => [
           post.headers['webhook-id'],
@@ -391,9 +400,9 @@ describe('sending system events, in one process', () => {
 
   it('a storm of 300 dead letters and 25 opened circuits is a few events whose counts sum up exactly', async () => {
     await begin();
-    const ear = await listen(server, targets);
+    const systemTarget = await listen(server, targets);
     const broken = targets.open(() => ({ status: 500 }));
-    const once = { ...PATIENT, retry: { max_attempts: 1 } };
+    const once = { ...RARE_RETRIES, retry: { max_attempts: 1 } };
     const dead = await Promise.all(Array.from({ length: 20 }, () => destinationAt(server, broken.url, once)));
     const open = await Promise.all(
       Array.from({ length: 25 }, () =>
@@ -421,11 +430,11 @@ describe('sending system events, in one process', () => {
       (rows) => rows.length === 0,
       WITHIN_MS,
     );
-    await ear.hears('event.dead_lettered');
+    await systemTarget.waitFor('event.dead_lettered');
     await endWindows(sql);
 
-    const letters = await ear.hears('event.dead_lettered', (told) => countOf(told) >= 300);
-    const circuits = await ear.hears('circuit.opened', (told) => countOf(told) >= 25);
+    const letters = await systemTarget.waitFor('event.dead_lettered', (payloads) => countOf(payloads) >= 300);
+    const circuits = await systemTarget.waitFor('circuit.opened', (payloads) => countOf(payloads) >= 25);
     expect([countOf(letters), countOf(circuits)]).toEqual([300, 25]);
     expect(letters.length).toBeLessThanOrEqual(2);
     expect(circuits.length).toBeLessThanOrEqual(2);
@@ -450,14 +459,14 @@ describe('sending system events, in one process', () => {
     );
     const file = path.join(folder, 'index.mjs');
     writeFileSync(file, LISTENER);
-    const told = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
+    const listenerTarget = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
     try {
-      await begin({ EXTENSIONS: file, LISTENER_URL: told.url });
+      await begin({ EXTENSIONS: file, LISTENER_URL: listenerTarget.url });
       const destination = await destinationAt(server, targets.open().url, { name: 'Orders' });
 
       expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-      const posts = await told.arrived(3);
+      const posts = await listenerTarget.arrived(3);
       await until(
         () => sql.rows('select from system_signals'),
         (rows) => rows.length === 0,
@@ -473,7 +482,7 @@ describe('sending system events, in one process', () => {
         data: { count: 1, items: [{ destination, name: 'Orders', by: 'api', count: 1 }], items_truncated: false },
       });
       expect(await sql.rows(`select from events where event_type = 'destination.disabled'`)).toEqual([]);
-      expect(told.posts()).toHaveLength(3);
+      expect(listenerTarget.posts()).toHaveLength(3);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -8,7 +8,7 @@ const RESTART_ATTEMPTS = 5;
  * creates a missing stream. A message that is too large is not retried.
  */
 @Injectable()
-export class StreamPatience extends NamedRetryPolicy {
+export class StreamRetryPolicy extends NamedRetryPolicy {
   override readonly name = 'nats-streams';
   override readonly description =
     'Retries quickly while a server restarts, then at intervals of up to one hour for most of a day. Gives up immediately if the message is too large.';

@@ -2,7 +2,7 @@ import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
 
 /** Describes an error in typed JSON, with its line if known. */
-export function tellJsonFault({ message, number, line }: JsonFault): string {
+export function describeJsonFault({ message, number, line }: JsonFault): string {
   return (
     (number === undefined ? message : t('code.number', { number })) +
     (line === null ? '' : ` (${t('code.line', { line })})`)

@@ -1,6 +1,6 @@
 import { LookupFailed } from './lookup-failed.js';
 
-export interface LookupTurnsOptions {
+export interface LookupQueueLimits {
   runningMax: number;
   runningOfOneMax: number;
   /** Maximum number of waiting lookups. Further lookups fail immediately. */
@@ -19,19 +19,19 @@ interface Share {
 }
 
 /** Limits concurrent lookups in total and per share, round-robin. Many invented names delay only their own share. */
-export class LookupTurns {
+export class LookupQueue {
   private running = 0;
   private waiting = 0;
   private readonly shares = new Map<string, Share>();
   /** Shares that have waiting lookups and are below their maximum, in round-robin order. */
   private readonly ready = new Set<string>();
 
-  constructor(private readonly options: LookupTurnsOptions) {}
+  constructor(private readonly limits: LookupQueueLimits) {}
 
   /** Resolves with the function that releases the slot. Rejects with `EBUSY`, or with the signal's reason. */
   take(key: string, signal: AbortSignal): Promise<() => void> {
     const share = this.shares.get(key) ?? { running: 0, waiting: new Set() };
-    const { runningMax, runningOfOneMax, waitingMax, waitingOfOneMax } = this.options;
+    const { runningMax, runningOfOneMax, waitingMax, waitingOfOneMax } = this.limits;
     if (this.running < runningMax && share.running < runningOfOneMax) return Promise.resolve(this.begin(key, share));
     if (this.waiting >= waitingMax || share.waiting.size >= waitingOfOneMax)
       return Promise.reject(new LookupFailed('EBUSY'));
@@ -77,7 +77,7 @@ export class LookupTurns {
 
   private startNext(): void {
     for (const key of this.ready) {
-      if (this.running >= this.options.runningMax) return;
+      if (this.running >= this.limits.runningMax) return;
       const share = this.shares.get(key);
       const [waiter] = share?.waiting ?? [];
       if (share === undefined || waiter === undefined) continue;
@@ -92,7 +92,7 @@ export class LookupTurns {
   }
 
   private settle(key: string, share: Share): void {
-    if (share.waiting.size > 0 && share.running < this.options.runningOfOneMax) this.ready.add(key);
+    if (share.waiting.size > 0 && share.running < this.limits.runningOfOneMax) this.ready.add(key);
     else this.ready.delete(key);
     if (share.waiting.size === 0 && share.running === 0) this.shares.delete(key);
   }
