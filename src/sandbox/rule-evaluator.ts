@@ -8,7 +8,7 @@ import type { Metrics } from '#kernel/observability/metrics.js';
 import { CallThread } from './call-thread.js';
 import type { CpuBudget } from './cpu-budget.js';
 import type { EvaluationQuestion, EvaluationResult, SentRequest } from './evaluation.js';
-import { cellsFor, type ThreadSlotsOptions, type Owner, type Sliced, ThreadSlots } from './thread-slots.js';
+import { cellsFor, type Owner, type Sliced, ThreadSlots, type ThreadSlotsOptions } from './thread-slots.js';
 
 export interface EvaluationCall extends Sliced {
   question: EvaluationQuestion;

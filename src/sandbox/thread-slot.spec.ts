@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { CallEnd } from './call-thread.js';
 import { Deadline } from './deadline.js';
-import { type JobEnd, type ThreadSlotOptions, type SlotThread, ThreadSlot } from './thread-slot.js';
+import { type JobEnd, type SlotThread, ThreadSlot, type ThreadSlotOptions } from './thread-slot.js';
 
 /** A thread whose calls end when the test ends them. */
 class HeldThread implements SlotThread<string, string> {

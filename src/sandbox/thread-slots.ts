@@ -1,7 +1,7 @@
 import type { CallEnd, CallLimits } from './call-thread.js';
 import type { CpuBudget } from './cpu-budget.js';
 import { Deadline } from './deadline.js';
-import { type JobEnd, type SlotThread, type ThreadUse, ThreadSlot } from './thread-slot.js';
+import { type JobEnd, type SlotThread, ThreadSlot, type ThreadUse } from './thread-slot.js';
 
 /** A call that ends as `overrun` after `sliceMs` of CPU time. A `sliceMs` of null means no limit. */
 export interface Sliced {

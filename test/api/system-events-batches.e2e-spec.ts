@@ -27,7 +27,7 @@ import {
   uuidOf,
   WITHIN_MS,
 } from './scene.js';
-import { flushSignals, countOf, endWindows, listen } from './system-event-target.js';
+import { countOf, endWindows, flushSignals, listen } from './system-event-target.js';
 
 const TYPE: SystemEventType = 'circuit.opened';
 const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-7000-8000-000000000002'] as const;

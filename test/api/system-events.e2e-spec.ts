@@ -21,7 +21,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 import type { SystemEventTarget } from './system-event-target.js';
-import { flushSignals, countOf, endWindows, listen } from './system-event-target.js';
+import { countOf, endWindows, flushSignals, listen } from './system-event-target.js';
 
 const ULID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ONCE = { ...RARE_RETRIES, retry: { max_attempts: 1 } };

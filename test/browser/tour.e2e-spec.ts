@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
-import { WAIT_MS_MAX, violationsOf } from '../support/console-page.js';
+import { violationsOf, WAIT_MS_MAX } from '../support/console-page.js';
 import {
   type Block,
   type HandStep,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { MessageLookups } from '../../src/modules/inbox/messages/message-lookups.js';
 import { senderPolicy } from '../../src/modules/inbox/reading/authentication.js';
+import { FixedRecords, type RecordsByName } from '../support/fixed-records.js';
 import { publicSuite } from '../support/public-suites.js';
-import { type RecordsByName, FixedRecords } from '../support/fixed-records.js';
 
 /** A scenario in the suite's format. */
 interface Scenario {

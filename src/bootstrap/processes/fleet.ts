@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failuresAfter, restartDelayMs } from '#kernel/concurrency/restart-delay.js';
 import type { ListeningAddress } from './listening.js';
 import { mergedFigures } from './merged-figures.js';
-import type { Beginning, ParentMessage, MemberMessage } from './messages.js';
+import type { Beginning, MemberMessage, ParentMessage } from './messages.js';
 
 type Log = (level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>) => void;
 

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { ListeningAddress } from './listening.js';
-import type { ParentMessage, MemberMessage } from './messages.js';
+import type { MemberMessage, ParentMessage } from './messages.js';
 
 /** Time limit for a scrape. It is longer than the parent's time limit for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;

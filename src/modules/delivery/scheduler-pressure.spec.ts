@@ -1,7 +1,7 @@
 import { initialWindow, onStart, setCeiling } from '#engine/concurrency-window.js';
 import { unanswered } from '#engine/pressure.js';
 import { FairShare } from './fair-share.js';
-import { SchedulerPressure, type Pressed } from './scheduler-pressure.js';
+import { type Pressed, SchedulerPressure } from './scheduler-pressure.js';
 
 /** Environments 1 and 2 belong to one organization, 3 to another. `utilization` is the load of the process. */
 async function arrange({ utilization = 1 } = {}) {

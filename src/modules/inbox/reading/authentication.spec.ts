@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
+import { FixedRecords, type RecordsByName } from '../../../../test/support/fixed-records.js';
 import { hasPythonModules, hasTool } from '../../../../test/support/optional-tools.js';
-import { type RecordsByName, FixedRecords } from '../../../../test/support/fixed-records.js';
 import { authenticate } from './authentication.js';
 import { verifySignatures } from './signatures.js';
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
 import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
-import { type JobEnd, type ThreadSlotOptions, ThreadSlot } from '#sandbox/thread-slot.js';
+import { type JobEnd, ThreadSlot, type ThreadSlotOptions } from '#sandbox/thread-slot.js';
 import { MailPace } from '../intake/mail-pace.js';
 import { runUntil } from './deadline-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
