@@ -140,7 +140,7 @@ function Duplicates({
         {t('endpoint.repeats')}
         <select
           value={draft.duplicates}
-          onChange={(event) => onChange({ duplicates: event.target.value as SettingsDraft['repeats'] })}
+          onChange={(event) => onChange({ duplicates: event.target.value as SettingsDraft['duplicates'] })}
         >
           <option value="">{t('repeats.kept')}</option>
           {(hasProviderId || draft.duplicates === 'provider_id') && (
