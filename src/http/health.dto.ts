@@ -1,20 +1,28 @@
+import { IsIn, IsObject, IsString } from 'class-validator';
+import { CanBeOmitted } from './validation.js';
+
 /** Health answer of a process. */
 export class HealthDto {
   /**
    * `ok` while the process runs, `ready` when it can do its work.
    * @example 'ok'
    */
+  @IsIn(['ok', 'ready'])
   status: 'ok' | 'ready';
 
   /**
    * The version of Posthorn that this process runs. Present only in responses of `/health/ready`.
    * @example '0.1.0'
    */
+  @CanBeOmitted()
+  @IsString()
   version?: string;
 
   /**
    * State of each component, by its name. Present only in responses of `/health/ready`.
    * @example { "storage": { "ready": true, "oldest_due_age_ms": 0 } }
    */
+  @CanBeOmitted()
+  @IsObject()
   parts?: Record<string, unknown>;
 }

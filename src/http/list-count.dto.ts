@@ -1,14 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsInt } from 'class-validator';
 import { COUNTED_MAX } from '#kernel/cursors.js';
 
 /** Total number of rows in a list. */
 export class ListCount {
   /** Number of rows that match the filters, over all pages. Counting stops at 1,000. */
-  @ApiProperty({ type: 'integer', example: 42 })
+  @ApiProperty({ example: 42 })
+  @IsInt()
   value: number;
 
   /** True if counting stopped at 1,000, so that there are at least 1,000 rows. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_capped: boolean;
 }
 

@@ -6,6 +6,7 @@ import { RATE_LIMIT_HEADERS, SHARED_COMPONENTS, sharedResponse } from './openapi
 import { inOrder, sections } from './openapi-sections.js';
 import type { RouteHandler } from './routes.js';
 import { takesSession } from './session-requests.js';
+import { describeValidatedClasses, refuseInexpressible } from './validation-schemas.js';
 
 interface Operation {
   operationId?: string;
@@ -68,13 +69,17 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   const queries = routes.flatMap<Type>(({ query }) => query ?? []);
+  describeValidatedClasses();
   return SwaggerModule.createDocument(app, config, {
     extraModels: queries,
     operationIdFactory: (_controller, method) => method,
   });
 }
 
-/** Builds only the schemas for request validation. This is a third of the work and shortens the start. */
+/**
+ * Builds only the schemas for request validation. This is a third of the work and shortens the start. Throws for a
+ * decorator that the document cannot express.
+ */
 export function buildInputs(app: INestApplication, routes: readonly RouteHandler[]): OpenAPIObject {
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').build();
   const inputs = new Set(
@@ -82,6 +87,8 @@ export function buildInputs(app: INestApplication, routes: readonly RouteHandler
       [body ?? [], query ?? [], body ? referredTo(controller, name) : []].flat(),
     ),
   );
+  describeValidatedClasses();
+  refuseInexpressible(inputs);
   return SwaggerModule.createDocument(app, config, { include: [NoModule], extraModels: [...inputs] });
 }
 

@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { type Id, showId } from '#kernel/ids.js';
 import { type LoggedAttempt, shownDelivery } from '#modules/events/attempts.contract.js';
 
@@ -7,27 +9,43 @@ const OUTCOMES = ['delivered', 'failed'] as const;
 /** Filters for the attempts of an endpoint. */
 export class EndpointAttemptQuery {
   /** Returns only attempts with a 2xx response (`delivered`), or only all other attempts (`failed`). */
-  @ApiProperty({ required: false, enum: OUTCOMES, example: 'failed' })
+  @ApiProperty({ example: 'failed' })
+  @CanBeOmitted()
+  @IsIn(OUTCOMES)
   status?: (typeof OUTCOMES)[number];
 
   /** Returns only attempts of events with exactly this type. */
-  @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
+  @ApiProperty({ example: 'invoice.paid' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(256)
   event_type?: string;
 
   /** Returns only attempts of events accepted at or after this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Returns only attempts of events accepted at or before this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** Start of the page: the `next_cursor` of the previous page, with the same filters. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -35,67 +53,87 @@ export class EndpointAttemptQuery {
 export class EndpointAttemptItem {
   /** Id of the event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   event_id: string;
 
   /** Id of the message that the event belongs to; receivers see it as `webhook-id`. */
-  @ApiProperty({ type: String, nullable: true, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   message_id: string | null;
 
   /** Type of the event. */
   @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
   event_type: string;
 
   /** Id of the delivery that the attempt belongs to: an `id` in the event's `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  @IsString()
   delivery: string;
 
   /** Target of the attempt: the endpoint's own `ep_` id if it has a URL, otherwise the id of its destination. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   destination: string;
 
   /** Number of the attempt within its delivery, starting at 1. A replay is a new delivery. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   number: number;
 
   /** HTTP status of the response; `null` if there was no response. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 503 })
+  @ApiProperty({ example: 503 })
+  @CanBeNull()
+  @IsInt()
   status: number | null;
 
   /** Reason for a missing response: `timeout`, `dns`, `connection`, `tls`, `blocked`, `protocol` or `adapter`. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   error: string | null;
 
   /** Duration of the attempt in milliseconds. */
-  @ApiProperty({ type: 'integer', example: 42 })
+  @ApiProperty({ example: 42 })
+  @IsInt()
   duration_ms: number;
 
   /** Time at which the attempt started. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
+  @IsDateTime()
   at: string;
 
   /** First 1 KB of the response body, or a description of the error. */
-  @ApiProperty({ type: String, nullable: true, example: 'Try again later' })
+  @ApiProperty({ example: 'Try again later' })
+  @CanBeNull()
+  @IsString()
   response_excerpt: string | null;
 
   /** Whether the attempt belongs to a replay of the event. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   replayed: boolean;
 
   /**
    * Time at which the next attempt of the delivery is due; `null` if no attempt is due, or if a later attempt was made.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   next_attempt_at: string | null;
 }
 
 /** One page of attempts. */
 export class EndpointAttemptPage {
   /** Attempts on this page. */
-  @ApiProperty({ type: [EndpointAttemptItem] })
+  @IsArrayOf(() => EndpointAttemptItem)
   data: EndpointAttemptItem[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

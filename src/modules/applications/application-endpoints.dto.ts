@@ -1,6 +1,21 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType, PartialType } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType, PartialType } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf, IsStringMap } from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
@@ -8,45 +23,39 @@ import { EndpointCircuitItem, presentCircuit } from '#modules/applications/contr
 import { DeliverySettingsBody, DeliverySettingsItem } from '#modules/destinations/contract.dto.js';
 import type { ShownSecret } from '#modules/destinations/contract.js';
 import { type ApplicationEndpointView, statusOf } from './application-endpoints.service.js';
-import { METADATA } from './applications.dto.js';
+import {} from './applications.dto.js';
 
 const STATUSES = ['active', 'disabled'] as const;
 const DESTINATION_STATUSES = [...STATUSES, 'gone'] as const;
-const TYPES = {
-  type: 'array',
-  items: { type: 'string', minLength: 1, maxLength: 256 },
-  maxItems: 200,
-  example: ['invoice.paid', 'customer.*'],
-} as const;
-const CHANNELS = {
-  type: 'array',
-  items: { type: 'string', minLength: 1, maxLength: 256 },
-  maxItems: 50,
-  example: ['project-42'],
-} as const;
-const FILTER = {
-  type: 'object',
-  additionalProperties: true,
-  nullable: true,
-  example: { path: '$.amount', op: 'gte', value: '1000' },
-} as const;
 
 /** Filters for the endpoints of an application. */
 export class ApplicationEndpointListQuery {
   /** Returns only endpoints with this status. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: (typeof STATUSES)[number];
 
   /** Returns only endpoints that subscribe to this event type. */
-  @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
+  @ApiProperty({ example: 'invoice.paid' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(256)
   event_type?: string;
 
   /** Start of the page: the `next_cursor` of the previous page, with the same filters. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -59,33 +68,53 @@ export class ApplicationEndpointFieldsBody extends DeliverySettingsBody {
    * Your own id of the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
    * not begin with `ep_`.
    */
-  @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'production' })
+  @ApiProperty({ example: 'production' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(256)
   uid?: string | null;
 
   /** Human-readable description. */
-  @ApiProperty({ required: false, type: String, maxLength: 500, nullable: true, example: 'The production system' })
+  @ApiProperty({ example: 'The production system' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(500)
   description?: string | null;
 
   /**
    * Event types that the endpoint subscribes to. Each entry is an exact type, or `prefix.*` for all types that begin
    * with `prefix.`. Without entries it subscribes to all types.
    */
-  @ApiProperty({ required: false, ...TYPES, nullable: true })
+  @ApiProperty({ example: ['invoice.paid', 'customer.*'] })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(200)
+  @IsString({ each: true })
+  @Length(1, 256, { each: true })
   event_types?: string[] | null;
 
   /** Channels of the endpoint. If set, the endpoint receives only messages that name at least one of these channels. */
-  @ApiProperty({ required: false, ...CHANNELS, nullable: true })
+  @ApiProperty({ example: ['project-42'] })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(50)
+  @IsString({ each: true })
+  @Length(1, 256, { each: true })
   channels?: string[] | null;
 
   /**
    * Condition on the payload, in the grammar of route filters. The endpoint receives only messages that match; `null`
    * matches all messages.
    */
-  @ApiPropertyOptional(FILTER)
+  @ApiProperty({ example: { path: '$.amount', op: 'gte', value: '1000' } })
+  @IsOptional()
+  @IsObject()
   filter?: Record<string, unknown> | null;
 
   /** Your own key-value data: up to 50 keys of 1 to 40 characters each, with values of up to 500 characters. */
-  @ApiPropertyOptional({ ...METADATA, nullable: true })
+  @ApiProperty({ example: { plan: 'pro' } })
+  @IsOptional()
+  @IsStringMap()
   metadata?: Record<string, string> | null;
 }
 
@@ -99,36 +128,27 @@ export class ApplicationEndpointFieldsBody extends DeliverySettingsBody {
 })
 export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
   /** URL that receives the deliveries. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2048,
-    nullable: true,
-    example: 'https://example.com/webhooks',
-  })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
   url?: string | null;
 
   /**
    * Id of the destination that receives the deliveries instead of a URL, for example an SQS queue or a pull
    * destination.
    */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 64,
-    nullable: true,
-    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
-  })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   destination?: string | null;
 
   /** Signing secret that the receiver already knows. If omitted, a new secret is generated. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 200,
-    nullable: true,
-    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
-  })
+  @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
   secret?: string | null;
 }
 
@@ -144,48 +164,42 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
 })
 export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBody {
   /** New URL, for an endpoint that has a URL. `null` has no effect. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2048,
-    nullable: true,
-    example: 'https://example.com/webhooks',
-  })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
   url?: string | null;
 
   /** Id of the new destination, for an endpoint that uses a destination. `null` has no effect. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 64,
-    nullable: true,
-    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
-  })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   destination?: string | null;
 
   /** `active` enables the endpoint and closes the circuit of its URL. `disabled` stops its deliveries. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'disabled' })
+  @ApiProperty({ example: 'disabled' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: (typeof STATUSES)[number];
 
   /**
    * Reason for disabling the endpoint; valid only together with `status: disabled`. If the endpoint is already
    * disabled, its existing reason is kept.
    */
-  @ApiProperty({
-    required: false,
-    type: String,
-    minLength: 1,
-    maxLength: 500,
-    nullable: true,
-    example: 'The customer asked for it.',
-  })
+  @ApiProperty({ example: 'The customer asked for it.' })
+  @IsOptional()
+  @IsString()
+  @Length(1, 500)
   disabled_reason?: string | null;
 }
 
 /** The URL to check. */
 export class EndpointUrlBody {
   /** URL to check. */
-  @ApiProperty({ minLength: 1, maxLength: 2048, example: 'https://example.com/webhooks' })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @IsString()
+  @Length(1, 2048)
   url: string;
 }
 
@@ -193,10 +207,12 @@ export class EndpointUrlBody {
 export class EndpointUrlItem {
   /** True if the URL can be reached. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   ok: boolean;
 
   /** Human-readable result, as one sentence. */
   @ApiProperty({ example: 'The target answered with status 200.' })
+  @IsString()
   detail: string;
 }
 
@@ -207,7 +223,11 @@ export class EndpointUrlItem {
 })
 export class ApplicationEndpointRotationBody {
   /** Number of seconds for which the old secret signs in addition to the new secret. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
+  @ApiProperty({ default: 86_400, example: 86_400 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(0)
+  @Max(604_800)
   grace_seconds?: number;
 }
 
@@ -215,72 +235,96 @@ export class ApplicationEndpointRotationBody {
 export class ApplicationEndpointItem {
   /** Id of the endpoint. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Your own id of the endpoint; `null` if it has none. */
-  @ApiProperty({ type: String, nullable: true, example: 'production' })
+  @ApiProperty({ example: 'production' })
+  @CanBeNull()
+  @IsString()
   uid: string | null;
 
   /** Id of the application that the endpoint belongs to. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   application: string;
 
   /** URL of the endpoint; `null` if it uses a destination. */
-  @ApiProperty({ type: String, nullable: true, example: 'https://example.com/webhooks' })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @CanBeNull()
+  @IsString()
   url: string | null;
 
   /** Id of the destination that the endpoint uses; `null` if it has a URL. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   destination: string | null;
 
   /**
    * Status of the destination; `null` if the endpoint has a URL. `gone` means that the destination was deleted, so
    * deliveries to it fail.
    */
-  @ApiProperty({ type: String, enum: [...DESTINATION_STATUSES, null], nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsIn(DESTINATION_STATUSES)
   destination_status: (typeof DESTINATION_STATUSES)[number] | null;
 
   /** Human-readable description. */
   @ApiProperty({ example: 'The production system' })
+  @IsString()
   description: string;
 
   /** Event types that the endpoint subscribes to; empty for all types. */
-  @ApiProperty({ type: [String], example: ['invoice.paid', 'customer.*'] })
+  @ApiProperty({ example: ['invoice.paid', 'customer.*'] })
+  @IsArray()
+  @IsString({ each: true })
   event_types: string[];
 
   /** Channels of the endpoint; empty if it receives messages of all channels. */
-  @ApiProperty({ type: [String], example: ['project-42'] })
+  @ApiProperty({ example: ['project-42'] })
+  @IsArray()
+  @IsString({ each: true })
   channels: string[];
 
   /** Condition on the payload that messages must match; `null` matches all messages. */
-  @ApiProperty(FILTER)
+  @ApiProperty({ example: { path: '$.amount', op: 'gte', value: '1000' } })
+  @CanBeNull()
+  @IsObject()
   filter: Record<string, unknown> | null;
 
   /** Your own key-value data. */
-  @ApiProperty(METADATA)
+  @ApiProperty({ example: { plan: 'pro' } })
+  @IsStringMap()
   metadata: Record<string, string>;
 
   /**
    * Status of the endpoint. A `disabled` endpoint receives no deliveries until it is enabled. Deliveries in the
    * meantime fail immediately and can be replayed later.
    */
-  @ApiProperty({ enum: STATUSES, example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @IsIn(STATUSES)
   status: (typeof STATUSES)[number];
 
   /** Reason for disabling the endpoint; `null` while it is active. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   disabled_reason: string | null;
 
   /** Circuit breaker of the endpoint's URL; `null` if the endpoint uses a destination. */
-  @ApiProperty({ type: EndpointCircuitItem, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => EndpointCircuitItem)
   circuit: EndpointCircuitItem | null;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time of the last change. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   updated_at: string;
 }
 
@@ -297,25 +341,31 @@ export class ApplicationEndpointCreated extends ApplicationEndpointDetail {
    * endpoint uses a destination, which has its own secret. It is also `null` for a portal session without permission to
    * see secrets.
    */
-  @ApiProperty({ type: String, nullable: true, example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  @CanBeNull()
+  @IsString()
   secret: string | null;
 
   /**
    * Public key that verifies `v1a` signatures: `whpk_` followed by the key in base64. It is `null` unless `asymmetric`
    * is set.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   public_key: string | null;
 }
 
 /** One page of endpoints, newest first. */
 export class ApplicationEndpointPage {
   /** Endpoints on this page. */
-  @ApiProperty({ type: [ApplicationEndpointDetail] })
+  @IsArrayOf(() => ApplicationEndpointDetail)
   data: ApplicationEndpointDetail[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

@@ -1,6 +1,19 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { ListCount, listCount } from '#http/list-count.dto.js';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf, IsStringMap } from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
 import { showId } from '#kernel/ids.js';
@@ -9,31 +22,43 @@ import type { MessageContent, SentMessage } from '#modules/events/messages.contr
 import type { ApplicationEntity } from './applications.entities.js';
 import type { ApplicationRows } from './applications.service.js';
 
-export const METADATA = { type: 'object', additionalProperties: { type: 'string' }, example: { plan: 'pro' } } as const;
-
 /** Filters and page size for the list of applications. */
 export class ApplicationListQuery {
   /** Returns only applications whose name or uid begins with this text. Case is ignored. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'acm' })
+  @ApiProperty({ example: 'acm' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, PREFIX_LENGTH_MAX)
   search?: string;
 
   /** If true, the response also has the number of applications that match the filters, up to 1,000. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   count?: boolean;
 
   /** Start of the page: the `next_cursor` of the previous page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** Options for creating an application. */
 export class ApplicationCreationQuery {
   /** If the uid already exists, return its application with 200 instead of 409. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   get_if_exists?: boolean;
 }
 
@@ -43,15 +68,23 @@ export class ApplicationCreationQuery {
 })
 export class NewApplicationBody {
   /** Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`. */
-  @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'customer-42' })
+  @ApiProperty({ example: 'customer-42' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(256)
   uid?: string | null;
 
   /** Human-readable name. Defaults to the uid. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme Inc.' })
+  @ApiProperty({ example: 'Acme Inc.' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 
   /** Your own key-value data: up to 50 keys of 1 to 40 characters each, with values of up to 500 characters. */
-  @ApiPropertyOptional({ ...METADATA, nullable: true })
+  @ApiProperty({ example: { plan: 'pro' } })
+  @IsOptional()
+  @IsStringMap()
   metadata?: Record<string, string> | null;
 }
 
@@ -61,15 +94,23 @@ export class NewApplicationBody {
 })
 export class ApplicationChangesBody {
   /** Your own id of the customer; `null` removes it. */
-  @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'customer-42' })
+  @ApiProperty({ example: 'customer-42' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(256)
   uid?: string | null;
 
   /** Human-readable name. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme Inc.' })
+  @ApiProperty({ example: 'Acme Inc.' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 
   /** Your own key-value data. The value replaces all existing keys; `null` removes them. */
-  @ApiPropertyOptional({ ...METADATA, nullable: true })
+  @ApiProperty({ example: { plan: 'pro' } })
+  @IsOptional()
+  @IsStringMap()
   metadata?: Record<string, string> | null;
 }
 
@@ -77,48 +118,59 @@ export class ApplicationChangesBody {
 export class ApplicationItem {
   /** Id of the application. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Your own id of the customer; `null` if it has none. */
-  @ApiProperty({ type: String, nullable: true, example: 'customer-42' })
+  @ApiProperty({ example: 'customer-42' })
+  @CanBeNull()
+  @IsString()
   uid: string | null;
 
   /** Human-readable name. */
   @ApiProperty({ example: 'Acme Inc.' })
+  @IsString()
   name: string;
 
   /** Your own key-value data. */
-  @ApiProperty(METADATA)
+  @ApiProperty({ example: { plan: 'pro' } })
+  @IsStringMap()
   metadata: Record<string, string>;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time of the last change to the application. Changes to its endpoints do not count. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   updated_at: string;
 }
 
 /** An application with its number of endpoints. */
 export class ApplicationDetail extends ApplicationItem {
   /** Number of endpoints; at most 1,000. */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   endpoint_count: number;
 }
 
 /** One page of applications, newest first. */
 export class ApplicationPage {
   /** Applications on this page. */
-  @ApiProperty({ type: [ApplicationItem] })
+  @IsArrayOf(() => ApplicationItem)
   data: ApplicationItem[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 
   /** Number of applications that match the filters, across all pages. Present only if `count` is set. */
-  @ApiProperty({ type: ListCount, required: false })
+  @CanBeOmitted()
+  @IsObjectOf(() => ListCount)
   count?: ListCount;
 }
 
@@ -126,26 +178,33 @@ export class ApplicationPage {
 export class MessageItem {
   /** Id of the message; receivers see it as `webhook-id` in all its deliveries. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Event type of the message. */
   @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
   event_type: string;
 
   /** Channels of the message. */
-  @ApiProperty({ type: [String], example: ['project-42'] })
+  @ApiProperty({ example: ['project-42'] })
+  @IsArray()
+  @IsString({ each: true })
   channels: string[];
 
   /** Number of endpoints that the message was sent to. */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   fanout: number;
 
   /** Size of the payload in bytes. */
-  @ApiProperty({ type: 'integer', example: 1204 })
+  @ApiProperty({ example: 1204 })
+  @IsInt()
   payload_bytes: number;
 
   /** Time at which the message was accepted. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 }
 
@@ -153,33 +212,43 @@ export class MessageItem {
 export class MessageDetail extends MessageItem {
   /** Id of the application that the message was sent to. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   application: string;
 
   /** Headers that are forwarded with the message. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  @ApiProperty({ example: { 'x-tenant': '42' } })
+  @IsStringMap()
   headers: Record<string, string>;
 
   /** Payload, byte for byte as it was sent. Absent if it exceeds 256 KB or was erased. */
-  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: { amount: 4200 } })
+  @ApiProperty({ example: { amount: 4200 } })
+  @CanBeOmitted()
+  @IsObject()
   payload?: Record<string, unknown>;
 
   /** True if the payload is omitted because it exceeds 256 KB. `GET /v1/events/{id}/payload` returns it. */
-  @ApiProperty({ required: false, example: true })
+  @ApiProperty({ example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   payload_truncated?: boolean;
 
   /** Time at which the payload was erased; absent if it was not erased. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   payload_erased_at?: string;
 }
 
 /** One page of messages, newest first. */
 export class MessagePage {
   /** Messages on this page. `GET /v1/events?message_id=` lists their events. */
-  @ApiProperty({ type: [MessageItem] })
+  @IsArrayOf(() => MessageItem)
   data: MessageItem[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

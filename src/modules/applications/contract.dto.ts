@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
+import { CanBeNull, IsDateTime } from '#http/validation.js';
 import type { EndpointCondition } from '#modules/applications/contract.js';
 
 /** OpenAPI parameter for `{app}` in a path. */
@@ -23,11 +25,14 @@ export class EndpointCircuitItem {
    * State of the circuit. `open` holds deliveries back, `half_open` sends one as a probe, and `closed` sends all
    * deliveries.
    */
-  @ApiProperty({ enum: STATES, example: 'closed' })
+  @ApiProperty({ example: 'closed' })
+  @IsIn(STATES)
   state: (typeof STATES)[number];
 
   /** Time at which the outage began; `null` while the circuit is closed. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   opened_at: string | null;
 }
 

@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsArrayOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import { hasUrl, statusOf } from './application-endpoints.service.js';
 import type { SubscriberView } from './subscribers.js';
@@ -6,11 +8,18 @@ import type { SubscriberView } from './subscribers.js';
 /** Page of the list of subscribers. */
 export class SubscriberListQuery {
   /** Start of the page: the `next_cursor` of the previous page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -18,56 +27,73 @@ export class SubscriberListQuery {
 export class SubscriberItem {
   /** Id of the endpoint. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   endpoint: string;
 
   /** Id of the application that the endpoint belongs to. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   application: string;
 
   /** Your own id of the application; `null` if it has none. */
-  @ApiProperty({ type: String, nullable: true, example: 'customer-42' })
+  @ApiProperty({ example: 'customer-42' })
+  @CanBeNull()
+  @IsString()
   application_uid: string | null;
 
   /** Human-readable name of the application. */
   @ApiProperty({ example: 'Acme Inc.' })
+  @IsString()
   application_name: string;
 
   /** URL of the endpoint; `null` if it uses a destination. */
-  @ApiProperty({ type: String, nullable: true, example: 'https://example.com/webhooks' })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @CanBeNull()
+  @IsString()
   url: string | null;
 
   /** Id of the destination that the endpoint uses; `null` if it has a URL. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   destination: string | null;
 
   /** Event types that the endpoint subscribes to; empty for all types. */
-  @ApiProperty({ type: [String], example: ['invoice.*'] })
+  @ApiProperty({ example: ['invoice.*'] })
+  @IsArray()
+  @IsString({ each: true })
   event_types: string[];
 
   /** Channels of the endpoint; empty if it receives messages of all channels. */
-  @ApiProperty({ type: [String], example: ['project-42'] })
+  @ApiProperty({ example: ['project-42'] })
+  @IsArray()
+  @IsString({ each: true })
   channels: string[];
 
   /** True if a filter on the payload also decides whether the endpoint receives a message. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_filtered: boolean;
 
   /** Status of the endpoint. A `disabled` endpoint receives no deliveries until it is enabled. */
-  @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @IsIn(['active', 'disabled'])
   status: 'active' | 'disabled';
 }
 
 /** One page of subscribers. */
 export class SubscriberPage {
   /** Subscribers on this page. */
-  @ApiProperty({ type: [SubscriberItem] })
+  @IsArrayOf(() => SubscriberItem)
   data: SubscriberItem[];
 
   /**
    * Value for `cursor` to get the next page; `null` on the last page. A page can be short or empty without being the
    * last.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

@@ -1,5 +1,7 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { ListCount, listCount } from '#http/list-count.dto.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
 import { notFound } from '#kernel/errors.js';
@@ -15,38 +17,59 @@ const STATES = ['closed', 'open', 'half_open'] as const;
 /** Filters of the destination list. */
 export class DestinationListQuery {
   /** Returns only destinations of this type. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'https' })
+  @ApiProperty({ example: 'https' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   type?: string;
 
   /** Returns only destinations whose last check had this result. */
-  @ApiProperty({ required: false, enum: VALIDATIONS, example: 'valid' })
+  @ApiProperty({ example: 'valid' })
+  @CanBeOmitted()
+  @IsIn(VALIDATIONS)
   validation?: Validation;
 
   /** Returns only destinations with this status. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'disabled' })
+  @ApiProperty({ example: 'disabled' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: 'active' | 'disabled';
 
   /** Returns only destinations whose circuit breaker is in this state. */
-  @ApiProperty({ required: false, enum: STATES, example: 'open' })
+  @ApiProperty({ example: 'open' })
+  @CanBeOmitted()
+  @IsIn(STATES)
   circuit?: (typeof STATES)[number];
 
   /** Returns only destinations whose name begins with this text, ignoring case. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'ord' })
+  @ApiProperty({ example: 'ord' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, PREFIX_LENGTH_MAX)
   search?: string;
 
   /** If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   count?: boolean;
 
   /**
    * Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
    * first page if omitted.
    */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -54,88 +77,110 @@ export class DestinationListQuery {
 export class DestinationItem {
   /** Id of the destination. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Display name. */
   @ApiProperty({ example: 'Orders' })
+  @IsString()
   name: string;
 
   /** Type of the destination, which determines how deliveries are made. */
   @ApiProperty({ example: 'https' })
+  @IsString()
   type: string;
 
   /** URL of the destination. `null` for types without a URL. */
-  @ApiProperty({ type: String, nullable: true, example: 'https://example.com/webhooks' })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @CanBeNull()
+  @IsString()
   url: string | null;
 
   /** Result of the last check. `stale` means that the target was reachable before and is not reachable now. */
-  @ApiProperty({ enum: VALIDATIONS, example: 'valid' })
+  @ApiProperty({ example: 'valid' })
+  @IsIn(VALIDATIONS)
   validation: Validation;
 
   /** `disabled` means that no deliveries are made until the destination is enabled. */
-  @ApiProperty({ enum: STATUSES, example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @IsIn(STATUSES)
   status: 'active' | 'disabled';
 
   /** Version number, incremented by every change of the settings. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   version: number;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 }
 
 /** One page of destinations, newest first. */
 export class DestinationPage {
   /** The destinations of this page. */
-  @ApiProperty({ type: [DestinationItem] })
+  @IsArrayOf(() => DestinationItem)
   data: DestinationItem[];
 
   /** Pass this value as `cursor` to get the next page. `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 
   /** Number of items on all pages that match the filters. Present only if the request sets `count`. */
-  @ApiProperty({ type: ListCount, required: false })
+  @CanBeOmitted()
+  @IsObjectOf(() => ListCount)
   count?: ListCount;
 }
 
 /** The circuit breaker of a destination. */
 export class CircuitItem {
   /** `open` holds deliveries back, `half_open` tries one delivery, `closed` lets all deliveries through. */
-  @ApiProperty({ enum: STATES, example: 'closed' })
+  @ApiProperty({ example: 'closed' })
+  @IsIn(STATES)
   state: (typeof STATES)[number];
 
   /** Time at which the outage began. `null` while the circuit is closed. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   opened_at: string | null;
 
   /**
    * Earliest time of the next probe. While a probe is in flight, it is the earliest time of the following probe. `null`
    * while the circuit is closed.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   next_probe_at: string | null;
 }
 
 /** A destination with all its settings, but without credentials and secrets. */
 export class DestinationDetail extends IntersectionType(DestinationItem, DeliverySettingsItem) {
   /** Settings of the type, and `circuit_breaker: {failure_threshold}`. */
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { circuit_breaker: { failure_threshold: 10 } } })
+  @ApiProperty({ example: { circuit_breaker: { failure_threshold: 10 } } })
+  @IsObject()
   config: Record<string, unknown>;
 
   /** Circuit breaker of the destination. */
-  @ApiProperty({ type: CircuitItem })
+  @IsObjectOf(() => CircuitItem)
   circuit: CircuitItem;
 
   /** Reason why the destination is disabled. `null` while it is active. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   disabled_reason: string | null;
 
   /**
    * Reason why every attempt fails until the operator fixes it: no adapter for the type is loaded. `null` otherwise.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   unserved: string | null;
 }
 

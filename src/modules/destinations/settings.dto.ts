@@ -1,6 +1,8 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsObject, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { CanBeOmitted, IsObjectOf, IsStringMap } from '#http/validation.js';
 import type { ShownSecret } from '#modules/destinations/contract.js';
 import type { DestinationChanges } from './changes.js';
 import { DeliverySettingsBody, type SigningSecretItem } from './contract.dto.js';
@@ -11,35 +13,22 @@ import type { SettingsChanges } from './settings.js';
 export const VALIDATIONS = ['pending', 'valid', 'stale', 'invalid'] as const;
 export const STATUSES = ['active', 'disabled'] as const;
 
-const CREDENTIALS = {
-  type: 'object',
-  additionalProperties: { type: 'string' },
-  nullable: true,
-  example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
-} as const;
-
 /** Settings of a destination that can be given at creation and changed later. */
 export class SettingsBody extends DeliverySettingsBody {
   /** URL of the target, for types that have a URL. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2048,
-    nullable: true,
-    example: 'https://example.com/webhooks',
-  })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
   url?: string | null;
 
   /**
    * Settings of the type (for example `queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}`
    * (1 to 1000, default 10).
    */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
-    nullable: true,
-    example: { circuit_breaker: { failure_threshold: 20 } },
-  })
+  @ApiProperty({ example: { circuit_breaker: { failure_threshold: 20 } } })
+  @IsOptional()
+  @IsObject()
   config?: Record<string, unknown> | null;
 }
 
@@ -69,25 +58,30 @@ export class SettingsBody extends DeliverySettingsBody {
 })
 export class NewDestinationBody extends SettingsBody {
   /** Display name. */
-  @ApiProperty({ minLength: 1, maxLength: 200, example: 'Orders' })
+  @ApiProperty({ example: 'Orders' })
+  @IsString()
+  @Length(1, 200)
   name: string;
 
   /** Type of the destination: `https`, `mirror`, `sqs`, `pull`, or a type that an extension adds. */
-  @ApiProperty({ minLength: 1, maxLength: 64, example: 'https' })
+  @ApiProperty({ example: 'https' })
+  @IsString()
+  @Length(1, 64)
   type: string;
 
   /** Credentials for the type. Stored encrypted and never returned. */
-  @ApiPropertyOptional({ ...CREDENTIALS })
+  @ApiProperty({
+    example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+  })
+  @IsOptional()
+  @IsStringMap()
   credentials?: Record<string, string> | null;
 
   /** Signing secret that the receiver already knows. If omitted, a new one is generated. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 200,
-    nullable: true,
-    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
-  })
+  @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
   secret?: string | null;
 }
 
@@ -113,15 +107,24 @@ export class NewDestinationBody extends SettingsBody {
 })
 export class DestinationChangesBody extends SettingsBody {
   /** Display name. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Orders' })
+  @ApiProperty({ example: 'Orders' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 
   /** New credentials, which replace all stored ones. They are checked before they are stored, and never returned. */
-  @ApiPropertyOptional({ ...CREDENTIALS })
+  @ApiProperty({
+    example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+  })
+  @IsOptional()
+  @IsStringMap()
   credentials?: Record<string, string> | null;
 
   /** `active` enables the destination and closes its circuit. `disabled` stops its deliveries. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: 'active' | 'disabled';
 }
 
@@ -142,35 +145,28 @@ export class DestinationChangesBody extends SettingsBody {
 })
 export class CheckBody {
   /** Type of the destination. */
-  @ApiProperty({ minLength: 1, maxLength: 64, example: 'https' })
+  @ApiProperty({ example: 'https' })
+  @IsString()
+  @Length(1, 64)
   type: string;
 
   /** URL of the target, for types that have a URL. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2048,
-    nullable: true,
-    example: 'https://example.com/webhooks',
-  })
+  @ApiProperty({ example: 'https://example.com/webhooks' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
   url?: string | null;
 
   /** Settings of the type, in the same format as when a destination is created. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
-    nullable: true,
-    example: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/orders', region: 'eu-west-1' },
-  })
+  @ApiProperty({ example: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/orders', region: 'eu-west-1' } })
+  @IsOptional()
+  @IsObject()
   config?: Record<string, unknown> | null;
 
   /** Credentials for the type. Used for this check only and not stored. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    nullable: true,
-    example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },
-  })
+  @ApiProperty({ example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' } })
+  @IsOptional()
+  @IsStringMap()
   credentials?: Record<string, string> | null;
 }
 
@@ -178,10 +174,13 @@ export class CheckBody {
 export class CheckResult {
   /** `true` if the target is reachable. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   ok: boolean;
 
   /** Explanation of the result for human readers. Omitted if there is nothing to explain. */
-  @ApiProperty({ required: false, example: 'The target answered with status 200.' })
+  @ApiProperty({ example: 'The target answered with status 200.' })
+  @CanBeOmitted()
+  @IsString()
   detail?: string;
 }
 
@@ -189,14 +188,17 @@ export class CheckResult {
 export class ChecksItem {
   /** `true` if the settings are valid for the type. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   schema: boolean;
 
   /** `true` if the target accepts the credentials. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   credentials: boolean;
 
   /** `true` if the target is reachable. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   connectivity: boolean;
 }
 
@@ -206,15 +208,18 @@ export class ValidationResult {
    * New validation state of the destination. `stale` means that the target was reachable before and is not reachable
    * now.
    */
-  @ApiProperty({ enum: VALIDATIONS, example: 'valid' })
+  @ApiProperty({ example: 'valid' })
+  @IsIn(VALIDATIONS)
   validation: (typeof VALIDATIONS)[number];
 
   /** Results of the individual checks. After a failed check, the remaining checks are also `false`. */
-  @ApiProperty({ type: ChecksItem })
+  @IsObjectOf(() => ChecksItem)
   checks: ChecksItem;
 
   /** Explanation of the result for human readers. Omitted if there is nothing to explain. */
-  @ApiProperty({ required: false, example: 'The target answered with status 200.' })
+  @ApiProperty({ example: 'The target answered with status 200.' })
+  @CanBeOmitted()
+  @IsString()
   detail?: string;
 }
 
@@ -225,7 +230,11 @@ export class ValidationResult {
 })
 export class DestinationSecretRotationBody {
   /** Time in seconds for which deliveries are still signed with the old secret, in addition to the new one. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
+  @ApiProperty({ default: 86_400, example: 86_400 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(0)
+  @Max(604_800)
   grace_seconds?: number;
 }
 

@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsInt, IsString } from 'class-validator';
+import { CanBeNull, IsArrayOf } from '#http/validation.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { MailContents } from '#modules/inbox/viewing.contract.js';
 
@@ -6,10 +8,12 @@ import type { MailContents } from '#modules/inbox/viewing.contract.js';
 export class EmailHeaderItem {
   /** Header name in lower case. */
   @ApiProperty({ example: 'subject' })
+  @IsString()
   name: string;
 
   /** Header value, unfolded but otherwise exactly as it is sent. */
   @ApiProperty({ example: 'Your order' })
+  @IsString()
   value: string;
 }
 
@@ -17,48 +21,59 @@ export class EmailHeaderItem {
 export class EmailFileItem {
   /** File name of the attachment. */
   @ApiProperty({ example: 'invoice.pdf' })
+  @IsString()
   filename: string;
 
   /** Media type of the attachment. */
   @ApiProperty({ example: 'application/pdf' })
+  @IsString()
   content_type: string;
 
   /** Size of the attachment in bytes after decoding. */
-  @ApiProperty({ type: 'integer', example: 48_213 })
+  @ApiProperty({ example: 48_213 })
+  @IsInt()
   size_bytes: number;
 
   /** Content-ID that the HTML refers to with `cid:`; `null` if the attachment has none. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   content_id: string | null;
 
   /** Path of the attachment's bytes, relative to this service's base URL. */
   @ApiProperty({ example: '/v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0' })
+  @IsString()
   path: string;
 }
 
 /** The content of an email: text, HTML, headers and attachments. */
 export class EmailContent {
   /** Plain-text body, up to 1 MB; `null` if there is none. */
-  @ApiProperty({ type: String, nullable: true, example: 'It is on its way.' })
+  @ApiProperty({ example: 'It is on its way.' })
+  @CanBeNull()
+  @IsString()
   text: string | null;
 
   /**
    * HTML body, up to 1 MB, exactly as it was submitted. It is not sanitized: to display it, request a view. `null` if
    * there is none.
    */
-  @ApiProperty({ type: String, nullable: true, example: '<p>It is on its way.</p>' })
+  @ApiProperty({ example: '<p>It is on its way.</p>' })
+  @CanBeNull()
+  @IsString()
   html: string | null;
 
   /** All headers in their original order, including repeated ones. */
-  @ApiProperty({ type: [EmailHeaderItem] })
+  @IsArrayOf(() => EmailHeaderItem)
   header_lines: EmailHeaderItem[];
 
   /** Attachments in their original order. */
-  @ApiProperty({ type: [EmailFileItem] })
+  @IsArrayOf(() => EmailFileItem)
   attachments: EmailFileItem[];
 
   /** `true` if any part of this response was truncated. The raw message is always complete. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   truncated: boolean;
 }
 

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsString } from 'class-validator';
 import { SIMULATED_ROLES } from '#engine/mail/simulator.js';
+import { IsArrayOf } from '#http/validation.js';
 
 /** An address that simulates a recipient. */
 export class SimulatedAddressItem {
@@ -7,11 +9,13 @@ export class SimulatedAddressItem {
    * The simulated behavior: mail to the address is delivered, bounces, draws a complaint, is suppressed, or is
    * deferred.
    */
-  @ApiProperty({ enum: SIMULATED_ROLES, example: 'bounced' })
+  @ApiProperty({ example: 'bounced' })
+  @IsIn(SIMULATED_ROLES)
   role: (typeof SIMULATED_ROLES)[number];
 
   /** The address. A label after a plus sign, such as `bounced+a-label@…`, keeps the behavior. */
   @ApiProperty({ example: 'bounced@simulator.posthorn.example' })
+  @IsString()
   address: string;
 }
 
@@ -22,10 +26,11 @@ export class SimulatorDetail {
    * own.
    */
   @ApiProperty({ example: 'simulator.posthorn.example' })
+  @IsString()
   host: string;
 
   /** Addresses that simulate a recipient. No mail leaves the installation for them. */
-  @ApiProperty({ type: [SimulatedAddressItem] })
+  @IsArrayOf(() => SimulatedAddressItem)
   addresses: SimulatedAddressItem[];
 
   /**
@@ -33,5 +38,6 @@ export class SimulatorDetail {
    * transport `capture:`, which delivers it to the installation's aliases.
    */
   @ApiProperty({ example: true })
+  @IsBoolean()
   captured: boolean;
 }

@@ -1,7 +1,20 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { DEDUPLICATION_SOURCES, WINDOW_HOURS } from '#engine/inbound/deduplication.js';
 import { GENERIC_SCHEMES } from '#engine/inbound/generic.js';
 import { RESPONSE_TYPES, type ResponseType } from '#engine/inbound/response.js';
+import { CanBeOmitted, IsArrayOf, IsObjectOf, IsStringMap } from '#http/validation.js';
 
 const HOSTS = ['managed', 'url'] as const;
 const UNAVAILABLE = ['fallback', 'error'] as const;
@@ -23,68 +36,102 @@ export class VerificationConfig {
    * Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for `jwt`
    * to `authorization`.
    */
-  @ApiProperty({ required: false, maxLength: 128, example: 'x-acme-signature' })
+  @ApiProperty({ example: 'x-acme-signature' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(128)
   header?: string;
 
   /** Text before the signature. If omitted, the name of the hash followed by `=` is also accepted. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'v1=' })
+  @ApiProperty({ example: 'v1=' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   prefix?: string;
 
   /** Encoding of the signature. If omitted, it is detected from the length of the signature. */
-  @ApiProperty({ required: false, enum: ['hex', 'base64'], example: 'hex' })
+  @ApiProperty({ example: 'hex' })
+  @CanBeOmitted()
+  @IsIn(['hex', 'base64'])
   encoding?: 'hex' | 'base64';
 
   /** Encoding of the key in the secret. Defaults to `utf8`, the characters of the secret itself. */
-  @ApiProperty({ required: false, enum: ['utf8', 'base64', 'hex', 'whsec'], example: 'utf8' })
+  @ApiProperty({ example: 'utf8' })
+  @CanBeOmitted()
+  @IsIn(['utf8', 'base64', 'hex', 'whsec'])
   keyEncoding?: 'utf8' | 'base64' | 'hex' | 'whsec';
 
   /**
    * Header that carries the time of signing, in seconds or milliseconds since the epoch. If omitted, no time is
    * checked.
    */
-  @ApiProperty({ required: false, maxLength: 128, example: 'x-acme-timestamp' })
+  @ApiProperty({ example: 'x-acme-timestamp' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(128)
   timestampHeader?: string;
 
   /** Maximum difference between the time of signing and now, in seconds. Defaults to 300. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 86_400, example: 300 })
+  @ApiProperty({ example: 300 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(86_400)
   toleranceSeconds?: number;
 
   /**
    * Template of the signed content: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and
    * literal text.
    */
-  @ApiProperty({ required: false, maxLength: 512, example: '{{timestamp}}.{{body}}' })
+  @ApiProperty({ example: '{{timestamp}}.{{body}}' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(512)
   signed?: string;
 
   /** Required for `jwt`: URL of the JSON Web Key Set that the sender publishes. */
-  @ApiProperty({ required: false, maxLength: 2048, example: 'https://issuer.example.com/.well-known/jwks.json' })
+  @ApiProperty({ example: 'https://issuer.example.com/.well-known/jwks.json' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(2048)
   jwksUrl?: string;
 
   /** For `jwt`: required value of `iss`. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'https://issuer.example.com' })
+  @ApiProperty({ example: 'https://issuer.example.com' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 512)
   issuer?: string;
 
   /**
    * For `jwt`: value that `aud` must equal or contain. Set at least one of `audience`, `issuer`, `claims` and
    * `bodyHashClaim`, because the same keys also sign tokens for others.
    */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'https://hooks.example.com/in/acme/orders' })
+  @ApiProperty({ example: 'https://hooks.example.com/in/acme/orders' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 512)
   audience?: string;
 
   /** For `jwt`: claims that the token must contain with exactly these values, at most 10. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    example: { email: 'pusher@project.iam.gserviceaccount.com' },
-  })
+  @ApiProperty({ example: { email: 'pusher@project.iam.gserviceaccount.com' } })
+  @CanBeOmitted()
+  @IsStringMap()
   claims?: Record<string, string>;
 
   /** For `jwt`: claim that holds the SHA-256 of the body, in hex or base64url. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'request_body_sha256' })
+  @ApiProperty({ example: 'request_body_sha256' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 512)
   bodyHashClaim?: string;
 
   /** For `jwt`: maximum age of a token without `exp`, in seconds. Defaults to 300. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 86_400, example: 300 })
+  @ApiProperty({ example: 300 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(86_400)
   maxAgeSeconds?: number;
 }
 
@@ -94,54 +141,63 @@ export class DeduplicationConfig {
    * `provider_id`: the id that the preset's provider repeats when it resends. `header` or `body_path`: an id that your
    * own sender sets.
    */
-  @ApiProperty({ enum: DEDUPLICATION_SOURCES, example: 'provider_id' })
+  @ApiProperty({ example: 'provider_id' })
+  @IsIn(DEDUPLICATION_SOURCES)
   source: (typeof DEDUPLICATION_SOURCES)[number];
 
   /** Required for `header`: name of the header with the id. Headers that authenticate the sender are not allowed. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 128, example: 'x-event-id' })
+  @ApiProperty({ example: 'x-event-id' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 128)
   name?: string;
 
   /**
    * Required for `body_path`: JSONPath of the id in a JSON body of at most 128 KB. The syntax is the same as in
    * filters.
    */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 1024, example: '$.event.id' })
+  @ApiProperty({ example: '$.event.id' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 1024)
   path?: string;
 
   /**
    * Time in hours after the first request during which a request with the same id is a duplicate. It cannot exceed the
    * retention period of events.
    */
-  @ApiProperty({
-    required: false,
-    type: 'integer',
-    minimum: 1,
-    maximum: 8_760,
-    default: WINDOW_HOURS,
-    example: WINDOW_HOURS,
-  })
+  @ApiProperty({ default: WINDOW_HOURS, example: WINDOW_HOURS })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(8_760)
   window_hours?: number;
 }
 
 /** The response of a rule. */
 export class RuleAnswer {
   /** Status code, 200 to 599. Defaults to 200. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 200, maximum: 599, example: 200 })
+  @ApiProperty({ example: 200 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(200)
+  @Max(599)
   status?: number;
 
   /**
    * Body, at most 64 KB. `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are replaced by values of the
    * request.
    */
-  @ApiProperty({ required: false, maxLength: 65_536, example: '{"challenge": "{{body.challenge}}"}' })
+  @ApiProperty({ example: '{"challenge": "{{body.challenge}}"}' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(65_536)
   body?: string;
 
   /** Headers, at most 32. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    example: { 'content-type': 'application/json' },
-  })
+  @ApiProperty({ example: { 'content-type': 'application/json' } })
+  @CanBeOmitted()
+  @IsStringMap()
   headers?: Record<string, string>;
 }
 
@@ -151,113 +207,148 @@ export class ResponseRule {
    * Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}`. Some types also
    * need `name` or `path`. At most 8 levels of nesting and 64 `{type, op, value}` conditions.
    */
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    example: { type: 'json', path: '$.type', op: 'eq', value: 'url_verification' },
-  })
+  @ApiProperty({ example: { type: 'json', path: '$.type', op: 'eq', value: 'url_verification' } })
+  @IsObject()
   when: Record<string, unknown>;
 
   /** Response to the request. */
-  @ApiProperty({ type: RuleAnswer })
+  @IsObjectOf(() => RuleAnswer)
   respond: RuleAnswer;
 }
 
 /** Rules for synchronous responses. The first matching rule applies. */
 export class ResponseRules {
   /** Rules in order of evaluation, at most 50. */
-  @ApiProperty({ required: false, type: [ResponseRule], maxItems: 50 })
+  @CanBeOmitted()
+  @IsArrayOf(() => ResponseRule)
+  @ArrayMaxSize(50)
   rules?: ResponseRule[];
 
   /** Response if no rule matches. If omitted or `null`, the endpoint's own response is sent. */
-  @ApiProperty({ required: false, type: RuleAnswer, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => RuleAnswer)
   default?: RuleAnswer | null;
 }
 
 /** Proxy that produces the synchronous response. */
 export class ResponseProxyConfig {
   /** `managed` runs `code`, `url` sends the request to `url`. */
-  @ApiProperty({ enum: HOSTS, example: 'managed' })
+  @ApiProperty({ example: 'managed' })
+  @IsIn(HOSTS)
   target: (typeof HOSTS)[number];
 
   /**
    * For `managed`: JavaScript code, an ES module of at most 64 KB whose default export is a function of the request.
    */
-  @ApiProperty({ required: false, maxLength: CODE_LENGTH_MAX, example: ANSWER_CODE })
+  @ApiProperty({ example: ANSWER_CODE })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(CODE_LENGTH_MAX)
   code?: string;
 
   /** For `url`: URL that receives the signed request. Its response is returned to the sender. */
-  @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/answer' })
+  @ApiProperty({ example: 'https://example.com/answer' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(2048)
   url?: string;
 
   /**
    * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
    * time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
    */
-  @ApiProperty({ required: false, type: 'integer', minimum: 50, maximum: 5_000, example: 250 })
+  @ApiProperty({ example: 250 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(50)
+  @Max(5_000)
   timeoutMs?: number;
 
   /**
    * Behavior if the proxy does not respond in time: `fallback` continues with the rules and the default, `error`
    * responds with 502.
    */
-  @ApiProperty({ required: false, enum: UNAVAILABLE, default: 'fallback', example: 'fallback' })
+  @ApiProperty({ default: 'fallback', example: 'fallback' })
+  @CanBeOmitted()
+  @IsIn(UNAVAILABLE)
   onUnavailable?: (typeof UNAVAILABLE)[number];
 }
 
 /** Transform that changes events before they are routed. */
 export class TransformConfig {
   /** `managed` runs `code`, `url` sends the body to `url`. */
-  @ApiProperty({ enum: HOSTS, example: 'managed' })
+  @ApiProperty({ example: 'managed' })
+  @IsIn(HOSTS)
   engine: (typeof HOSTS)[number];
 
   /**
    * For `managed`: JavaScript code, an ES module of at most 64 KB whose default export is `(event, {secrets}) => event
    * | null`.
    */
-  @ApiProperty({ required: false, maxLength: CODE_LENGTH_MAX, example: TRANSFORM_CODE })
+  @ApiProperty({ example: TRANSFORM_CODE })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(CODE_LENGTH_MAX)
   code?: string;
 
   /** For `url`: URL that receives the signed body. The JSON in its response replaces the body. */
-  @ApiProperty({ required: false, maxLength: 2048, example: 'https://example.com/transform' })
+  @ApiProperty({ example: 'https://example.com/transform' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(2048)
   url?: string;
 
   /** Behavior if the transform fails: `closed` stores the event as `parked`, `open` delivers it unchanged. */
-  @ApiProperty({ required: false, enum: FAIL_MODES, default: 'closed', example: 'closed' })
+  @ApiProperty({ default: 'closed', example: 'closed' })
+  @CanBeOmitted()
+  @IsIn(FAIL_MODES)
   failMode?: (typeof FAIL_MODES)[number];
 
   /**
    * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
    * time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
    */
-  @ApiProperty({ required: false, type: 'integer', minimum: 50, maximum: 5_000, example: 250 })
+  @ApiProperty({ example: 250 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(50)
+  @Max(5_000)
   timeoutMs?: number;
 }
 
 /** Response settings of the endpoint, without secrets. */
 export class ResponseView {
   /** `static` gives every request the same response. The other types perform the handshake of a provider. */
-  @ApiProperty({ enum: RESPONSE_TYPES, example: 'meta-challenge' })
+  @ApiProperty({ example: 'meta-challenge' })
+  @IsIn(RESPONSE_TYPES)
   type: ResponseType;
 
   /** For `ebay-challenge`: the endpoint's URL as registered at eBay. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'https://hooks.example.com/in/acme/ebay' })
+  @ApiProperty({ example: 'https://hooks.example.com/in/acme/ebay' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   endpointUrl?: string;
 
   /** Status code of the response to requests that are not a handshake, 200 to 599. Defaults to 200. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 200, maximum: 599, example: 200 })
+  @ApiProperty({ example: 200 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(200)
+  @Max(599)
   status?: number;
 
   /** Body of the response to requests that are not a handshake, at most 64 KB. */
-  @ApiProperty({ required: false, maxLength: 65_536, example: 'ok' })
+  @ApiProperty({ example: 'ok' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(65_536)
   body?: string;
 
   /** Headers of the response to requests that are not a handshake, at most 32. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    example: { 'content-type': 'text/plain' },
-  })
+  @ApiProperty({ example: { 'content-type': 'text/plain' } })
+  @CanBeOmitted()
+  @IsStringMap()
   headers?: Record<string, string>;
 }
 
@@ -267,14 +358,23 @@ export class ResponseView {
  */
 export class ResponseConfig extends ResponseView {
   /** Required for `meta-challenge`: the verify token that was entered in Meta's console. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'a-token-of-your-own' })
+  @ApiProperty({ example: 'a-token-of-your-own' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   verifyToken?: string;
 
   /** For `zoom-challenge`, `x-crc` and `twitch-challenge`: the secret, if it differs from the endpoint's own secret. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'a-secret-of-the-provider' })
+  @ApiProperty({ example: 'a-secret-of-the-provider' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   secret?: string;
 
   /** Token of the provider. Required for `ebay-challenge`. For `slack-challenge`, the legacy token of the app. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'a-token-of-the-provider' })
+  @ApiProperty({ example: 'a-token-of-the-provider' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   verificationToken?: string;
 }

@@ -1,9 +1,25 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { RECEIVED_METHODS, type ReceivedMethod } from '#engine/inbound/methods.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import { ListCount, listCount } from '#http/list-count.dto.js';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
@@ -32,98 +48,123 @@ import { askedRoute, presentRoute, RouteConfig, RouteItem } from './routes.dto.j
 
 const STATUSES = ['active', 'paused', 'disabled'] as const;
 const ROUTES_MAX = 100;
-const METHODS = {
-  type: 'array',
-  items: { type: 'string', enum: [...RECEIVED_METHODS] as string[] },
-  uniqueItems: true,
-  nullable: true,
-  example: ['POST'],
-} satisfies ApiPropertyOptions;
-const DESTINATIONS = {
-  type: 'array',
-  items: { type: 'string', maxLength: 64 },
-  maxItems: ROUTES_MAX,
-  example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
-} as const;
 
 /** Filters of the endpoint list. */
 export class EndpointListQuery {
   /** Returns only endpoints with this status. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: (typeof STATUSES)[number];
 
   /** Returns only endpoints with the preset of this provider. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
+  @ApiProperty({ example: 'stripe' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   preset?: string;
 
   /** Returns only endpoints whose name or slug begins with this text, ignoring case. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'stri' })
+  @ApiProperty({ example: 'stri' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, PREFIX_LENGTH_MAX)
   search?: string;
 
   /** If `true`, the response also contains the number of items that match the filters, counted up to 1,000. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   count?: boolean;
 
   /**
    * Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
    * first page if omitted.
    */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** Settings of an endpoint that can be given at creation and changed later. `null` clears a setting. */
 export class EndpointSettingsBody {
   /** Display name. Defaults to the part of the path after the organization's slug. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Stripe payments' })
+  @ApiProperty({ example: 'Stripe payments' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 
   /** Preset of the provider, which determines the signature scheme and the handshake. */
-  @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'stripe' })
+  @ApiProperty({ example: 'stripe' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   preset?: string | null;
 
   /**
    * All destinations that receive the events: the short form of `routes`. Destinations that stay in the list keep their
    * filters.
    */
-  @ApiProperty({ required: false, ...DESTINATIONS })
+  @ApiProperty({ example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMaxSize(ROUTES_MAX)
+  @IsString({ each: true })
+  @MaxLength(64, { each: true })
   destinations?: string[];
 
   /** All routes of the endpoint: destinations and filters for the events. */
-  @ApiProperty({ required: false, type: [RouteConfig], maxItems: ROUTES_MAX })
+  @CanBeOmitted()
+  @IsArrayOf(() => RouteConfig)
+  @ArrayMaxSize(ROUTES_MAX)
   routes?: RouteConfig[];
 
   /** Rules for synchronous responses. */
-  @ApiProperty({ required: false, type: ResponseRules, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => ResponseRules)
   responseRules?: ResponseRules | null;
 
   /** Proxy that produces the synchronous response. */
-  @ApiProperty({ required: false, type: ResponseProxyConfig, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => ResponseProxyConfig)
   responseProxy?: ResponseProxyConfig | null;
 
   /** Transform that changes events before they are routed. */
-  @ApiProperty({ required: false, type: TransformConfig, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => TransformConfig)
   transform?: TransformConfig | null;
 
   /**
    * Response settings. Defaults to the preset's response. Omitted secrets keep their values unless the type changes.
    */
-  @ApiProperty({ required: false, type: ResponseConfig, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => ResponseConfig)
   response?: ResponseConfig | null;
 
   /**
    * Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
    * `ed25519`), `jwt`, `bearer`, `basic` or `api-key`. Defaults to `preset` if a preset is set, otherwise to `none`.
    */
-  @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'hmac-sha256' })
+  @ApiProperty({ example: 'hmac-sha256' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   verification?: string | null;
 
   /** Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
-  @ApiProperty({ required: false, type: VerificationConfig, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => VerificationConfig)
   verificationConfig?: VerificationConfig | null;
 
   /**
@@ -131,7 +172,11 @@ export class EndpointSettingsBody {
    * method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
    * check the URL before saving it.
    */
-  @ApiProperty({ required: false, ...METHODS })
+  @ApiProperty({ example: ['POST'] })
+  @IsOptional()
+  @IsArray()
+  @ArrayUnique()
+  @IsIn(RECEIVED_METHODS, { each: true })
   allowed_methods?: ReceivedMethod[] | null;
 
   /**
@@ -139,14 +184,17 @@ export class EndpointSettingsBody {
    * first request and creates no event. The dropped request is stored as a raw request with the status `duplicate`. If
    * omitted, no requests are dropped.
    */
-  @ApiProperty({ required: false, type: DeduplicationConfig, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => DeduplicationConfig)
   deduplicate?: DeduplicationConfig | null;
 
   /**
    * A `paused` endpoint still responds to requests, but stores them as `parked`. Defaults to `active` for a new
    * endpoint.
    */
-  @ApiProperty({ required: false, enum: ['active', 'paused'], example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @CanBeOmitted()
+  @IsIn(['active', 'paused'])
   status?: 'active' | 'paused';
 }
 
@@ -176,34 +224,34 @@ export class NewEndpointBody extends EndpointSettingsBody {
    * URL on an ingest domain. On the platform's host, `/in` and the organization's slug may be omitted. On your own
    * domain, the URL consists of the host and the path.
    */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2048,
-    nullable: true,
-    example: 'https://hooks.example.com/in/acme/stripe',
-  })
+  @ApiProperty({ example: 'https://hooks.example.com/in/acme/stripe' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
   url?: string | null;
 
   /** The single path segment after the organization's slug: lower-case letters, digits, - and _. */
-  @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'stripe' })
+  @ApiProperty({ example: 'stripe' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   slug?: string | null;
 
   /** Path of the endpoint below the organization's slug. A path that already starts with the slug is also accepted. */
-  @ApiProperty({ required: false, type: String, maxLength: 1024, nullable: true, example: 'acme/stripe' })
+  @ApiProperty({ example: 'acme/stripe' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(1024)
   path?: string | null;
 
   /**
    * Ingest domain: the platform's domain or one of your verified webhook domains. Defaults to the host of `url`.
    * Without `url`, it defaults to the platform's domain.
    */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 64,
-    nullable: true,
-    example: 'pdom_00000000000000000000000001',
-  })
+  @ApiProperty({ example: 'pdom_00000000000000000000000001' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   domainId?: string | null;
 }
 
@@ -227,23 +275,28 @@ export class EndpointChangesBody extends EndpointSettingsBody {
    * New URL of the endpoint. The old URL stops working immediately. A URL without a path stands for the URL that ends
    * with the organization's slug.
    */
-  @ApiProperty({ required: false, maxLength: 2048, example: 'https://hooks.example.com/in/acme/payments' })
+  @ApiProperty({ example: 'https://hooks.example.com/in/acme/payments' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(2048)
   url?: string;
 }
 
 /** The signing secret of the provider. */
 export class EndpointSecretBody {
   /** Secret with which the provider signs, as shown in the provider's console. Stored encrypted and never returned. */
-  @ApiProperty({
-    minLength: 1,
-    maxLength: 4096,
-    pattern: '^[^\\x00-\\x1f\\x7f]*$',
-    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  })
+  @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' })
+  @IsString()
+  @Length(1, 4096)
+  @Matches(/^[^\x00-\x1f\x7f]*$/u)
   secret: string;
 
   /** Time in seconds for which the previous secrets are still accepted for verification. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
+  @ApiProperty({ default: 86_400, example: 86_400 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(0)
+  @Max(604_800)
   grace_seconds?: number;
 }
 
@@ -251,6 +304,7 @@ export class EndpointSecretBody {
 export class EndpointItem {
   /** Id of the endpoint. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /**
@@ -258,105 +312,131 @@ export class EndpointItem {
    * your own domain.
    */
   @ApiProperty({ example: 'acme/stripe' })
+  @IsString()
   path: string;
 
   /** Display name. */
   @ApiProperty({ example: 'Stripe payments' })
+  @IsString()
   name: string;
 
   /** Preset of the provider. `null` if there is none. */
-  @ApiProperty({ type: String, nullable: true, example: 'stripe' })
+  @ApiProperty({ example: 'stripe' })
+  @CanBeNull()
+  @IsString()
   preset: string | null;
 
   /** URL to configure at the provider. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/stripe' })
+  @IsString()
   url: string;
 
   /** Ingest domain of the URL. */
-  @ApiProperty({ type: IngestDomainItem })
+  @IsObjectOf(() => IngestDomainItem)
   domain: IngestDomainItem;
 
   /** Ids of the destinations that receive the events. */
-  @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @ApiProperty({ example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @IsArray()
+  @IsString({ each: true })
   destinations: string[];
 
   /** Verification scheme of the endpoint. */
-  @ApiProperty({ enum: VERIFICATIONS, example: 'preset' })
+  @ApiProperty({ example: 'preset' })
+  @IsIn(VERIFICATIONS)
   verification: string;
 
   /**
    * `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
    * endpoint off.
    */
-  @ApiProperty({ enum: STATUSES, example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @IsIn(STATUSES)
   status: (typeof STATUSES)[number];
 
   /** `true` if the provider's secret is set. The secret is never returned. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   has_secret: boolean;
 
   /** Version number, incremented by every change of the settings or the routes. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   version: number;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time of the last change, including changes of the secret. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   updated_at: string;
 }
 
 /** One page of endpoints, newest first. */
 export class EndpointPage {
   /** The endpoints of this page. */
-  @ApiProperty({ type: [EndpointItem] })
+  @IsArrayOf(() => EndpointItem)
   data: EndpointItem[];
 
   /** Pass this value as `cursor` to get the next page. `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 
   /** Number of items on all pages that match the filters. Present only if the request sets `count`. */
-  @ApiProperty({ type: ListCount, required: false })
+  @CanBeOmitted()
+  @IsObjectOf(() => ListCount)
   count?: ListCount;
 }
 
 /** An endpoint with all its settings, but without secrets. */
 export class EndpointDetail extends EndpointItem {
   /** Routes of the endpoint, in the order in which they are evaluated. */
-  @ApiProperty({ type: [RouteItem] })
+  @IsArrayOf(() => RouteItem)
   routes: RouteItem[];
 
   /** Rules for synchronous responses. `null` if there are none. */
-  @ApiProperty({ type: ResponseRules, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => ResponseRules)
   responseRules: ResponseRules | null;
 
   /** Proxy that produces the synchronous response, with the defaults in effect. `null` if there is none. */
-  @ApiProperty({ type: ResponseProxyConfig, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => ResponseProxyConfig)
   responseProxy: ResponseProxyConfig | null;
 
   /** Transform that changes events before they are routed, with the defaults in effect. `null` if there is none. */
-  @ApiProperty({ type: TransformConfig, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => TransformConfig)
   transform: TransformConfig | null;
 
   /** Response settings without secrets. `null` if the preset's response or the default 200 is sent. */
-  @ApiProperty({ type: ResponseView, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => ResponseView)
   response: ResponseView | null;
 
   /** Settings of the verification scheme. `null` if the defaults apply. */
-  @ApiProperty({ type: VerificationConfig, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => VerificationConfig)
   verificationConfig: VerificationConfig | null;
 
   /** HTTP methods that the endpoint accepts. `null` if it accepts any method. */
-  @ApiProperty(METHODS)
+  @ApiProperty({ example: ['POST'] })
+  @CanBeNull()
+  @IsArray()
+  @ArrayUnique()
+  @IsIn(RECEIVED_METHODS, { each: true })
   allowed_methods: string[] | null;
 
   /**
    * Source of the id by which duplicates are detected, with the window in effect. `null` if duplicates are not dropped.
    */
-  @ApiProperty({ type: DeduplicationConfig, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => DeduplicationConfig)
   deduplicate: DeduplicationConfig | null;
 }
 

@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsString } from 'class-validator';
+import { IsArrayOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { IngestDomain, ListedIngestDomain } from './ingest-domains.js';
 
@@ -6,14 +8,17 @@ import type { IngestDomain, ListedIngestDomain } from './ingest-domains.js';
 export class IngestDomainItem {
   /** Id of the domain. */
   @ApiProperty({ example: 'pdom_00000000000000000000000001' })
+  @IsString()
   id: string;
 
   /** Host name, with the port unless it is the default port of the scheme. */
   @ApiProperty({ example: 'hooks.example.com' })
+  @IsString()
   host: string;
 
   /** `platform` is the host of this installation. `custom` is one of your verified domains. */
-  @ApiProperty({ enum: ['platform', 'custom'], example: 'platform' })
+  @ApiProperty({ example: 'platform' })
+  @IsIn(['platform', 'custom'])
   kind: 'platform' | 'custom';
 }
 
@@ -21,17 +26,19 @@ export class IngestDomainItem {
 export class IngestDomainDetail extends IngestDomainItem {
   /** `true` if new endpoints are created on this domain unless another domain is given. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   default: boolean;
 
   /** First part of the URLs of endpoints on this domain. Append a slug to get the URL of an endpoint. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/' })
+  @IsString()
   prefix: string;
 }
 
 /** All ingest domains of the organization. */
 export class IngestDomainList {
   /** The ingest domains. */
-  @ApiProperty({ type: [IngestDomainDetail] })
+  @IsArrayOf(() => IngestDomainDetail)
   data: IngestDomainDetail[];
 
   /**
@@ -39,6 +46,7 @@ export class IngestDomainList {
    * set it.
    */
   @ApiProperty({ example: 'hooks.example.com' })
+  @IsString()
   platform_domain: string;
 }
 

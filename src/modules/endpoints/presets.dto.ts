@@ -1,22 +1,29 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsString } from 'class-validator';
 import type { Preset } from '#engine/inbound/preset.js';
+import { CanBeNull, IsArrayOf } from '#http/validation.js';
 
 /** Settings for endpoints that receive from one provider. */
 export class PresetItem {
   /** Value for the `preset` field of an endpoint. */
   @ApiProperty({ example: 'stripe' })
+  @IsString()
   id: string;
 
   /** Name of the provider. */
   @ApiProperty({ example: 'Stripe' })
+  @IsString()
   name: string;
 
   /** Description of the secret that the endpoint needs, in the terms of the provider's console. */
   @ApiProperty({ example: 'The signing secret of the endpoint (whsec_…).' })
+  @IsString()
   secret: string;
 
   /** Handshake or response of the preset (`response.type` of an endpoint). `null` for the default response. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   response: string | null;
 
   /**
@@ -24,25 +31,30 @@ export class PresetItem {
    * and create no event.
    */
   @ApiProperty({ example: false })
+  @IsBoolean()
   checks_url: boolean;
 
   /** `true` if the provider repeats an id when it resends, so that `deduplicate` can use the source `provider_id`. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   has_id: boolean;
 
   /** Retry behavior of the provider after a response other than 2xx. */
   @ApiProperty({ example: 'Stripe retries for up to three days in live mode, with growing waits.' })
+  @IsString()
   retries: string;
 }
 
 /** All presets. */
 export class PresetPage {
   /** The presets, with similar ones next to each other. */
-  @ApiProperty({ type: [PresetItem] })
+  @IsArrayOf(() => PresetItem)
   data: PresetItem[];
 
   /** Always `null`: all presets are on one page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

@@ -1,5 +1,7 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf } from '#http/validation.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { RouteChanges } from './endpoint-routes.js';
@@ -11,32 +13,43 @@ const FILTER_EXAMPLE = { path: '$.type', op: 'starts_with', value: 'invoice.' };
 /** A route of an endpoint. */
 export class RouteConfig {
   /** Id of an existing route to keep. Omit it for a new route. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   id?: string;
 
   /** Id of the destination. */
-  @ApiProperty({ maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
+  @MaxLength(64)
   destination: string;
 
   /**
    * Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
    * type `json`. `null` selects all events.
    */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  @ApiProperty({ example: FILTER_EXAMPLE })
+  @IsOptional()
+  @IsObject()
   filter?: Record<string, unknown> | null;
 }
 
 /** The route to add. */
 export class NewRouteBody {
   /** Id of the destination. An endpoint has at most one route to each destination. */
-  @ApiProperty({ maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
+  @MaxLength(64)
   destination: string;
 
   /**
    * Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
    * type `json`. `null` selects all events.
    */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  @ApiProperty({ example: FILTER_EXAMPLE })
+  @IsOptional()
+  @IsObject()
   filter?: Record<string, unknown> | null;
 }
 
@@ -50,11 +63,16 @@ export class NewRouteBody {
 })
 export class RouteChangesBody {
   /** Id of the destination. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   destination?: string;
 
   /** Condition that selects the events. `null` selects all events. */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  @ApiProperty({ example: FILTER_EXAMPLE })
+  @IsOptional()
+  @IsObject()
   filter?: Record<string, unknown> | null;
 }
 
@@ -62,25 +80,31 @@ export class RouteChangesBody {
 export class RouteItem {
   /** Id of the route. */
   @ApiProperty({ example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Id of the destination. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   destination: string;
 
   /** Condition that selects the events. `null` selects all events. */
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  @ApiProperty({ example: FILTER_EXAMPLE })
+  @CanBeNull()
+  @IsObject()
   filter: Record<string, unknown> | null;
 }
 
 /** All routes of an endpoint. */
 export class RoutePage {
   /** The routes, in the order in which they are evaluated. */
-  @ApiProperty({ type: [RouteItem] })
+  @IsArrayOf(() => RouteItem)
   data: RouteItem[];
 
   /** Always `null`: an endpoint has at most 100 routes, and all are on one page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

@@ -1,43 +1,74 @@
 import { ApiProperty } from '@nestjs/swagger';
+import {
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import type { TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import type { Page } from './event-types.service.js';
 import type { ListedType, TypeVersion } from './event-types.store.js';
 
 const SCHEMA_EXAMPLE = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };
-const OBJECT_OR_NULL = { type: 'object', additionalProperties: true, nullable: true } as const;
 
 /** Filters and page for the list of event types. */
 export class EventTypeListQuery {
   /** Returns only event types in this group. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 100, example: 'Billing' })
+  @ApiProperty({ example: 'Billing' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 100)
   group?: string;
 
   /**
    * If true, returns only archived event types. If false or omitted, returns only event types that are not archived.
    */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   archived?: boolean;
 
   /** Start of the page: the `next_cursor` of the previous page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** Page of the list of versions. */
 export class EventTypeVersionsQuery {
   /** Start of the page: the `next_cursor` of the previous page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIzIl0.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIzIl0.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 50, default: 20, example: 20 })
+  @ApiProperty({ default: 20, example: 20 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(50)
   limit?: number;
 }
 
@@ -53,36 +84,44 @@ export class EventTypeVersionsQuery {
 })
 export class EventTypeChangesBody {
   /** Human-readable description of the event and of when it is sent; `null` removes it. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2000,
-    nullable: true,
-    example: 'An invoice was paid in full.',
-  })
+  @ApiProperty({ example: 'An invoice was paid in full.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2000)
   description?: string | null;
 
   /** Heading under which the catalogue lists the event type; `null` removes it. */
-  @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 100, nullable: true, example: 'Billing' })
+  @ApiProperty({ example: 'Billing' })
+  @IsOptional()
+  @IsString()
+  @Length(1, 100)
   group?: string | null;
 
   /** Schema of the payload in JSON Schema 2020-12; `null` removes it. A changed schema creates a new version. */
-  @ApiProperty({ ...OBJECT_OR_NULL, selfRequired: false, example: SCHEMA_EXAMPLE })
+  @ApiProperty({ example: SCHEMA_EXAMPLE })
+  @IsOptional()
+  @IsObject()
   schema?: Record<string, unknown> | null;
 
   /** Example payload, which must match the schema; `null` removes it. */
-  @ApiProperty({ ...OBJECT_OR_NULL, selfRequired: false, example: { amount: 4200 } })
+  @ApiProperty({ example: { amount: 4200 } })
+  @IsOptional()
+  @IsObject()
   example?: Record<string, unknown> | null;
 
   /** Whether the API rejects payloads that do not match the schema with 422. Requires a schema. */
-  @ApiProperty({ required: false, type: Boolean, example: false })
+  @ApiProperty({ example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   enforce?: boolean;
 
   /**
    * Whether the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
    * schema is still enforced.
    */
-  @ApiProperty({ required: false, type: Boolean, example: false })
+  @ApiProperty({ example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   archived?: boolean;
 }
 
@@ -104,7 +143,10 @@ export class NewEventTypeBody extends EventTypeChangesBody {
    * Value of `event_type` in a send request: up to 256 letters, digits and `. _ - : /`. It is unique within the
    * environment and cannot be changed.
    */
-  @ApiProperty({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9._:/-]+$', example: 'invoice.paid' })
+  @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
+  @Length(1, 256)
+  @Matches(/^[A-Za-z0-9._:/-]+$/u)
   name: string;
 }
 
@@ -112,86 +154,109 @@ export class NewEventTypeBody extends EventTypeChangesBody {
 export class EventTypeItem {
   /** Value of `event_type` in a send request. */
   @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
   name: string;
 
   /** Human-readable description of the event and of when it is sent. */
-  @ApiProperty({ type: String, nullable: true, example: 'An invoice was paid in full.' })
+  @ApiProperty({ example: 'An invoice was paid in full.' })
+  @CanBeNull()
+  @IsString()
   description: string | null;
 
   /** Heading under which the catalogue lists the event type. */
-  @ApiProperty({ type: String, nullable: true, example: 'Billing' })
+  @ApiProperty({ example: 'Billing' })
+  @CanBeNull()
+  @IsString()
   group: string | null;
 
   /** Version of the schema, starting at 1. Each change of the schema increments it. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   version: number;
 
   /** Whether the event type has a schema. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   has_schema: boolean;
 
   /** Whether the API rejects payloads that do not match the schema. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   enforce: boolean;
 
   /** Whether the event type is hidden from the catalogue and from lists. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   archived: boolean;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time of the last change. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   updated_at: string;
 }
 
 /** An event type with its schema and example. */
 export class EventTypeDetail extends EventTypeItem {
   /** Schema of the payload in JSON Schema 2020-12. */
-  @ApiProperty({ ...OBJECT_OR_NULL, example: SCHEMA_EXAMPLE })
+  @ApiProperty({ example: SCHEMA_EXAMPLE })
+  @CanBeNull()
+  @IsObject()
   schema: Record<string, unknown> | null;
 
   /** Example payload. */
-  @ApiProperty({ ...OBJECT_OR_NULL, example: { amount: 4200 } })
+  @ApiProperty({ example: { amount: 4200 } })
+  @CanBeNull()
+  @IsObject()
   example: Record<string, unknown> | null;
 }
 
 /** One page of event types, newest first. */
 export class EventTypePage {
   /** Event types on this page. */
-  @ApiProperty({ type: [EventTypeItem] })
+  @IsArrayOf(() => EventTypeItem)
   data: EventTypeItem[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
 /** One version of an event type's schema. */
 export class EventTypeVersionItem {
   /** Version number of the schema, starting at 1. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   version: number;
 
   /** Schema in this version; `null` if this version has no schema. */
-  @ApiProperty({ ...OBJECT_OR_NULL, example: SCHEMA_EXAMPLE })
+  @ApiProperty({ example: SCHEMA_EXAMPLE })
+  @CanBeNull()
+  @IsObject()
   schema: Record<string, unknown> | null;
 
   /** Time at which this version was created. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 }
 
 /** One page of versions, newest first. */
 export class EventTypeVersionPage {
   /** Versions on this page. */
-  @ApiProperty({ type: [EventTypeVersionItem] })
+  @IsArrayOf(() => EventTypeVersionItem)
   data: EventTypeVersionItem[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

@@ -1,7 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsObject, IsString, Length } from 'class-validator';
 import { findMemberRange } from '#engine/member-range.js';
 import { Examples } from '#http/openapi-examples.js';
 import { RoundsNumbers } from '#http/schemas.js';
+import { CanBeOmitted, IsArrayOf } from '#http/validation.js';
 import type { Imported, ImportOptions } from './import.js';
 
 const SPEC_EXAMPLE = {
@@ -19,26 +21,37 @@ const SPEC_EXAMPLE = {
 export class OpenApiImportBody {
   /** The document as a JSON object. */
   @RoundsNumbers()
-  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: SPEC_EXAMPLE })
+  @ApiProperty({ example: SPEC_EXAMPLE })
+  @CanBeOmitted()
+  @IsObject()
   spec?: Record<string, unknown>;
 
   /** The document as JSON or YAML, at most 1 MB. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 1_048_576, example: 'openapi: 3.1.0\nwebhooks: {}\n' })
+  @ApiProperty({ example: 'openapi: 3.1.0\nwebhooks: {}\n' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 1_048_576)
   text?: string;
 
   /** Whether event types that are not in the document are archived. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   replace_all?: boolean;
 
   /** If true, the response shows the result and nothing is changed. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   dry_run?: boolean;
 
   /**
    * Whether the schemas of the document's event types are enforced. If omitted, existing types keep their setting and
    * new types are not enforced.
    */
-  @ApiProperty({ required: false, type: Boolean, example: false })
+  @ApiProperty({ example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   enforce?: boolean;
 }
 
@@ -46,42 +59,54 @@ export class OpenApiImportBody {
 export class ChangedNumber {
   /** Path of the number in the document. */
   @ApiProperty({ example: 'spec.components.schemas.Invoice.properties.id.maximum' })
+  @IsString()
   path: string;
 
   /** Original value of the number and the value that is stored. */
   @ApiProperty({
     example: '9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits',
   })
+  @IsString()
   message: string;
 }
 
 /** Result of an import, as names of event types. */
 export class OpenApiImported {
   /** Event types that were created. */
-  @ApiProperty({ type: [String], example: ['invoice.paid'] })
+  @ApiProperty({ example: ['invoice.paid'] })
+  @IsArray()
+  @IsString({ each: true })
   created: string[];
 
   /** Event types that were changed. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   updated: string[];
 
   /** Event types that were already up to date. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   unchanged: string[];
 
   /** Event types that were archived because the document does not have them. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   archived: string[];
 
   /**
    * The first 20 numbers in webhooks and components that are stored with a different value, because a double cannot
    * represent them exactly.
    */
-  @ApiProperty({ type: [ChangedNumber], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArrayOf(() => ChangedNumber)
   changed_numbers: ChangedNumber[];
 
   /** True if this was a dry run and nothing was changed. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   dry_run: boolean;
 }
 

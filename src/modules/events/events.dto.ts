@@ -1,6 +1,29 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import type { Circuit } from '#engine/circuit.js';
 import { ATTEMPT_ERRORS } from '#engine/outcome.js';
+import {
+  CanBeNull,
+  CanBeOmitted,
+  IsArrayOf,
+  IsDateTime,
+  IsObjectOf,
+  IsStringMap,
+  MatchesSchema,
+} from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
@@ -12,7 +35,6 @@ import type { DeliveryRow, EventProgress } from './events.store.js';
 import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
-const ONE_STATUS = { type: 'string', enum: [...EVENT_STATUSES] };
 /** Any JSON value. A received body may have any type that its provider sends. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =>
   type === 'array' ? { type, items: {} } : { type },
@@ -21,80 +43,111 @@ const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =
 /** Filters that select events. */
 export class EventFilterQuery {
   /** Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
-  @ApiProperty({
-    required: false,
-    type: 'array',
-    items: ONE_STATUS,
-    minItems: 1,
-    maxItems: 20,
-    example: ['dlq', 'failed'],
-  })
+  @ApiProperty({ example: ['dlq', 'failed'] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(20)
+  @IsIn(EVENT_STATUSES, { each: true })
   status?: (typeof EVENT_STATUSES)[number][];
 
   /**
    * Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
    * application's endpoint, or sent to the destination.
    */
-  @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(200)
   endpoint?: string;
 
   /**
    * Selects only events sent to this destination (id or ad-hoc URL), either directly, by a route, or by a send to an
    * application. If `status` is also given, the delivery to this destination must have that status.
    */
-  @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(2048)
   destination?: string;
 
   /** Selects only events that were sent to this application, given by its `app_` id or your own uid. */
-  @ApiProperty({ required: false, maxLength: 256, example: 'customer-42' })
+  @ApiProperty({ example: 'customer-42' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(256)
   application?: string;
 
   /** Selects only events of exactly this type. */
-  @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
+  @ApiProperty({ example: 'invoice.paid' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(256)
   event_type?: string;
 
   /** Selects only events of this message. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   message_id?: string;
 
   /**
    * Selects only sent events (`outbound`, including emails), or only received ones (`inbound`, including received
    * mail).
    */
-  @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'outbound' })
+  @ApiProperty({ example: 'outbound' })
+  @CanBeOmitted()
+  @IsIn(['outbound', 'inbound'])
   direction?: 'outbound' | 'inbound';
 
   /**
    * Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
    * deliveries, this filter uses the delivery that determines the event's status.
    */
-  @ApiProperty({ required: false, enum: ERROR_CLASSES, example: 'timeout' })
+  @ApiProperty({ example: 'timeout' })
+  @CanBeOmitted()
+  @IsIn(ERROR_CLASSES)
   error?: (typeof ERROR_CLASSES)[number];
 
   /**
    * Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
    * (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
    */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   q?: string;
 
   /** Selects only events received at or after this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Selects only events received at or before this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 }
 
 /** Filters of the events list. */
 export class EventListQuery extends EventFilterQuery {
   /** The `next_cursor` of the previous page. The filters must stay the same. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of events to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -105,17 +158,21 @@ export class ApplicationEventQuery extends OmitType(EventListQuery, ['applicatio
 export class EventItem {
   /** The event's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** The event type given by the sender. */
   @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
   event_type: string;
 
   /**
    * The path of the inbound endpoint that received the event, or the `ep_` id of the application endpoint that it is
    * sent to. `null` for other events.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   endpoint: string | null;
 
   /**
@@ -123,95 +180,117 @@ export class EventItem {
    * cannot help). Received events that are not delivered are `quarantined` (the signature was invalid), `parked`
    * (stored but not processed further) or `ignored` (no route or subscription matched).
    */
-  @ApiProperty({ enum: EVENT_STATUSES, example: 'delivered' })
+  @ApiProperty({ example: 'delivered' })
+  @IsIn(EVENT_STATUSES)
   status: string;
 
   /**
    * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, whose
    * deliveries show the targets.
    */
-  @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   destination: string | null;
 
   /** The message that the event belongs to; `null` for a received event. */
-  @ApiProperty({ type: String, nullable: true, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   message_id: string | null;
 
   /** Time at which the event was accepted. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   received_at: string;
 }
 
 /** The result of an event's last attempt. */
 export class LastAttemptItem {
   /** HTTP status of the response, or the mail server's reply code; `null` if there was no response. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 503 })
+  @ApiProperty({ example: 503 })
+  @CanBeNull()
+  @IsInt()
   status: number | null;
 
   /** Why there was no response, with the same values as `error` in the event's attempts. */
-  @ApiProperty({ type: String, nullable: true, enum: [...ATTEMPT_ERRORS, null], example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsIn(ATTEMPT_ERRORS)
   error: string | null;
 
   /** Time at which the attempt started. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
+  @IsDateTime()
   at: string;
 }
 
 /** An event in a list, with its delivery progress. */
 export class ListedEventItem extends EventItem {
   /** Number of attempts of all deliveries, including replays. */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   attempt_count: number;
 
   /** The last attempt of the delivery that determines the event's status; `null` if that delivery has no attempt. */
-  @ApiProperty({
-    type: LastAttemptItem,
-    nullable: true,
-    example: { status: 503, error: null, at: '2026-11-21T09:30:00.120Z' },
-  })
+  @ApiProperty({ example: { status: 503, error: null, at: '2026-11-21T09:30:00.120Z' } })
+  @CanBeNull()
+  @IsObjectOf(() => LastAttemptItem)
   last_attempt: LastAttemptItem | null;
 
   /**
    * Time at which the next attempt of any delivery is due; `null` if none is due. While a circuit is open, the attempt
    * may be made later. The event's detail shows the exact time.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:35:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
   next_attempt_at: string | null;
 }
 
 /** One page of events, newest first. */
 export class EventPage {
   /** The events of this page. */
-  @ApiProperty({ type: [ListedEventItem] })
+  @IsArrayOf(() => ListedEventItem)
   data: ListedEventItem[];
 
   /**
    * Pass this value as `cursor` to get the next page; `null` on the last page. If only few events match, a page can be
    * short or empty and still have a next page.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 
   /**
    * Set only if the page ended early at the limit of rows scanned per page (3,000 to 10,000 rows of an index). All
    * events since this time were searched. Continue with `cursor`, or narrow the range with `since` and `until`.
    */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   searched_to?: string;
 }
 
 /** The number of matching events. */
 export class EventCountItem {
   /** Number of matching events, at most 10,000. */
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 412 })
+  @ApiProperty({ example: 412 })
+  @IsInt()
+  @Min(0)
+  @Max(10000)
   count: number;
 
   /** `true` if there may be more events. Display the count as `10,000+` or `412+`. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_capped: boolean;
 
   /** Set only if the count stopped early at the limit of scanned rows. All events since this time were counted. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   searched_to?: string;
 }
 
@@ -219,59 +298,76 @@ export class EventCountItem {
 export class AttemptItem {
   /** The delivery that the attempt belongs to: the `id` of an item in `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  @IsString()
   delivery: string;
 
   /** Target of the attempt, as in the delivery's `destination`. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   destination: string;
 
   /** Number of the attempt within its delivery, starting at 1. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   number: number;
 
   /** HTTP status of the response; `null` if there was no response. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 200 })
+  @ApiProperty({ example: 200 })
+  @CanBeNull()
+  @IsInt()
   status: number | null;
 
   /** Duration of the attempt in milliseconds. */
-  @ApiProperty({ type: 'integer', example: 42 })
+  @ApiProperty({ example: 42 })
+  @IsInt()
   duration_ms: number;
 
   /** Time at which the attempt started. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
+  @IsDateTime()
   at: string;
 
   /** First 1 KB of the response body, or an error message. */
-  @ApiProperty({ type: String, nullable: true, example: 'ok' })
+  @ApiProperty({ example: 'ok' })
+  @CanBeNull()
+  @IsString()
   response_excerpt: string | null;
 
   /**
    * Why there was no response: timeout, dns, connection, tls, blocked, protocol, refused (never sent), or adapter (the
    * adapter of the destination type failed).
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   error: string | null;
 
   /** `true` if the attempt belongs to a replay. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   replayed: boolean;
 }
 
 /** The circuit breaker that delays a delivery. */
 export class DeliveryCircuitItem {
   /** `open` holds all deliveries back; `half_open` tries one of them. */
-  @ApiProperty({ enum: ['open', 'half_open'], example: 'open' })
+  @ApiProperty({ example: 'open' })
+  @IsIn(['open', 'half_open'])
   state: string;
 
   /** When the outage began. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.120Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
+  @CanBeNull()
+  @IsDateTime()
   opened_at: string | null;
 
   /**
    * When a waiting delivery is tried, to check whether the target has recovered; `null` while this attempt is in
    * flight.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:30.120Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:30.120Z' })
+  @CanBeNull()
+  @IsDateTime()
   next_probe_at: string | null;
 }
 
@@ -279,28 +375,35 @@ export class DeliveryCircuitItem {
 export class DeliveryItem {
   /** The event's id, followed by the position of the delivery within the event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  @IsString()
   id: string;
 
   /** Target of the delivery: a destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   destination: string;
 
   /** Status of the delivery. */
-  @ApiProperty({ enum: DELIVERY_STATUSES, example: 'delivered' })
+  @ApiProperty({ example: 'delivered' })
+  @IsIn(DELIVERY_STATUSES)
   status: string;
 
   /**
    * Time at which the next attempt is due; `null` if none is due. While the circuit is open, it is not before the next
    * probe.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   next_attempt_at: string | null;
 
   /**
    * Circuit breaker of the target. Present while the delivery waits for the circuit to close. The delivery is sent
    * after a probe succeeds. Waiting does not count as an attempt.
    */
-  @ApiProperty({ type: DeliveryCircuitItem, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsObjectOf(() => DeliveryCircuitItem)
   circuit: DeliveryCircuitItem | null;
 
   /**
@@ -308,11 +411,14 @@ export class DeliveryItem {
    * target_disabled, filter_undecided (the filter took too long), refused (the payload will never be accepted),
    * cancelled, erased, expired or superseded (by a replay).
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   reason: string | null;
 
   /** `true` if the delivery is a replay. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   replayed: boolean;
 }
 
@@ -320,64 +426,76 @@ export class DeliveryItem {
 export class EventDetailItem extends EventItem {
   /** The `webhook-id` header, which receivers use to deduplicate. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   webhook_id: string;
 
   /** `outbound` for a sent event, `inbound` for a received one. */
-  @ApiProperty({ enum: ['outbound', 'inbound'], example: 'outbound' })
+  @ApiProperty({ example: 'outbound' })
+  @IsIn(['outbound', 'inbound'])
   direction: string;
 
   /** The application that the event was sent to; absent for other events. */
-  @ApiProperty({ required: false, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
   application?: string;
 
   /** Time at which the payload was erased; absent if it was not erased. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   payload_erased_at?: string;
 
   /**
    * Headers that are forwarded with the event. For keys of scope read, headers that authenticate (`authorization`,
    * cookies, tokens) appear as `(hidden)`.
    */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  @ApiProperty({ example: { 'x-tenant': '42' } })
+  @IsStringMap()
   headers: Record<string, string>;
 
   /** The payload, character for character as it was accepted; absent if it is over 256 KB. */
-  @ApiProperty({ required: false, nullable: true, oneOf: ANYTHING, example: { amount: 4200 } })
+  @ApiProperty({ example: { amount: 4200 } })
+  @IsOptional()
+  @MatchesSchema({ oneOf: ANYTHING })
   payload?: unknown;
 
   /**
    * Encoding of `payload`: `json`; `text` for a received body that is not JSON; `base64` for a received body that is
    * not text.
    */
-  @ApiProperty({ required: false, enum: ['json', 'text', 'base64'], example: 'json' })
+  @ApiProperty({ example: 'json' })
+  @CanBeOmitted()
+  @IsIn(['json', 'text', 'base64'])
   payload_encoding?: string;
 
   /** Id of the raw request of a received event. */
-  @ApiProperty({ required: false, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
   request_id?: string;
 
   /**
    * For a received event: why it was not delivered, or that its transform failed and it was delivered unchanged
    * (`failMode: open`). `null` if neither applies.
    */
-  @ApiProperty({
-    required: false,
-    type: String,
-    nullable: true,
-    example: 'The transform failed: timeout. It was delivered untransformed.',
-  })
+  @ApiProperty({ example: 'The transform failed: timeout. It was delivered untransformed.' })
+  @IsOptional()
+  @IsString()
   note?: string | null;
 
   /** `true` if the payload is left out because it is over 256 KB. Fetch it with `GET /v1/events/{id}/payload`. */
-  @ApiProperty({ required: false, example: true })
+  @ApiProperty({ example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   payload_truncated?: boolean;
 
   /** All deliveries including replays, oldest first. */
-  @ApiProperty({ type: [DeliveryItem] })
+  @IsArrayOf(() => DeliveryItem)
   deliveries: DeliveryItem[];
 
   /** All attempts, oldest first. */
-  @ApiProperty({ type: [AttemptItem] })
+  @IsArrayOf(() => AttemptItem)
   attempts: AttemptItem[];
 }
 

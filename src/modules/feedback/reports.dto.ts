@@ -1,19 +1,30 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import { REPORT_STATES, type ReportRow } from './reports.store.js';
 
 /** Filter and paging of the list of reports. */
 export class ReportListQuery {
   /** Returns only reports in this state. */
-  @ApiProperty({ required: false, enum: REPORT_STATES, example: 'unmatched' })
+  @ApiProperty({ example: 'unmatched' })
+  @CanBeOmitted()
+  @IsIn(REPORT_STATES)
   state?: (typeof REPORT_STATES)[number];
 
   /** The `next_cursor` of the previous page, with the same filters. Omit it for the first page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of reports to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -21,21 +32,27 @@ export class ReportListQuery {
 export class ReportItem {
   /** Id of the report. */
   @ApiProperty({ example: 'rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** The email that the report is about, or claims to be about. Null if the report names no email. */
-  @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   email_id: string | null;
 
   /** Channel by which the report arrived: mail (`smtp`) or a notification of Amazon SES (`ses`). */
-  @ApiProperty({ enum: ['smtp', 'ses'], example: 'smtp' })
+  @ApiProperty({ example: 'smtp' })
+  @IsIn(['smtp', 'ses'])
   source: string;
 
   /**
    * Type of the report: `bounce` (also for delayed and successful deliveries), `complaint`, `auto-reply`, `other`, or
    * SES's own type. Null while the report is `waiting`.
    */
-  @ApiProperty({ type: String, nullable: true, example: 'bounce' })
+  @ApiProperty({ example: 'bounce' })
+  @CanBeNull()
+  @IsString()
   kind: string | null;
 
   /**
@@ -43,49 +60,61 @@ export class ReportItem {
    * email, matches the report. `untrusted`: the report contains no proof that it belongs to the email. `ignored`: the
    * report says nothing about a delivery. `waiting`: not processed yet.
    */
-  @ApiProperty({ enum: REPORT_STATES, example: 'unmatched' })
+  @ApiProperty({ example: 'unmatched' })
+  @IsIn(REPORT_STATES)
   state: string;
 
   /**
    * Reason why the report was not recorded: `email_unknown`, `email_gone`, `recipient_unknown`, `not_proven`,
    * `auto_reply`, `no_report` or `nothing_new`. Null otherwise.
    */
-  @ApiProperty({ type: String, nullable: true, example: 'recipient_unknown' })
+  @ApiProperty({ example: 'recipient_unknown' })
+  @CanBeNull()
+  @IsString()
   reason: string | null;
 
   /** Address that the report was sent to, or the SNS topic of a notification. */
   @ApiProperty({ example: 'b+0000000101…@bounce.example.com' })
+  @IsString()
   recipient: string;
 
   /** Envelope sender of the report. Empty for the null sender, which is normal for reports. */
   @ApiProperty({ example: '' })
+  @IsString()
   envelope_from: string;
 
   /** IP address of the mail server that delivered the report. Empty if a provider sent it as a notification. */
   @ApiProperty({ example: '192.0.2.25' })
+  @IsString()
   received_from: string;
 
   /** Size of the report in bytes. */
-  @ApiProperty({ type: 'integer', minimum: 0, example: 4096 })
+  @ApiProperty({ example: 4096 })
+  @IsInt()
+  @Min(0)
   size_bytes: number;
 
   /** Time when the report arrived. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-22T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-22T09:30:00.000Z' })
+  @IsDateTime()
   received_at: string;
 
   /** Time until which the report is kept: 30 days, or the environment's retention if that is shorter. */
-  @ApiProperty({ format: 'date-time', example: '2026-12-22T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-12-22T09:30:00.000Z' })
+  @IsDateTime()
   expires_at: string;
 }
 
 /** One page of reports, newest first. */
 export class ReportPage {
   /** The reports of this page. */
-  @ApiProperty({ type: [ReportItem] })
+  @IsArrayOf(() => ReportItem)
   data: ReportItem[];
 
   /** Pass this value as `cursor` to get the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

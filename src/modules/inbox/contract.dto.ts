@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsString } from 'class-validator';
+import { IsDateTime } from '#http/validation.js';
 import type { MailView } from './viewing.contract.js';
 
 /** Temporary address that shows the HTML of one message. */
@@ -7,6 +9,7 @@ export class MailViewItem {
   @ApiProperty({
     example: 'WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl',
   })
+  @IsString()
   token: string;
 
   /** URL of the document, including the token, for an `<iframe sandbox>` in a page of Posthorn's own origin. */
@@ -14,10 +17,12 @@ export class MailViewItem {
     example:
       'https://hooks.example.com/v1/mail-views?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl',
   })
+  @IsString()
   url: string;
 
   /** Time when the token expires. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:31:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:31:00.000Z' })
+  @IsDateTime()
   expires_at: string;
 }
 

@@ -1,84 +1,106 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsNumber } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { EndpointCircuitItem, presentCircuit } from '#modules/applications/contract.dto.js';
 import type { EndpointStats } from './endpoint-stats.js';
 
 /** Time range of the statistics. */
 export class EndpointStatsQuery {
   /** Start of the range (RFC 3339). Defaults to 24 hours before `until`. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** End of the range (RFC 3339), exclusive. Defaults to now. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 }
 
 /** Deliveries that are waiting and not in flight. */
 export class WaitingItem {
   /** Number of deliveries that wait for their next attempt, for the circuit or for the rate limit. */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   count: number;
 
   /** True if the count stopped at its limit, so that there may be more. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_capped: boolean;
 }
 
 /** Statistics and current state of an endpoint. */
 export class EndpointStatsItem {
   /** Start of the range: `since`, rounded down to the full minute, hour or day. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @IsDateTime()
   since: string;
 
   /** End of the range: `until`, rounded up to the full minute, hour or day. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @IsDateTime()
   until: string;
 
   /** Number of events sent to the endpoint. Replays are not counted again. */
-  @ApiProperty({ type: 'integer', example: 1204 })
+  @ApiProperty({ example: 1204 })
+  @IsInt()
   received: number;
 
   /** Number of deliveries that succeeded. */
-  @ApiProperty({ type: 'integer', example: 1197 })
+  @ApiProperty({ example: 1197 })
+  @IsInt()
   delivered: number;
 
   /** Number of deliveries that failed permanently because a retry could not help. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   failed: number;
 
   /** Number of deliveries that ended in the dead-letter queue. */
-  @ApiProperty({ type: 'integer', example: 2 })
+  @ApiProperty({ example: 2 })
+  @IsInt()
   dlq: number;
 
   /** Number of attempts that failed and were retried, or will be retried. */
-  @ApiProperty({ type: 'integer', example: 17 })
+  @ApiProperty({ example: 17 })
+  @IsInt()
   retried: number;
 
   /** Total number of attempts. */
-  @ApiProperty({ type: 'integer', example: 1217 })
+  @ApiProperty({ example: 1217 })
+  @IsInt()
   attempts: number;
 
   /** `delivered` as a fraction of all deliveries that ended, from 0 to 1; `null` if none ended. */
-  @ApiProperty({ type: 'number', nullable: true, example: 0.9975 })
+  @ApiProperty({ example: 0.9975 })
+  @CanBeNull()
+  @IsNumber()
   success_rate: number | null;
 
   /** Deliveries that are waiting now. */
-  @ApiProperty({ type: WaitingItem })
+  @IsObjectOf(() => WaitingItem)
   waiting: WaitingItem;
 
   /**
    * Time of the next retry among the waiting deliveries; `null` if no delivery waits for a retry. A time in the past
    * means that the retry waits for the circuit.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:35:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
   next_attempt_at: string | null;
 
   /** Whether the endpoint accepts deliveries now. */
-  @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @IsIn(['active', 'disabled'])
   status: 'active' | 'disabled';
 
   /** Circuit breaker of the endpoint; `null` if the endpoint uses a destination. */
-  @ApiProperty({ type: EndpointCircuitItem, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => EndpointCircuitItem)
   circuit: EndpointCircuitItem | null;
 }
 

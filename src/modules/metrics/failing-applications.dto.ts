@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsInt, IsNumber, IsString, Max, Min } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { FailingApplication } from './failing-applications.store.js';
 
@@ -7,11 +9,17 @@ export class FailingApplicationsQuery {
   /**
    * Start of the range (RFC 3339), rounded down to the full hour and at most seven days ago. Defaults to one day ago.
    */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T09:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T09:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Maximum number of items to return, worst first. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -19,56 +27,70 @@ export class FailingApplicationsQuery {
 export class FailingApplicationItem {
   /** Id of the application. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   application: string;
 
   /** Your own id of the application. */
-  @ApiProperty({ type: String, nullable: true, example: 'customer-42' })
+  @ApiProperty({ example: 'customer-42' })
+  @CanBeNull()
+  @IsString()
   uid: string | null;
 
   /** Human-readable name. */
   @ApiProperty({ example: 'Acme Inc.' })
+  @IsString()
   name: string;
 
   /**
    * Fraction of attempts and final results in the range that failed: `(retried + failed + dlq) / (delivered + retried +
    * failed + dlq)`.
    */
-  @ApiProperty({ type: 'number', example: 0.75 })
+  @ApiProperty({ example: 0.75 })
+  @IsNumber()
   failure_rate: number;
 
   /** Number of successful deliveries. */
-  @ApiProperty({ type: 'integer', example: 10 })
+  @ApiProperty({ example: 10 })
+  @IsInt()
   delivered: number;
 
   /** Number of failed attempts that are followed by another attempt. */
-  @ApiProperty({ type: 'integer', example: 24 })
+  @ApiProperty({ example: 24 })
+  @IsInt()
   retried: number;
 
   /** Number of deliveries that failed permanently because a retry could not help. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   failed: number;
 
   /** Number of deliveries that used up their retries. */
-  @ApiProperty({ type: 'integer', example: 5 })
+  @ApiProperty({ example: 5 })
+  @IsInt()
   dlq: number;
 
   /** Minute of the oldest failure in the range. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
   oldest_failure_at: string | null;
 
   /** Number of endpoints with failures. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   failing_endpoints: number;
 
   /** Ids of the endpoints with failures, worst first, at most ten. */
-  @ApiProperty({ type: [String], example: ['ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @ApiProperty({ example: ['ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @IsArray()
+  @IsString({ each: true })
   endpoints: string[];
 }
 
 /** Applications with failures. */
 export class FailingApplicationList {
   /** Applications ordered by number of failures, highest first. */
-  @ApiProperty({ type: [FailingApplicationItem] })
+  @IsArrayOf(() => FailingApplicationItem)
   data: FailingApplicationItem[];
 }
 

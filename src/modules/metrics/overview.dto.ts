@@ -1,4 +1,6 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { Overview } from './overview.js';
 import type { FailingTarget } from './overview.store.js';
@@ -11,44 +13,61 @@ export class OverviewQuery {
    * Time range, as 60 windows of one minute, 24 or 168 windows of one hour, or 30 windows of one day. The last window
    * is the current one and still incomplete.
    */
-  @ApiProperty({ required: false, enum: RANGES, default: '24h', example: '24h' })
+  @ApiProperty({ default: '24h', example: '24h' })
+  @CanBeOmitted()
+  @IsIn(RANGES)
   range?: OverviewRange;
 
   /** Limits the overview to this application, given as its `app_` id or your uid. Defaults to the whole environment. */
-  @ApiProperty({ required: false, maxLength: 256, example: 'customer-42' })
+  @ApiProperty({ example: 'customer-42' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(256)
   application?: string;
 
   /** Whether to omit windows without any activity. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   sparse?: boolean;
 }
 
 /** Time range and maximum number of targets. */
 export class FailingTargetsQuery {
   /** Time range. Ranges of 7 and 30 days consist of whole UTC days. */
-  @ApiProperty({ required: false, enum: RANGES, default: '24h', example: '24h' })
+  @ApiProperty({ default: '24h', example: '24h' })
+  @CanBeOmitted()
+  @IsIn(RANGES)
   range?: OverviewRange;
 
   /** Maximum number of items to return, worst first. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 10, example: 10 })
+  @ApiProperty({ default: 10, example: 10 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** Deliveries that have not ended. */
 export class OpenItem {
   /** Number of deliveries. */
-  @ApiProperty({ type: 'integer', example: 12 })
+  @ApiProperty({ example: 12 })
+  @IsInt()
   count: number;
 
   /** True if counting stopped at 10,000, so that there may be more. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_capped: boolean;
 
   /**
    * Due time of the environment's oldest due delivery that no worker has started. It is `null` if there is none, and
    * always `null` for an application.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   oldest_due_at: string | null;
 }
 
@@ -58,30 +77,33 @@ export class TotalItem extends OmitType(RollupItem, ['start', 'window'] as const
 /** Overview of an environment or an application. */
 export class OverviewItem {
   /** Start of the first window. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-20T10:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T10:00:00.000Z' })
+  @IsDateTime()
   since: string;
 
   /** End of the range: the current time. The data is about two seconds old. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   until: string;
 
   /** Length of each window. */
-  @ApiProperty({ enum: WINDOWS, example: '1h' })
+  @ApiProperty({ example: '1h' })
+  @IsIn(WINDOWS)
   window: MetricsWindow;
 
   /** Totals of the range. */
-  @ApiProperty({ type: TotalItem })
+  @IsObjectOf(() => TotalItem)
   total: TotalItem;
 
   /**
    * Deliveries that are waiting now. For an environment, these are all deliveries that have not ended. For an
    * application, these are the deliveries that wait for their next attempt, for the circuit or for the rate limit.
    */
-  @ApiProperty({ type: OpenItem })
+  @IsObjectOf(() => OpenItem)
   waiting: OpenItem;
 
   /** Windows of the range, oldest first. */
-  @ApiProperty({ type: [RollupItem] })
+  @IsArrayOf(() => RollupItem)
   data: RollupItem[];
 }
 
@@ -89,44 +111,53 @@ export class OverviewItem {
 export class FailingTargetItem {
   /** Id of the destination (`dst_…`), or of the application endpoint (`ep_…`) that has its own URL. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   target: string;
 
   /** Human-readable name. */
   @ApiProperty({ example: 'Orders' })
+  @IsString()
   name: string;
 
   /** Id of the application that the endpoint belongs to; `null` for a destination. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   application: string | null;
 
   /** Number of deliveries that failed permanently because a retry could not help. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   failed: number;
 
   /** Number of deliveries that used up their retries. */
-  @ApiProperty({ type: 'integer', example: 5 })
+  @ApiProperty({ example: 5 })
+  @IsInt()
   dlq: number;
 
   /** Number of failed attempts that are followed by another attempt. */
-  @ApiProperty({ type: 'integer', example: 24 })
+  @ApiProperty({ example: 24 })
+  @IsInt()
   retried: number;
 
   /** Number of successful deliveries. */
-  @ApiProperty({ type: 'integer', example: 10 })
+  @ApiProperty({ example: 10 })
+  @IsInt()
   delivered: number;
 
   /**
    * Fraction of attempts and final results that failed: `(retried + failed + dlq) / (delivered + retried + failed +
    * dlq)`.
    */
-  @ApiProperty({ type: 'number', example: 0.75 })
+  @ApiProperty({ example: 0.75 })
+  @IsNumber()
   failure_rate: number;
 }
 
 /** Targets with the most failures. */
 export class FailingTargetList {
   /** Targets ordered by number of unsuccessful deliveries, then by number of attempts, highest first. */
-  @ApiProperty({ type: [FailingTargetItem] })
+  @IsArrayOf(() => FailingTargetItem)
   data: FailingTargetItem[];
 }
 

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsNumber, IsString } from 'class-validator';
 import { quantile } from '#engine/histogram.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import type { Rollup } from './rollups.store.js';
 import { type MetricsWindow, WINDOWS } from './windows.js';
 
@@ -9,95 +11,119 @@ export class RollupQuery {
    * Subject of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
    * environment. Defaults to the whole environment.
    */
-  @ApiProperty({ required: false, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
   key?: string;
 
   /**
    * Length of a window. Windows begin at full minutes, hours and days in UTC. They are kept for 7, 90 and 400 days
    * respectively.
    */
-  @ApiProperty({ required: false, enum: WINDOWS, default: '1h', example: '1h' })
+  @ApiProperty({ default: '1h', example: '1h' })
+  @CanBeOmitted()
+  @IsIn(WINDOWS)
   window?: MetricsWindow;
 
   /**
    * Start of the range (RFC 3339): the first window is the one that contains this time. Defaults to 60 minutes, 48
    * hours or 30 days before `until`, depending on `window`. A range has at most 1,440 windows.
    */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /**
    * End of the range (RFC 3339): only windows that begin before this time are returned. Defaults to the current window.
    */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** Whether to omit windows without any activity. */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   sparse?: boolean;
 }
 
 /** Quantiles of the attempt durations. */
 export class LatencyItem {
   /** Median: half of the attempts took at most this number of milliseconds. */
-  @ApiProperty({ type: 'integer', example: 42 })
+  @ApiProperty({ example: 42 })
+  @IsInt()
   p50: number;
 
   /** 95 % of the attempts took at most this number of milliseconds. */
-  @ApiProperty({ type: 'integer', example: 118 })
+  @ApiProperty({ example: 118 })
+  @IsInt()
   p95: number;
 
   /** 99 % of the attempts took at most this number of milliseconds. */
-  @ApiProperty({ type: 'integer', example: 240 })
+  @ApiProperty({ example: 240 })
+  @IsInt()
   p99: number;
 }
 
 /** Counts and latencies of one window. */
 export class RollupItem {
   /** Start of the window. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-20T09:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T09:00:00.000Z' })
+  @IsDateTime()
   start: string;
 
   /** Length of the window. */
-  @ApiProperty({ enum: WINDOWS, example: '1h' })
+  @ApiProperty({ example: '1h' })
+  @IsIn(WINDOWS)
   window: MetricsWindow;
 
   /**
    * Number of events sent to the destination, or received by the endpoint. For the environment, number of all accepted
    * events. Replays are not counted again.
    */
-  @ApiProperty({ type: 'integer', example: 1204 })
+  @ApiProperty({ example: 1204 })
+  @IsInt()
   received: number;
 
   /** Number of deliveries that succeeded. */
-  @ApiProperty({ type: 'integer', example: 1197 })
+  @ApiProperty({ example: 1197 })
+  @IsInt()
   delivered: number;
 
   /** Number of deliveries that failed permanently because a retry could not help. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   failed: number;
 
   /** Number of attempts that failed and were retried, or will be retried. */
-  @ApiProperty({ type: 'integer', example: 17 })
+  @ApiProperty({ example: 17 })
+  @IsInt()
   retried: number;
 
   /** Number of deliveries that ended in the dead-letter queue. */
-  @ApiProperty({ type: 'integer', example: 2 })
+  @ApiProperty({ example: 2 })
+  @IsInt()
   dlq: number;
 
   /** Number of attempts that started in this window. */
-  @ApiProperty({ type: 'integer', example: 1217 })
+  @ApiProperty({ example: 1217 })
+  @IsInt()
   attempts: number;
 
   /** `delivered` as a fraction of all deliveries that ended, from 0 to 1; `null` if none ended. */
-  @ApiProperty({ type: 'number', nullable: true, example: 0.9975 })
+  @ApiProperty({ example: 0.9975 })
+  @CanBeNull()
+  @IsNumber()
   success_rate: number | null;
 
   /**
    * Durations of the attempts, including failed ones, accurate to one sixteenth of the value; `null` if there were no
    * attempts.
    */
-  @ApiProperty({ type: LatencyItem, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => LatencyItem)
   latency_ms: LatencyItem | null;
 }
 
@@ -107,7 +133,7 @@ export class RollupList {
    * Windows, oldest first. Windows without activity contain zeros, or are omitted if `sparse` is set. Windows past
    * their retention are omitted.
    */
-  @ApiProperty({ type: [RollupItem] })
+  @IsArrayOf(() => RollupItem)
   data: RollupItem[];
 }
 

@@ -1,55 +1,61 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import { PORTAL_PERMISSIONS, type PortalPermission } from '#kernel/tenant.js';
 import type { OpenedPortal, PortalAsked } from './portal-links.js';
 import type { PortalFacts, PortalKind, PortalSessionRow } from './portal-sessions.store.js';
 
-const PERMISSIONS = {
-  type: 'array' as const,
-  items: { type: 'string', enum: [...PORTAL_PERMISSIONS] as string[] },
-  minItems: 1,
-  maxItems: 4,
-  example: ['view', 'manage', 'resend'],
-};
 const SCHEMES = ['light', 'dark', 'system'] as const;
 const KINDS = ['customer', 'preview'] as const;
-const LOCALE = {
-  required: false,
-  pattern: '^[a-z]{2,3}(-[A-Z]{2})?$',
-  maxLength: 6,
-  default: 'en',
-  example: 'de',
-} as const;
-const COLOUR = '^#[0-9A-Fa-f]{6}$';
-const PICTURE = '^data:image/(png|jpeg|webp|gif|svg\\+xml);base64,[A-Za-z0-9+/]+={0,2}$';
+const COLOUR = /^#[0-9A-Fa-f]{6}$/u;
+const PICTURE = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}$/u;
 
 /** Theme of the portal, as a fixed set of validated values. CSS is not accepted. */
 export class PortalThemeBody {
   /** Colour scheme: light, dark, or the setting of the customer's system. */
-  @ApiProperty({ required: false, type: String, enum: [...SCHEMES, null], nullable: true, example: 'system' })
+  @ApiProperty({ example: 'system' })
+  @IsOptional()
+  @IsIn(SCHEMES)
   scheme?: (typeof SCHEMES)[number] | null;
 
   /**
    * Accent colour for buttons and links, as `#rrggbb`. If its contrast with the background is too low to read, the page
    * uses a lighter or darker shade.
    */
-  @ApiProperty({ required: false, type: String, pattern: COLOUR, nullable: true, example: '#0a58b5' })
+  @ApiProperty({ example: '#0a58b5' })
+  @IsOptional()
+  @IsString()
+  @Matches(COLOUR)
   accent?: string | null;
 
   /** Corner radius in pixels. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 24, nullable: true, example: 6 })
+  @ApiProperty({ example: 6 })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(24)
   radius?: number | null;
 
   /** Your logo, as a `data:` URL of an image of at most 24 KB. The page loads nothing from other hosts. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    pattern: PICTURE,
-    maxLength: 32_768,
-    nullable: true,
-    example: 'data:image/png;base64,iVBORw0KGgo=',
-  })
+  @ApiProperty({ example: 'data:image/png;base64,iVBORw0KGgo=' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(32_768)
+  @Matches(PICTURE)
   logo?: string | null;
 }
 
@@ -71,45 +77,60 @@ export class PortalThemeBody {
 })
 export class NewPortalBody {
   /** Lifetime of the portal's token in seconds. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 60, maximum: 86_400, default: 3_600, example: 3_600 })
+  @ApiProperty({ default: 3_600, example: 3_600 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(60)
+  @Max(86_400)
   expires_in?: number;
 
   /**
    * Permissions of the customer. `view` is always included, `secrets` reads and rotates signing secrets, `manage`
    * changes endpoints, and `resend` replays deliveries. Defaults to all permissions.
    */
-  @ApiProperty({ required: false, ...PERMISSIONS })
+  @ApiProperty({ example: ['view', 'manage', 'resend'] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(4)
+  @IsIn(PORTAL_PERMISSIONS, { each: true })
   permissions?: PortalPermission[];
 
   /** Theme of the portal. */
-  @ApiPropertyOptional({ type: PortalThemeBody })
+  @CanBeOmitted()
+  @IsObjectOf(() => PortalThemeBody)
   theme?: PortalThemeBody;
 
   /**
    * Language of the page, also used to format times and numbers. Texts exist for `en` and `de`; for any other language
    * the page is in English.
    */
-  @ApiProperty(LOCALE)
+  @ApiProperty({ default: 'en', example: 'de' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(6)
+  @Matches(/^[a-z]{2,3}(-[A-Z]{2})?$/u)
   locale?: string;
 
   /**
    * Target of the link that leads out of the portal. The URL must use https; in the test environment, http to the local
    * machine is also allowed.
    */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2048,
-    nullable: true,
-    example: 'https://app.example.com/settings',
-  })
+  @ApiProperty({ example: 'https://app.example.com/settings' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
   return_url?: string | null;
 }
 
 /** Settings for previewing a customer's portal. */
 export class PortalPreviewBody {
   /** Language of the page. */
-  @ApiProperty(LOCALE)
+  @ApiProperty({ default: 'en', example: 'de' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(6)
+  @Matches(/^[a-z]{2,3}(-[A-Z]{2})?$/u)
   locale?: string;
 }
 
@@ -117,6 +138,7 @@ export class PortalPreviewBody {
 export class OpenedPortalItem {
   /** Id of the session. */
   @ApiProperty({ example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /**
@@ -124,6 +146,7 @@ export class OpenedPortalItem {
    * do not send to servers.
    */
   @ApiProperty({ example: 'https://hooks.example.com/portal/pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1#pt_…' })
+  @IsString()
   url: string;
 
   /**
@@ -131,10 +154,12 @@ export class OpenedPortalItem {
    * stores only its SHA-256.
    */
   @ApiProperty({ example: 'pt_2vJ8kQm1Xc0Zr5Lw9Tn3Yb7Hd4Gf6Ks8Pa2Ue1Ri0oM' })
+  @IsString()
   token: string;
 
   /** Time at which the session expires. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T10:30:00.000Z' })
+  @IsDateTime()
   expires_at: string;
 }
 
@@ -142,20 +167,27 @@ export class OpenedPortalItem {
 export class PortalSessionItem {
   /** Id of the session. */
   @ApiProperty({ example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Id of the application that the portal shows. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   application: string;
 
   /**
    * `customer`, or `preview` for a session in which a member of your organization sees the portal as the customer does.
    */
-  @ApiProperty({ enum: KINDS, example: 'customer' })
+  @ApiProperty({ example: 'customer' })
+  @IsIn(KINDS)
   kind: PortalKind;
 
   /** Permissions of the session. */
-  @ApiProperty({ ...PERMISSIONS })
+  @ApiProperty({ example: ['view', 'manage', 'resend'] })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(4)
+  @IsIn(PORTAL_PERMISSIONS, { each: true })
   permissions: PortalPermission[];
 
   /**
@@ -163,36 +195,48 @@ export class PortalSessionItem {
    * the member is removed.
    */
   @ApiProperty({ example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   opened_by: string;
 
   /** Time at which the session was opened. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time at which the session expires. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T10:30:00.000Z' })
+  @IsDateTime()
   expires_at: string;
 }
 
 /** Page of the list of portal sessions. */
 export class PortalSessionListQuery {
   /** Start of the page: the `next_cursor` of the previous page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** One page of portal sessions, newest first. */
 export class PortalSessionPage {
   /** Portal sessions on this page. */
-  @ApiProperty({ type: [PortalSessionItem] })
+  @IsArrayOf(() => PortalSessionItem)
   data: PortalSessionItem[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
@@ -200,29 +244,38 @@ export class PortalSessionPage {
 export class PortalApplicationItem {
   /** Id of the application. */
   @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Human-readable name of the application. */
   @ApiProperty({ example: 'Customer 42' })
+  @IsString()
   name: string;
 }
 
 /** Theme of the portal. */
 export class PortalThemeItem {
   /** Colour scheme: light, dark, or the setting of the customer's system. */
-  @ApiProperty({ enum: SCHEMES, example: 'system' })
+  @ApiProperty({ example: 'system' })
+  @IsIn(SCHEMES)
   scheme: (typeof SCHEMES)[number];
 
   /** Accent colour of buttons and links; `null` for the portal's default. */
-  @ApiProperty({ type: String, nullable: true, example: '#0a58b5' })
+  @ApiProperty({ example: '#0a58b5' })
+  @CanBeNull()
+  @IsString()
   accent: string | null;
 
   /** Corner radius in pixels; `null` for the portal's default. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 6 })
+  @ApiProperty({ example: 6 })
+  @CanBeNull()
+  @IsInt()
   radius: number | null;
 
   /** Logo as a `data:` URL; `null` if there is none. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   logo: string | null;
 }
 
@@ -230,44 +283,56 @@ export class PortalThemeItem {
 export class OwnPortalItem {
   /** Id of the session. */
   @ApiProperty({ example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /**
    * `customer`, or `preview` for a session in which a member of the organization sees the portal as the customer does.
    */
-  @ApiProperty({ enum: KINDS, example: 'customer' })
+  @ApiProperty({ example: 'customer' })
+  @IsIn(KINDS)
   kind: PortalKind;
 
   /** Permissions of the session. */
-  @ApiProperty({ ...PERMISSIONS })
+  @ApiProperty({ example: ['view', 'manage', 'resend'] })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(4)
+  @IsIn(PORTAL_PERMISSIONS, { each: true })
   permissions: PortalPermission[];
 
   /** The application that the portal shows. */
-  @ApiProperty({ type: PortalApplicationItem })
+  @IsObjectOf(() => PortalApplicationItem)
   application: PortalApplicationItem;
 
   /** Name of the organization that the portal belongs to. */
   @ApiProperty({ example: 'Acme' })
+  @IsString()
   organization: string;
 
   /** Environment that the portal belongs to. */
-  @ApiProperty({ enum: ['live', 'test'], example: 'live' })
+  @ApiProperty({ example: 'live' })
+  @IsIn(['live', 'test'])
   environment: 'live' | 'test';
 
   /** Theme of the portal. */
-  @ApiProperty({ type: PortalThemeItem })
+  @IsObjectOf(() => PortalThemeItem)
   theme: PortalThemeItem;
 
   /** Language of the page. */
   @ApiProperty({ example: 'en' })
+  @IsString()
   locale: string;
 
   /** Target of the link that leads out of the portal; `null` if there is none. */
-  @ApiProperty({ type: String, nullable: true, example: 'https://app.example.com/settings' })
+  @ApiProperty({ example: 'https://app.example.com/settings' })
+  @CanBeNull()
+  @IsString()
   return_url: string | null;
 
   /** Time at which the session expires. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T10:30:00.000Z' })
+  @IsDateTime()
   expires_at: string;
 }
 

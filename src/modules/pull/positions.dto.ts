@@ -1,22 +1,34 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import type { PositionRow } from './positions.store.js';
 
 /** Page of the position list. */
 export class PullPositionsQuery {
   /** The `next_cursor` of the previous page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of positions to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** Items that are waiting to be pulled. */
 export class PullBacklogItem {
   /** Number of events after the committed position. */
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 42 })
+  @ApiProperty({ example: 42 })
+  @IsInt()
+  @Min(0)
+  @Max(1000)
   count: number;
 
   /**
@@ -24,14 +36,19 @@ export class PullBacklogItem {
    * after the next 5,000 events of the destination, and only the endpoint's own are counted.
    */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_capped: boolean;
 
   /** The event that the consumer gets next; `null` if none was found. */
-  @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   oldest_event: string | null;
 
   /** When the oldest waiting event was accepted; `null` if there is none. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
   oldest_at: string | null;
 }
 
@@ -39,47 +56,58 @@ export class PullBacklogItem {
 export class PullPositionItem {
   /** The pull destination. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   destination: string;
 
   /** The destination's name. */
   @ApiProperty({ example: 'Warehouse' })
+  @IsString()
   name: string;
 
   /** The destination's status. The events of a disabled destination can still be pulled. */
-  @ApiProperty({ enum: ['active', 'disabled'], example: 'active' })
+  @ApiProperty({ example: 'active' })
+  @IsIn(['active', 'disabled'])
   status: 'active' | 'disabled';
 
   /**
    * The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all events of
    * the destination.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   endpoint: string | null;
 
   /** The last acknowledged event; `null` if nothing has been acknowledged. */
-  @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   committed_through: string | null;
 
   /**
    * When a pull or an ack last moved the position; `null` if it has never moved. A pull that finds nothing new does not
    * move it.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
   committed_at: string | null;
 
   /** Events that are not acknowledged yet. */
-  @ApiProperty({ type: PullBacklogItem })
+  @IsObjectOf(() => PullBacklogItem)
   backlog: PullBacklogItem;
 }
 
 /** One page of positions. */
 export class PullPositionPage {
   /** The positions. */
-  @ApiProperty({ type: [PullPositionItem] })
+  @IsArrayOf(() => PullPositionItem)
   data: PullPositionItem[];
 
   /** Pass this value as `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

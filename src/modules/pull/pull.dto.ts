@@ -1,4 +1,25 @@
 import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import {
+  CanBeNull,
+  CanBeOmitted,
+  IsArrayOf,
+  IsDateTime,
+  IsObjectOf,
+  IsStringMap,
+  MatchesSchema,
+} from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
@@ -13,34 +34,49 @@ const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =
 /** Position and size of the batch to pull. */
 export class PullQuery {
   /** The `next_cursor` of an earlier response. The pull commits all events before the cursor and continues after it. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of events to return. Fewer events are returned if their payloads exceed 4 MB in total. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 
   /** Seconds to wait for events if none are available (long polling). */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 20, default: 0, example: 20 })
+  @ApiProperty({ default: 0, example: 20 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(0)
+  @Max(20)
   wait?: number;
 }
 
 /** Times at which an event passed each stage, in milliseconds since the epoch. */
 export class PullTimings {
   /** When Posthorn received the event. */
-  @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_000 })
+  @ApiProperty({ format: 'int64', example: 1_795_253_400_000 })
+  @IsInt()
   edge_at: number;
 
   /** When the event was stored. */
-  @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_004 })
+  @ApiProperty({ format: 'int64', example: 1_795_253_400_004 })
+  @IsInt()
   stored_at: number;
 
   /** When the event became available to pull. Later than `stored_at` for a replay. */
-  @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_004 })
+  @ApiProperty({ format: 'int64', example: 1_795_253_400_004 })
+  @IsInt()
   processed_at: number;
 
   /** When this response was created. */
-  @ApiProperty({ type: 'integer', format: 'int64', example: 1_795_253_400_120 })
+  @ApiProperty({ format: 'int64', example: 1_795_253_400_120 })
+  @IsInt()
   consumed_at: number;
 }
 
@@ -48,78 +84,99 @@ export class PullTimings {
 export class PullItem {
   /** The event's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Id for detecting duplicates. It is the same each time the event is delivered. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   webhook_id: string;
 
   /** The event type given by the sender, or by the endpoint that received the event. */
   @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
   event_type: string;
 
   /** The path of the inbound endpoint that received the event; `null` for a sent event. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   endpoint: string | null;
 
   /** Status of this delivery, which is always `delivered`. */
-  @ApiProperty({ enum: ['delivered'], example: 'delivered' })
+  @ApiProperty({ example: 'delivered' })
+  @IsIn(['delivered'])
   status: string;
 
   /** Time at which the event was accepted. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   received_at: string;
 
   /** When the payload was erased; `payload` is then `null`. Absent if it was not erased. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   payload_erased_at?: string;
 
   /**
    * Headers that are forwarded with the event, with names in lower case. For keys of scope read, headers that
    * authenticate appear as `(hidden)`.
    */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  @ApiProperty({ example: { 'x-tenant': '42' } })
+  @IsStringMap()
   headers: Record<string, string>;
 
   /** `true` if this delivery is a replay. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   replayed: boolean;
 
   /** Times at which the event passed each stage. */
-  @ApiProperty({ type: PullTimings })
+  @IsObjectOf(() => PullTimings)
   timings: PullTimings;
 
   /** Always empty: Posthorn makes no attempts for deliveries that are pulled. */
-  @ApiProperty({ type: 'array', items: { type: 'object' }, maxItems: 0, example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @ArrayMaxSize(0)
+  @IsObject({ each: true })
   attempts: never[];
 
   /**
    * Encoding of `payload`: `json`; `text` for a received body that is not JSON; `base64` for a received body that is
    * not text.
    */
-  @ApiProperty({ enum: ['json', 'text', 'base64'], example: 'json' })
+  @ApiProperty({ example: 'json' })
+  @IsIn(['json', 'text', 'base64'])
   payload_encoding: string;
 
   /** The payload. JSON is returned character for character as it was accepted. */
-  @ApiProperty({ nullable: true, oneOf: ANYTHING, example: { amount: 4200 } })
+  @ApiProperty({ example: { amount: 4200 } })
+  @CanBeNull()
+  @MatchesSchema({ oneOf: ANYTHING })
   payload: unknown;
 }
 
 /** One batch, in the order of acceptance. */
 export class PullPage {
   /** The events of this batch. */
-  @ApiProperty({ type: [PullItem] })
+  @IsArrayOf(() => PullItem)
   data: PullItem[];
 
   /** Pass this value as `cursor` after this batch is processed. `null` only if no event has ever been available. */
-  @ApiProperty({ type: String, nullable: true, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
 /** The cursor to commit. */
 export class AckBody {
   /** The `next_cursor` of the batch that was processed. */
-  @ApiProperty({ maxLength: 1024, example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl' })
+  @IsString()
+  @MaxLength(1024)
   cursor: string;
 }
 
@@ -127,6 +184,7 @@ export class AckBody {
 export class Acknowledged {
   /** The last committed event. It is later than the cursor's event if another consumer has committed more. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   committed_through: string;
 }
 

@@ -1,6 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import { Examples } from '#http/openapi-examples.js';
+import {
+  CanBeNull,
+  CanBeOmitted,
+  IsArrayOf,
+  IsDateTime,
+  IsObjectOf,
+  IsStringMap,
+  MatchesSchema,
+} from '#http/validation.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
 import type { RequestDetail, RequestRow } from '#modules/events/requests.contract.js';
@@ -11,27 +21,43 @@ const STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as 
 /** Filters for the raw requests of an endpoint. */
 export class RequestListQuery {
   /** Returns only requests with this status. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'quarantined' })
+  @ApiProperty({ example: 'quarantined' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: (typeof STATUSES)[number];
 
   /** Returns only requests with this method, in upper case. */
-  @ApiProperty({ required: false, pattern: '^[A-Z-]{1,32}$', example: 'POST' })
+  @ApiProperty({ example: 'POST' })
+  @CanBeOmitted()
+  @IsString()
+  @Matches(/^[A-Z-]{1,32}$/u)
   method?: string;
 
   /** Returns only requests received at or after this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-14T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Returns only requests received at or before this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -41,7 +67,9 @@ export class RequestViewQuery {
    * If `true`, authentication headers are hidden even for a key of scope `write`. Use it if others will see the
    * response.
    */
-  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   hide_secrets?: boolean;
 }
 
@@ -49,98 +77,118 @@ export class RequestViewQuery {
 export class RequestItem {
   /** Id of the request. Its event has the same id with the prefix `evt_`. A duplicate creates no event. */
   @ApiProperty({ example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Id of the event that the request created. For a duplicate, it is the event of the original request. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   event_id: string;
 
   /** The HTTP method. */
   @ApiProperty({ example: 'POST' })
+  @IsString()
   method: string;
 
   /** Part of the path after the endpoint's own path. Empty if there is none. */
   @ApiProperty({ example: '' })
+  @IsString()
   path: string;
 
   /**
    * `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
    * its transform failed), `ignored`, or `duplicate` (an earlier request had the same id).
    */
-  @ApiProperty({ enum: STATUSES, example: 'routed' })
+  @ApiProperty({ example: 'routed' })
+  @IsIn(STATUSES)
   status: string;
 
   /** `true` if the provider's signature is valid. `null` if the endpoint does not verify signatures. */
-  @ApiProperty({ type: Boolean, nullable: true, example: true })
+  @ApiProperty({ example: true })
+  @CanBeNull()
+  @IsBoolean()
   verified: boolean | null;
 
   /** Time at which the request was received. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   received_at: string;
 
   /** Size of the body in bytes. */
-  @ApiProperty({ type: 'integer', example: 512 })
+  @ApiProperty({ example: 512 })
+  @IsInt()
   size_bytes: number;
 
   /**
    * The provider's id of this delivery, which stays the same when the provider resends. The endpoint's `deduplicate`
    * setting can use it to detect duplicates.
    */
-  @ApiProperty({ type: String, nullable: true, example: 'evt_1NG8Du2eZvKYlo2CUI79vXWy' })
+  @ApiProperty({ example: 'evt_1NG8Du2eZvKYlo2CUI79vXWy' })
+  @CanBeNull()
+  @IsString()
   dedupe_id: string | null;
 
   /**
    * Additional information in one sentence: why the signature is invalid, why the request was parked, or that it was
    * transformed.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   note: string | null;
 
   /** Id of the request that this request replays. For a replay of a replay, this is the provider's original request. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   replay_of: string | null;
 
   /**
    * Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
    * `null` if it was not released.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   released_at: string | null;
 }
 
 /** One page of raw requests, newest first. */
 export class RequestPage {
   /** The requests of this page. */
-  @ApiProperty({ type: [RequestItem] })
+  @IsArrayOf(() => RequestItem)
   data: RequestItem[];
 
   /** Pass this value as `cursor` to get the next page. `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
 /** The response that the provider got. */
 export class RequestAnswer {
   /** HTTP status code. */
-  @ApiProperty({ type: 'integer', example: 200 })
+  @ApiProperty({ example: 200 })
+  @IsInt()
   status: number;
 
   /** Headers that the endpoint's response sets. Names are in lower case. */
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    example: { 'content-type': 'application/json; charset=utf-8' },
-  })
+  @ApiProperty({ example: { 'content-type': 'application/json; charset=utf-8' } })
+  @IsStringMap()
   headers: Record<string, string>;
 
   /**
    * First 1 KB of the body. `null` if the body was the error envelope of this status, or was erased with the request.
    */
-  @ApiProperty({ type: String, nullable: true, example: '{"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}' })
+  @ApiProperty({ example: '{"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}' })
+  @CanBeNull()
+  @IsString()
   body: string | null;
 
   /** `true` if the body was longer than 1 KB. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   truncated: boolean;
 }
 
@@ -148,47 +196,53 @@ export class RequestAnswer {
 export class RequestDetailItem extends RequestItem {
   /** URL that was called. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/stripe' })
+  @IsString()
   url: string;
 
   /** Query string as it was sent. */
   @ApiProperty({ example: 'source=eu' })
+  @IsString()
   query: string;
 
   /**
    * Headers in their original order, including repeated ones, with names in lower case. With scope `read`, the values
    * of authentication headers are `(hidden)`.
    */
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },
-    example: [['content-type', 'application/json']],
-  })
+  @ApiProperty({ example: [['content-type', 'application/json']] })
+  @IsArray()
+  @MatchesSchema({ type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 }, { each: true })
   headers: [string, string][];
 
   /** The body as text, or in base64 if it is not text. */
   @ApiProperty({ example: '{"type":"invoice.paid"}' })
+  @IsString()
   body: string;
 
   /** Encoding of `body`. */
-  @ApiProperty({ enum: ['text', 'base64'], example: 'text' })
+  @ApiProperty({ example: 'text' })
+  @IsIn(['text', 'base64'])
   body_encoding: string;
 
   /**
    * Time at which the request was erased together with its event's payload. The query, the body and the values of the
    * headers are then empty. Absent if the request is not erased.
    */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   erased_at?: string;
 
   /** IP address of the client. */
   @ApiProperty({ example: '203.0.113.7' })
+  @IsString()
   ip: string;
 
   /**
    * The response that the provider got. `null` for a replay, which has no waiting sender. Also `null` for requests
    * stored by versions that did not record it.
    */
-  @ApiProperty({ type: RequestAnswer, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => RequestAnswer)
   answer: RequestAnswer | null;
 }
 
@@ -196,10 +250,12 @@ export class RequestDetailItem extends RequestItem {
 export class RequestReplayed {
   /** Id of this replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   replay_id: string;
 
   /** Id of the new event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   event_id: string;
 }
 
@@ -210,30 +266,44 @@ export class RequestReplayed {
 })
 export class EndpointTestBody {
   /** Preset whose sample event is sent. Defaults to the endpoint's own preset. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
+  @ApiProperty({ example: 'stripe' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   preset?: string;
 
   /** Type of the sample event. Defaults to the type of the preset's own sample. */
-  @ApiProperty({ required: false, pattern: '^[A-Za-z0-9._:/-]{1,256}$', example: 'invoice.paid' })
+  @ApiProperty({ example: 'invoice.paid' })
+  @CanBeOmitted()
+  @IsString()
+  @Matches(/^[A-Za-z0-9._:/-]{1,256}$/u)
   event_type?: string;
 
   /** Body to send instead of the preset's sample, as text. */
-  @ApiProperty({ required: false, maxLength: 262_144, example: '{"type":"invoice.paid"}' })
+  @ApiProperty({ example: '{"type":"invoice.paid"}' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(262_144)
   body?: string;
 }
 
 /** Result of a sample event. */
 export class EndpointTested {
   /** Id of the event. `null` if the sample was a handshake or nothing was stored. */
-  @ApiProperty({ type: String, nullable: true, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   event_id: string | null;
 
   /** `true` if the signature is valid. `null` if the endpoint does not verify signatures. */
-  @ApiProperty({ type: Boolean, nullable: true, example: true })
+  @ApiProperty({ example: true })
+  @CanBeNull()
+  @IsBoolean()
   verified: boolean | null;
 
   /** HTTP status code that the provider would get. */
-  @ApiProperty({ type: 'integer', example: 200 })
+  @ApiProperty({ example: 200 })
+  @IsInt()
   status: number;
 }
 

@@ -1,5 +1,17 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  MaxLength,
+} from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsObjectOf, IsStringMap } from '#http/validation.js';
 import { ResponseRules, TransformConfig } from '#modules/endpoints/contract.dto.js';
 import type { Tried } from './trial.js';
 
@@ -11,20 +23,19 @@ const ROUTES_MAX = 100;
 /** A route to evaluate. */
 export class TriedRouteBody {
   /** Id of the destination, which only identifies the route in the response. The destination need not exist. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 64,
-    nullable: true,
-    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
-  })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   destination?: string | null;
 
   /**
    * Condition that selects the events, in the format of a response rule's `when`. A condition without `type` has the
    * type `json`. `null` selects all events.
    */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  @ApiProperty({ example: FILTER_EXAMPLE })
+  @IsOptional()
+  @IsObject()
   filter?: Record<string, unknown> | null;
 }
 
@@ -47,56 +58,67 @@ export class TriedRouteBody {
 })
 export class TrialBody {
   /** Id of a raw request of the endpoint, or of the event (`evt_`) that it created. */
-  @ApiProperty({ maxLength: 64, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
+  @MaxLength(64)
   request: string;
 
   /**
    * Transform that changes the event before it is routed. `null` for none. If the transform has a URL, the URL is
    * called.
    */
-  @ApiProperty({ required: false, type: TransformConfig, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => TransformConfig)
   transform?: TransformConfig | null;
 
   /** The routes to evaluate. */
-  @ApiProperty({ required: false, type: [TriedRouteBody], maxItems: ROUTES_MAX })
+  @CanBeOmitted()
+  @IsArrayOf(() => TriedRouteBody)
+  @ArrayMaxSize(ROUTES_MAX)
   routes?: TriedRouteBody[];
 
   /** Rules for synchronous responses. `null` for none. */
-  @ApiProperty({ required: false, type: ResponseRules, nullable: true })
+  @IsOptional()
+  @IsObjectOf(() => ResponseRules)
   responseRules?: ResponseRules | null;
 }
 
 /** Result of a route for the event. */
 export class TriedRoute {
   /** Destination of the route. */
-  @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   destination: string | null;
 
   /** `true` if the route matches the event. `null` if its filter exceeded its time limit. */
-  @ApiProperty({ type: Boolean, nullable: true, example: true })
+  @ApiProperty({ example: true })
+  @CanBeNull()
+  @IsBoolean()
   matches: boolean | null;
 }
 
 /** Response that the rules produce. */
 export class TriedAnswer {
   /** Position of the matching rule, starting at 0. `null` for the default response. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 0 })
+  @ApiProperty({ example: 0 })
+  @CanBeNull()
+  @IsInt()
   rule: number | null;
 
   /** HTTP status code. */
-  @ApiProperty({ type: 'integer', example: 200 })
+  @ApiProperty({ example: 200 })
+  @IsInt()
   status: number;
 
   /** Headers of the response, with names in lower case. */
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    example: { 'content-type': 'application/json' },
-  })
+  @ApiProperty({ example: { 'content-type': 'application/json' } })
+  @IsStringMap()
   headers: Record<string, string>;
 
   /** Body of the response. */
   @ApiProperty({ example: '{"challenge": "3eZbrw1aB"}' })
+  @IsString()
   body: string;
 }
 
@@ -107,47 +129,62 @@ export class TrialResult {
    * time limit) or `ignored` (the transform drops the event, or no route matches). The results of all steps are given,
    * even if an earlier step fails.
    */
-  @ApiProperty({ enum: OUTCOMES, example: 'routed' })
+  @ApiProperty({ example: 'routed' })
+  @IsIn(OUTCOMES)
   outcome: (typeof OUTCOMES)[number];
 
   /** `true` if the signature is valid with the current secrets. `null` if the endpoint does not verify signatures. */
-  @ApiProperty({ type: Boolean, nullable: true, example: true })
+  @ApiProperty({ example: true })
+  @CanBeNull()
+  @IsBoolean()
   verified: boolean | null;
 
   /** Reason why the signature is invalid. `null` if it is valid. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   verification_reason: string | null;
 
   /** Type of the event after the transform. */
   @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
   event_type: string;
 
   /** Result of the transform. `none` if there is no transform. */
-  @ApiProperty({ enum: TRANSFORMS, example: 'ran' })
+  @ApiProperty({ example: 'ran' })
+  @IsIn(TRANSFORMS)
   transform: (typeof TRANSFORMS)[number];
 
   /** Reason why the transform failed, with the line of the code if known. `null` if it did not fail. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   transform_error: string | null;
 
   /** Body that the transform produced. `null` if the body is unchanged. */
-  @ApiProperty({ type: String, nullable: true, example: '{"amount":4200,"token":"(CRM_TOKEN)"}' })
+  @ApiProperty({ example: '{"amount":4200,"token":"(CRM_TOKEN)"}' })
+  @CanBeNull()
+  @IsString()
   body: string | null;
 
   /** Headers that the transform sets. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  @ApiProperty({ example: { 'x-tenant': '42' } })
+  @IsStringMap()
   headers_set: Record<string, string>;
 
   /** Names of the headers that the transform removes. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   headers_removed: string[];
 
   /** Result of each route for the event, in the order in which the routes were given. */
-  @ApiProperty({ type: [TriedRoute] })
+  @IsArrayOf(() => TriedRoute)
   routes: TriedRoute[];
 
   /** Response that the rules produce. `null` if no rule applies. A response proxy is not called. */
-  @ApiProperty({ type: TriedAnswer, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => TriedAnswer)
   answer: TriedAnswer | null;
 }
 

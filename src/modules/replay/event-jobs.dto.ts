@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsInt, Max, Min } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeOmitted, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { EventFilterQuery } from '#modules/events/contract.dto.js';
 import type { SelectionEstimate } from './event-jobs.js';
 import { EVENTS_MAX, JOB_ACTIONS, type JobAction } from './replay-job.js';
@@ -30,30 +32,33 @@ export class EventJobBody {
    * events that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter
    * has a `destination`, all three actions affect only the deliveries to it.
    */
-  @ApiProperty({ enum: JOB_ACTIONS, example: 'recover' })
+  @ApiProperty({ example: 'recover' })
+  @IsIn(JOB_ACTIONS)
   action: JobAction;
 
   /** The filters of `GET /v1/events`, with `status` as a list. Without filters, all events are selected. */
-  @ApiProperty({ type: EventFilterQuery, example: { application: 'customer-42', error: 'timeout' } })
+  @ApiProperty({ example: { application: 'customer-42', error: 'timeout' } })
+  @IsObjectOf(() => EventFilterQuery)
   filter: EventFilterQuery;
 
   /** Maximum number of events to process. The newest events are processed first. */
-  @ApiProperty({
-    required: false,
-    type: 'integer',
-    minimum: 1,
-    maximum: EVENTS_MAX,
-    default: EVENTS_MAX,
-    example: 1000,
-  })
+  @ApiProperty({ default: EVENTS_MAX, example: 1000 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(EVENTS_MAX)
   limit?: number;
 
   /** For a recovery: if `true`, cancelled deliveries are sent again as well. */
-  @ApiProperty({ required: false, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   include_cancelled?: boolean;
 
   /** If `true`, only counts the events and changes nothing. */
-  @ApiProperty({ required: false, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   dry_run?: boolean;
 }
 
@@ -61,29 +66,38 @@ export class EventJobBody {
 export class EventJobDryRun {
   /** Always `true` in this response. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   dry_run: boolean;
 
   /** Action that the job would perform. */
-  @ApiProperty({ enum: JOB_ACTIONS, example: 'recover' })
+  @ApiProperty({ example: 'recover' })
+  @IsIn(JOB_ACTIONS)
   action: string;
 
   /**
    * Number of events in the states that the action selects, counted up to 10,000 in the same way as `GET
    * /v1/events/count`.
    */
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 400 })
+  @ApiProperty({ example: 400 })
+  @IsInt()
+  @Min(0)
+  @Max(10000)
   count: number;
 
   /** `true` if there may be more events. Display the number as `10,000+` or `412+`. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_capped: boolean;
 
   /** Present only if the count stopped at the search limit. All events since this time were counted. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   searched_to?: string;
 
   /** Maximum number of events that the job would process. */
-  @ApiProperty({ type: 'integer', example: 1000 })
+  @ApiProperty({ example: 1000 })
+  @IsInt()
   limit: number;
 }
 

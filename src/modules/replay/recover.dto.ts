@@ -1,35 +1,47 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsString, Length } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeOmitted, IsDateTime } from '#http/validation.js';
 import type { EraseDryRun } from './application-jobs.js';
 import { ErasedItem } from './replays.dto.js';
 
 /** Filter for the failed deliveries to send again. */
 export class RecoverBody {
   /** Selects only events accepted at or after this time (RFC 3339). */
-  @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @IsDateTime()
   since: string;
 
   /** Selects only events accepted at or before this time (RFC 3339). Defaults to the current time. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** Selects only deliveries that ended in this state. If omitted, both states are included. */
-  @ApiProperty({ required: false, enum: ['failed', 'dlq'], example: 'dlq' })
+  @ApiProperty({ example: 'dlq' })
+  @CanBeOmitted()
+  @IsIn(['failed', 'dlq'])
   status?: 'failed' | 'dlq';
 
   /** If `true`, cancelled deliveries are sent again as well. */
-  @ApiProperty({ required: false, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   include_cancelled?: boolean;
 }
 
 /** Filter for the events of an application to send again. */
 export class ApplicationReplayBody {
   /** Selects only events accepted at or after this time (RFC 3339). */
-  @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @IsDateTime()
   since: string;
 
   /** Selects only events accepted at or before this time (RFC 3339). Defaults to the current time. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 }
 
@@ -40,7 +52,9 @@ export class ApplicationReplayBody {
 })
 export class EraseApplicationBody {
   /** If `true`, only counts the items and erases nothing. */
-  @ApiProperty({ required: false, default: false, example: true })
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
   dry_run?: boolean;
 }
 
@@ -48,6 +62,7 @@ export class EraseApplicationBody {
 export class EraseDryRunResult extends ErasedItem {
   /** Always `true` in this response. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   dry_run: boolean;
 
   /**
@@ -55,6 +70,7 @@ export class EraseDryRunResult extends ErasedItem {
    * slightly more.
    */
   @ApiProperty({ example: false })
+  @IsBoolean()
   is_capped: boolean;
 }
 
@@ -65,11 +81,16 @@ export class EraseDryRunResult extends ErasedItem {
 })
 export class CancelBody {
   /** Selects only events of exactly this type. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 256, example: 'invoice.paid' })
+  @ApiProperty({ example: 'invoice.paid' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 256)
   event_type?: string;
 
   /** Selects only events accepted at or before this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 }
 

@@ -1,5 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import { EventFilterQuery } from '#modules/events/contract.dto.js';
 import type { DryRun } from './range-replay.js';
@@ -16,33 +29,43 @@ const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 })
 export class RangeReplayBody {
   /** Selects only events received at or after this time (RFC 3339). Defaults to the time of the oldest stored event. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-14T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Selects only events received at or before this time (RFC 3339). Defaults to the current time. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** Selects only events in this state. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
+  @ApiProperty({ example: 'dlq' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: (typeof STATUSES)[number];
 
   /** Sends only to these destinations of the endpoint's routes. Defaults to all destinations of the routes. */
-  @ApiProperty({
-    required: false,
-    type: [String],
-    minItems: 1,
-    maxItems: 100,
-    example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'],
-  })
+  @ApiProperty({ example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
   destinations?: string[];
 
   /** If `true`, only counts the events and sends nothing. */
-  @ApiProperty({ required: false, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   dry_run?: boolean;
 
   /** For a dry run with route filters: the `next_cursor` of the previous request. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 }
 
@@ -52,21 +75,28 @@ export class ReleaseBody {
    * `quarantined`: requests with an invalid signature. `parked`: requests that came while the endpoint was paused, or
    * whose transform failed.
    */
-  @ApiProperty({ enum: ['quarantined', 'parked'], example: 'quarantined' })
+  @ApiProperty({ example: 'quarantined' })
+  @IsIn(['quarantined', 'parked'])
   status: 'quarantined' | 'parked';
 
   /**
    * Selects only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request.
    */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-14T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Selects only requests received at or before this time (RFC 3339). Defaults to the current time. */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** If `true`, only counts the requests and releases nothing. */
-  @ApiProperty({ required: false, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   dry_run?: boolean;
 }
 
@@ -74,47 +104,56 @@ export class ReleaseBody {
 export class ReleaseDryRunResult {
   /** Id of this replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   replay_id: string;
 
   /** Always `true` in this response. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   dry_run: boolean;
 
   /**
    * Number of requests in the time range that are in the given state and were not released yet. Replays of a request
    * are not counted separately.
    */
-  @ApiProperty({ type: 'integer', example: 42 })
+  @ApiProperty({ example: 42 })
+  @IsInt()
   scanned: number;
 
   /**
    * Number of these requests that the endpoint would process. The outcome is not known in advance: a request may be
    * quarantined or parked again.
    */
-  @ApiProperty({ type: 'integer', example: 41 })
+  @ApiProperty({ example: 41 })
+  @IsInt()
   replayed: number;
 
   /** Number of these requests that were erased and cannot be released. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   excluded: number;
 }
 
 /** Numbers of items that an erasure has removed. */
 export class ErasedItem {
   /** Number of endpoints of the application. */
-  @ApiProperty({ type: 'integer', example: 2 })
+  @ApiProperty({ example: 2 })
+  @IsInt()
   endpoints: number;
 
   /** Number of messages whose payload, header values and channels were erased. */
-  @ApiProperty({ type: 'integer', example: 1204 })
+  @ApiProperty({ example: 1204 })
+  @IsInt()
   messages: number;
 
   /** Number of waiting deliveries that were ended. */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   deliveries: number;
 
   /** Number of attempts whose excerpt of the receiver's response was erased. */
-  @ApiProperty({ type: 'integer', example: 2410 })
+  @ApiProperty({ example: 2410 })
+  @IsInt()
   attempts: number;
 }
 
@@ -122,43 +161,54 @@ export class ErasedItem {
 export class DryRunResult {
   /** Id of this replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   replay_id: string;
 
   /** Always `true` in this response. */
   @ApiProperty({ example: true })
+  @IsBoolean()
   dry_run: boolean;
 
   /** Number of events that were examined. */
-  @ApiProperty({ type: 'integer', example: 120 })
+  @ApiProperty({ example: 120 })
+  @IsInt()
   scanned: number;
 
   /** Number of events that would be sent again. */
-  @ApiProperty({ type: 'integer', example: 115 })
+  @ApiProperty({ example: 115 })
+  @IsInt()
   replayed: number;
 
   /** Number of deliveries that would be created. */
-  @ApiProperty({ type: 'integer', example: 230 })
+  @ApiProperty({ example: 230 })
+  @IsInt()
   enqueued: number;
 
   /** Number of events that match no route. */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   skipped: number;
 
   /**
    * Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
    */
-  @ApiProperty({ type: 'integer', example: 2 })
+  @ApiProperty({ example: 2 })
+  @IsInt()
   excluded: number;
 
   /** Ids of the destinations that would receive the events. */
-  @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @ApiProperty({ example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @IsArray()
+  @IsString({ each: true })
   destinations: string[];
 
   /**
    * For a replay with route filters: pass this value as `cursor` to examine older events. `null` if all events were
    * examined.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
@@ -166,6 +216,7 @@ export class DryRunResult {
 export class ReplayJobItem {
   /** Id of the job. */
   @ApiProperty({ example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /**
@@ -174,57 +225,77 @@ export class ReplayJobItem {
    * requests that an endpoint quarantined or parked, `erase` for the erasure of an application, `events` for events
    * that a filter selects.
    */
-  @ApiProperty({ enum: JOB_KINDS, example: 'range' })
+  @ApiProperty({ example: 'range' })
+  @IsIn(JOB_KINDS)
   kind: string;
 
   /**
    * Subject of the job: an endpoint, a destination (`dst_`) or an application (`app_`). `null` for a job of kind
    * `events`.
    */
-  @ApiProperty({ type: String, nullable: true, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   endpoint: string | null;
 
   /** Action of a job of kind `events`. `null` for any other job. */
-  @ApiProperty({ type: String, nullable: true, enum: [...JOB_ACTIONS, null], example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsIn(JOB_ACTIONS)
   action: string | null;
 
   /** Filters of a job of kind `events`, as given in the request. `null` for any other job. */
-  @ApiProperty({ type: EventFilterQuery, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsObjectOf(() => EventFilterQuery)
   filter: EventFilterQuery | null;
 
   /**
    * Maximum number of events that a job of kind `events` processes, newest first. If the job ended with `scanned` equal
    * to this number, older events may remain.
    */
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsInt()
   limit: number | null;
 
   /** `pending` until a worker starts the job, then `running`, finally `completed`, `stopped` or `failed`. */
-  @ApiProperty({ enum: JOB_STATES, example: 'running' })
+  @ApiProperty({ example: 'running' })
+  @IsIn(JOB_STATES)
   state: string;
 
   /** Start of the time range, as requested. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-14T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-14T00:00:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
   since: string | null;
 
   /** End of the time range, as requested. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   until: string | null;
 
   /** State by which the events are filtered. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   status: string | null;
 
   /** Destinations given in the request. Empty means all destinations of the routes. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   destinations: string[];
 
   /** Id of the replay request. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   replay_id: string;
 
   /** `true` after a stop was requested. The job stops after the batch of events that it is processing. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   stop_requested: boolean;
 
   /**
@@ -232,23 +303,28 @@ export class ReplayJobItem {
    * requests for a release, and messages for an erasure. Counted up to 100,000. For a job of kind `events`, counted up
    * to 10,000.
    */
-  @ApiProperty({ type: 'integer', example: 120 })
+  @ApiProperty({ example: 120 })
+  @IsInt()
   total_estimate: number;
 
   /** `true` if there may be more than `total_estimate` items. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   total_is_capped: boolean;
 
   /** Number of events examined so far. */
-  @ApiProperty({ type: 'integer', example: 120 })
+  @ApiProperty({ example: 120 })
+  @IsInt()
   scanned: number;
 
   /** Number of events sent again so far, or of requests released so far. */
-  @ApiProperty({ type: 'integer', example: 115 })
+  @ApiProperty({ example: 115 })
+  @IsInt()
   replayed: number;
 
   /** Number of deliveries created so far. */
-  @ApiProperty({ type: 'integer', example: 230 })
+  @ApiProperty({ example: 230 })
+  @IsInt()
   enqueued: number;
 
   /**
@@ -257,88 +333,121 @@ export class ReplayJobItem {
    * that were quarantined or parked again. A job of kind `events` also counts events without targets, cancelled events,
    * and events for targets that accept no deliveries.
    */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   skipped: number;
 
   /**
    * Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
    */
-  @ApiProperty({ type: 'integer', example: 2 })
+  @ApiProperty({ example: 2 })
+  @IsInt()
   excluded: number;
 
   /** Numbers of items that an erasure has removed so far. `null` for any other job. */
-  @ApiProperty({ type: ErasedItem, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsObjectOf(() => ErasedItem)
   erased: ErasedItem | null;
 
   /**
    * For a cancellation of kind `events`: number of deliveries that it has ended so far, or that end with the attempt in
    * flight. `null` for any other job.
    */
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsInt()
   cancelled: number | null;
 
   /**
    * For a job of kind `events`, which runs from the newest event backwards: all events received since this time were
    * examined. `null` before the first event is examined, and for any other job.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   searched_to: string | null;
 
   /** Value of `scanned` when the job resumed after an interruption. `null` if it was not interrupted. */
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsInt()
   resumed_from: number | null;
 
   /** Ids of the destinations to which events were sent so far. */
-  @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @ApiProperty({ example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @IsArray()
+  @IsString({ each: true })
   destinations_used: string[];
 
   /** Reason why the job failed. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   error: string | null;
 
   /** Time at which the job was requested. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time at which a worker started the job. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.010Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.010Z' })
+  @CanBeNull()
+  @IsDateTime()
   started_at: string | null;
 
   /** Time at which the job ended. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   finished_at: string | null;
 }
 
 /** Filters of the list of replay jobs. */
 export class ReplayJobListQuery {
   /** Returns only jobs of this endpoint, destination or application (`app_`). */
-  @ApiProperty({ required: false, maxLength: 64, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   endpoint?: string;
 
   /** Returns only jobs in this state. */
-  @ApiProperty({ required: false, enum: JOB_STATES, example: 'running' })
+  @ApiProperty({ example: 'running' })
+  @CanBeOmitted()
+  @IsIn(JOB_STATES)
   state?: (typeof JOB_STATES)[number];
 
   /**
    * Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. Returns the
    * first page if omitted.
    */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** One page of replay jobs, newest first. */
 export class ReplayJobPage {
   /** The jobs of this page. */
-  @ApiProperty({ type: [ReplayJobItem] })
+  @IsArrayOf(() => ReplayJobItem)
   data: ReplayJobItem[];
 
   /** Pass this value as `cursor` to get the next page. `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

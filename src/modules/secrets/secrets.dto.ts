@@ -1,6 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { NewSecret, SecretChanges } from './secret-keeper.js';
@@ -13,26 +15,40 @@ const USER_KINDS = ['destination', 'endpoint'] as const;
 /** Page of the list of secrets. */
 export class SecretListQuery {
   /** Start of the page: the `next_cursor` of the previous page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** The secret to create. */
 export class NewSecretBody {
   /** Name used in `{{secrets.NAME}}`. It is unique within the environment and cannot be changed. */
-  @ApiProperty({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$', example: 'CRM_TOKEN' })
+  @ApiProperty({ example: 'CRM_TOKEN' })
+  @IsString()
+  @Matches(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/u)
   name: string;
 
   /** Value of the secret, at most 16 KB in UTF-8. It is stored encrypted and never returned. */
-  @ApiProperty({ minLength: 1, maxLength: 16_384, example: 'tok_8Kd2mQ' })
+  @ApiProperty({ example: 'tok_8Kd2mQ' })
+  @IsString()
+  @Length(1, 16_384)
   value: string;
 
   /** Purpose of the secret. */
-  @ApiProperty({ required: false, type: String, maxLength: 500, nullable: true, example: 'The CRM, read and write' })
+  @ApiProperty({ example: 'The CRM, read and write' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(500)
   description?: string | null;
 }
 
@@ -43,11 +59,17 @@ export class NewSecretBody {
 })
 export class SecretChangesBody {
   /** New value. It creates a new version, which is in effect on every node within five seconds. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 16_384, example: 'tok_9Ws4nR' })
+  @ApiProperty({ example: 'tok_9Ws4nR' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 16_384)
   value?: string;
 
   /** Purpose of the secret; `null` removes it. */
-  @ApiProperty({ required: false, type: String, maxLength: 500, nullable: true, example: 'The CRM, read and write' })
+  @ApiProperty({ example: 'The CRM, read and write' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(500)
   description?: string | null;
 }
 
@@ -55,55 +77,66 @@ export class SecretChangesBody {
 export class SecretItem {
   /** Id of the secret. */
   @ApiProperty({ example: 'sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Name used in `{{secrets.NAME}}`. */
   @ApiProperty({ example: 'CRM_TOKEN' })
+  @IsString()
   name: string;
 
   /** Purpose of the secret; `null` if none is set. */
-  @ApiProperty({ type: String, nullable: true, example: 'The CRM, read and write' })
+  @ApiProperty({ example: 'The CRM, read and write' })
+  @CanBeNull()
+  @IsString()
   description: string | null;
 
   /** Version of the value. Each new value increments it. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   version: number;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time of the last change to the value or the description. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   updated_at: string;
 }
 
 /** One page of secrets, newest first. */
 export class SecretPage {
   /** Secrets on this page. */
-  @ApiProperty({ type: [SecretItem] })
+  @IsArrayOf(() => SecretItem)
   data: SecretItem[];
 
   /** Value for `cursor` to get the next page; `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
 /** A resource that uses a secret. */
 export class SecretUserItem {
   /** Kind of resource. */
-  @ApiProperty({ enum: USER_KINDS, example: 'destination' })
+  @ApiProperty({ example: 'destination' })
+  @IsIn(USER_KINDS)
   kind: (typeof USER_KINDS)[number];
 
   /** Id of the resource. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 }
 
 /** A secret with the resources that use it, without its value. */
 export class SecretDetail extends SecretItem {
   /** The first 100 resources that use the secret. A secret in use cannot be deleted. */
-  @ApiProperty({ type: [SecretUserItem] })
+  @IsArrayOf(() => SecretUserItem)
   used_by: SecretUserItem[];
 }
 

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsString, Length, Matches } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeOmitted } from '#http/validation.js';
 
 /** The test event to send to an endpoint. */
 @Examples({
@@ -7,13 +9,10 @@ import { Examples } from '#http/openapi-examples.js';
 })
 export class ApplicationEndpointTestBody {
   /** The type of the test event. */
-  @ApiProperty({
-    required: false,
-    minLength: 1,
-    maxLength: 256,
-    pattern: '^[A-Za-z0-9._:/-]+$',
-    default: 'posthorn.test',
-    example: 'invoice.paid',
-  })
+  @ApiProperty({ default: 'posthorn.test', example: 'invoice.paid' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 256)
+  @Matches(/^[A-Za-z0-9._:/-]+$/u)
   event_type?: string;
 }

@@ -1,7 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, IsObject, IsString, Length, Matches } from 'class-validator';
 import { FORWARDED_HEADERS_RULE } from '#engine/headers.js';
 import { Examples } from '#http/openapi-examples.js';
 import { Verbatim } from '#http/schemas.js';
+import { CanBeNull, CanBeOmitted, IsDateTime, IsObjectOf, IsStringMap } from '#http/validation.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { AttemptRow } from '#modules/events/attempts.contract.js';
@@ -29,26 +31,31 @@ const TESTED_STATUS = 200;
 })
 export class SendBody {
   /** The target: a destination's id, or an HTTPS URL. */
-  @ApiProperty({ minLength: 1, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
+  @Length(1, 2048)
   destination: string;
 
   /** The event type: up to 256 letters, digits and `. _ - : /`. */
-  @ApiProperty({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9._:/-]+$', example: 'invoice.paid' })
+  @ApiProperty({ example: 'invoice.paid' })
+  @IsString()
+  @Length(1, 256)
+  @Matches(/^[A-Za-z0-9._:/-]+$/u)
   event_type: string;
 
   /** The body of the webhook, up to 1 MB. It is delivered character for character as in this request. */
   @Verbatim()
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { id: 'in_1', amount: 4200 } })
+  @ApiProperty({ example: { id: 'in_1', amount: 4200 } })
+  @IsObject()
   payload: Record<string, unknown>;
 
   /** Headers to forward with the deliveries. They take precedence over the destination's own headers. */
   @ApiProperty({
     description: `Headers to forward with the deliveries. They take precedence over the destination's own headers. ${FORWARDED_HEADERS_RULE}`,
-    selfRequired: false,
-    type: 'object',
-    additionalProperties: { type: 'string' },
     example: { 'x-tenant': '42' },
   })
+  @CanBeOmitted()
+  @IsStringMap()
   headers?: Record<string, string>;
 }
 
@@ -56,33 +63,43 @@ export class SendBody {
 export class SendAccepted {
   /** The message's id. It is also the delivery's `webhook-id`. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   message_id: string;
 }
 
 /** One attempt of a delivery. */
 export class TestAttempt {
   /** Number of the attempt within its delivery, starting at 1. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   number: number;
 
   /** HTTP status of the response; `null` if there was no response. */
-  @ApiProperty({ type: 'integer', nullable: true, example: 200 })
+  @ApiProperty({ example: 200 })
+  @CanBeNull()
+  @IsInt()
   status: number | null;
 
   /** Duration of the attempt in milliseconds. */
-  @ApiProperty({ type: 'integer', example: 42 })
+  @ApiProperty({ example: 42 })
+  @IsInt()
   duration_ms: number;
 
   /** Time at which the attempt started. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
+  @IsDateTime()
   at: string;
 
   /** First 1 KB of the response body, or an error message. */
-  @ApiProperty({ type: String, nullable: true, example: 'ok' })
+  @ApiProperty({ example: 'ok' })
+  @CanBeNull()
+  @IsString()
   response_excerpt: string | null;
 
   /** Why there was no response: timeout, dns, connection, tls, blocked, protocol or adapter. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   error: string | null;
 }
 
@@ -90,12 +107,14 @@ export class TestAttempt {
 export class TestSent {
   /** Id of the test message. */
   @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   message_id: string;
 
   /**
    * The first attempt; `null` if none was made within 20 seconds because the circuit is open or a rate limit delays it.
    */
-  @ApiProperty({ type: TestAttempt, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => TestAttempt)
   attempt: TestAttempt | null;
 }
 

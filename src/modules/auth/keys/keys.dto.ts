@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
@@ -14,11 +16,18 @@ const SOURCES = ['api', 'oauth', 'bootstrap'] as const;
 /** Pagination parameters of the key list. */
 export class KeyListQuery {
   /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -32,25 +41,26 @@ export class KeyListQuery {
 })
 export class NewKeyBody {
   /** Display name. */
-  @ApiProperty({ minLength: 1, maxLength: 200, example: 'Billing service' })
+  @ApiProperty({ example: 'Billing service' })
+  @IsString()
+  @Length(1, 200)
   name: string;
 
   /** Scope of the key. Each scope includes the scopes listed before it. */
-  @ApiProperty({ enum: SCOPES, example: 'write' })
+  @ApiProperty({ example: 'write' })
+  @IsIn(SCOPES)
   scope: Scope;
 
   /** Environment of the key. Defaults to the environment of the calling key. Only a live key can create a live key. */
-  @ApiProperty({ required: false, enum: MODES, example: 'test' })
+  @ApiProperty({ example: 'test' })
+  @CanBeOmitted()
+  @IsIn(MODES)
   environment?: 'live' | 'test';
 
   /** Time from which the key is rejected (RFC 3339). If omitted, the key does not expire. */
-  @ApiProperty({
-    required: false,
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    example: '2027-01-01T00:00:00.000Z',
-  })
+  @ApiProperty({ example: '2027-01-01T00:00:00.000Z' })
+  @IsOptional()
+  @IsDateTime()
   expires_at?: string | null;
 }
 
@@ -61,7 +71,11 @@ export class NewKeyBody {
 })
 export class KeyRotationBody {
   /** Time in seconds for which the old key is still accepted. With 0 the old key is revoked immediately. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
+  @ApiProperty({ default: 86_400, example: 86_400 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(0)
+  @Max(604_800)
   grace_seconds?: number;
 }
 
@@ -69,59 +83,78 @@ export class KeyRotationBody {
 export class KeyItem {
   /** Id of the key. */
   @ApiProperty({ example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Display name. */
   @ApiProperty({ example: 'Billing service' })
+  @IsString()
   name: string;
 
   /** Scope of the key. */
-  @ApiProperty({ enum: SCOPES, example: 'write' })
+  @ApiProperty({ example: 'write' })
+  @IsIn(SCOPES)
   scope: Scope;
 
   /** Environment whose data the key can access. */
-  @ApiProperty({ enum: MODES, example: 'live' })
+  @ApiProperty({ example: 'live' })
+  @IsIn(MODES)
   environment: 'live' | 'test';
 
   /** First characters of the key's text. */
   @ApiProperty({ example: 'ek_live_4fQa' })
+  @IsString()
   prefix: string;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time of the last use, accurate to about one minute. `null` if the key has never been used. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T10:02:11.402Z' })
+  @ApiProperty({ example: '2026-11-21T10:02:11.402Z' })
+  @CanBeNull()
+  @IsDateTime()
   last_used_at: string | null;
 
   /** Time from which the key is rejected. `null` if the key does not expire. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   expires_at: string | null;
 
   /** Time at which the key was revoked. `null` if it is not revoked. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   revoked_at: string | null;
 
   /** Origin of the key: an API call, an OAuth grant, or the first start of the installation. */
-  @ApiProperty({ enum: SOURCES, example: 'api' })
+  @ApiProperty({ example: 'api' })
+  @IsIn(SOURCES)
   source: ApiKeyEntity['source'];
 
   /** Id of the client, if the key comes from an OAuth grant. `null` otherwise. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   client_id: string | null;
 
   /**
    * Name that the client gave itself, if the key comes from an OAuth grant. The name is not verified. `null` otherwise.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   client_name: string | null;
 
   /**
    * Approver of the OAuth grant that the key comes from: a member's email address or the name of a key. `null` for
    * other keys.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   granted_by: string | null;
 }
 
@@ -129,17 +162,20 @@ export class KeyItem {
 export class IssuedKeyItem extends KeyItem {
   /** The key itself. Returned only in this response. */
   @ApiProperty({ example: 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
+  @IsString()
   key: string;
 }
 
 /** One page of keys, newest first. */
 export class KeyPage {
   /** The keys of this page, including revoked keys. */
-  @ApiProperty({ type: [KeyItem] })
+  @IsArrayOf(() => KeyItem)
   data: KeyItem[];
 
   /** Pass this value as `cursor` to get the next page. `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

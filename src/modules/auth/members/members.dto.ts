@@ -1,7 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsInt, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { parseMailbox } from '#engine/mail/addresses.js';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { invalid, notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
@@ -11,11 +13,18 @@ import type { MemberRow } from './members.store.js';
 /** Pagination parameters of the member list. */
 export class MemberListQuery {
   /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -32,15 +41,21 @@ export class NewMemberBody {
    * Email address that receives sign-in codes and by which the identity provider identifies the member. Compared in
    * lower case.
    */
-  @ApiProperty({ minLength: 3, maxLength: 254, example: 'ada@example.com' })
+  @ApiProperty({ example: 'ada@example.com' })
+  @IsString()
+  @Length(3, 254)
   email: string;
 
   /** Display name of the member. Defaults to the email address. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Ada' })
+  @ApiProperty({ example: 'Ada' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 
   /** Role of the member, in both environments. Each role includes the roles listed before it. */
-  @ApiProperty({ enum: SCOPES, example: 'write' })
+  @ApiProperty({ example: 'write' })
+  @IsIn(SCOPES)
   role: Scope;
 }
 
@@ -52,11 +67,16 @@ export class NewMemberBody {
 })
 export class MemberChangesBody {
   /** Display name of the member. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Ada' })
+  @ApiProperty({ example: 'Ada' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 
   /** New role of the member. Open sessions get the new role within five seconds. */
-  @ApiProperty({ required: false, enum: SCOPES, example: 'admin' })
+  @ApiProperty({ example: 'admin' })
+  @CanBeOmitted()
+  @IsIn(SCOPES)
   role?: Scope;
 }
 
@@ -64,37 +84,46 @@ export class MemberChangesBody {
 export class MemberItem {
   /** Id of the member. */
   @ApiProperty({ example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Email address in lower case. */
   @ApiProperty({ example: 'ada@example.com' })
+  @IsString()
   email: string;
 
   /** Display name of the member. */
   @ApiProperty({ example: 'Ada' })
+  @IsString()
   name: string;
 
   /** Role of the member. */
-  @ApiProperty({ enum: SCOPES, example: 'write' })
+  @ApiProperty({ example: 'write' })
+  @IsIn(SCOPES)
   role: Scope;
 
   /** Time at which the member was added. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time of the member's last sign-in. `null` if the member has never signed in. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T10:02:11.402Z' })
+  @ApiProperty({ example: '2026-11-21T10:02:11.402Z' })
+  @CanBeNull()
+  @IsDateTime()
   last_signed_in_at: string | null;
 }
 
 /** One page of members, newest first. */
 export class MemberPage {
   /** The members of this page. */
-  @ApiProperty({ type: [MemberItem] })
+  @IsArrayOf(() => MemberItem)
   data: MemberItem[];
 
   /** Pass this value as `cursor` to get the next page. `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

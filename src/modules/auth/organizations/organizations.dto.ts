@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { MemberItem, newMember, presentMember } from '../members/members.dto.js';
@@ -9,22 +11,34 @@ import type { OrgRow } from './organizations.store.js';
 /** Pagination parameters of the organization list. */
 export class OrgListQuery {
   /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of items to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** The first admin of an organization. */
 export class FirstAdminBody {
   /** Email address that receives sign-in codes. */
-  @ApiProperty({ minLength: 3, maxLength: 254, example: 'ada@example.com' })
+  @ApiProperty({ example: 'ada@example.com' })
+  @IsString()
+  @Length(3, 254)
   email: string;
 
   /** Display name of the member. Defaults to the email address. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Ada' })
+  @ApiProperty({ example: 'Ada' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 }
 
@@ -37,14 +51,20 @@ export class FirstAdminBody {
 })
 export class NewOrgBody {
   /** Short name of the organization in the URLs of endpoints: lower-case letters, digits and `-`. */
-  @ApiProperty({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$', example: 'acme' })
+  @ApiProperty({ example: 'acme' })
+  @IsString()
+  @Length(1, 63)
+  @Matches(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/u)
   slug: string;
 
   /** Display name. */
-  @ApiProperty({ minLength: 1, maxLength: 200, example: 'Acme' })
+  @ApiProperty({ example: 'Acme' })
+  @IsString()
+  @Length(1, 200)
   name: string;
 
   /** First admin of the organization. */
+  @IsObjectOf(() => FirstAdminBody)
   admin: FirstAdminBody;
 }
 
@@ -52,54 +72,67 @@ export class NewOrgBody {
 export class OperatedOrg {
   /** Id of the organization. */
   @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Short name of the organization in the URLs of endpoints. Becomes `removed-…` when the organization is removed. */
   @ApiProperty({ example: 'acme' })
+  @IsString()
   slug: string;
 
   /** Display name. */
   @ApiProperty({ example: 'Acme' })
+  @IsString()
   name: string;
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 
   /** Time since which all access has been rejected. `null` if the organization is not removed. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   removed_at: string | null;
 
   /**
    * Time at which all configuration had been erased. `null` if it is not erased yet. Accepted events are deleted when
    * their retention period ends.
    */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
   erased_at: string | null;
 }
 
 /** A newly created organization with its first keys. */
 export class MadeOrg extends OperatedOrg {
   /** First admin of the organization. */
+  @IsObjectOf(() => MemberItem)
   admin: MemberItem;
 
   /** Admin key of the live environment. Returned only in this response. */
   @ApiProperty({ example: 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
+  @IsString()
   key: string;
 
   /** Admin key of the test environment. Returned only in this response. */
   @ApiProperty({ example: 'ek_test_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR' })
+  @IsString()
   test_key: string;
 }
 
 /** One page of organizations, newest first. */
 export class OrgPage {
   /** The organizations of this page, including removed ones. */
-  @ApiProperty({ type: [OperatedOrg] })
+  @IsArrayOf(() => OperatedOrg)
   data: OperatedOrg[];
 
   /** Pass this value as `cursor` to get the next page. `null` on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

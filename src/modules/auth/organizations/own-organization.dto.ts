@@ -1,5 +1,21 @@
 import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsDateTime } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { OrganizationChanges, OrganizationView } from './own-organization.service.js';
 
@@ -18,55 +34,63 @@ import type { OrganizationChanges, OrganizationView } from './own-organization.s
 })
 export class OrgChangesBody {
   /** Display name. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme' })
+  @ApiProperty({ example: 'Acme' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 200)
   name?: string;
 
   /**
    * Short name of the organization in the URLs of endpoints and in platform email addresses. Unique on this
    * installation.
    */
-  @ApiProperty({ required: false, pattern: '^[a-z0-9-]{1,40}$', example: 'acme' })
+  @ApiProperty({ example: 'acme' })
+  @CanBeOmitted()
+  @IsString()
+  @Matches(/^[a-z0-9-]{1,40}$/u)
   slug?: string;
 
   /**
    * Number of days for which the calling key's environment keeps data that it accepts from now on. If this is 60 days
    * or more, data may be kept longer by a thirtieth of the period.
    */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 365, example: 30 })
+  @ApiProperty({ example: 30 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(365)
   retention_days?: number;
 
   /**
    * `true` if the event types of the environment are public. They are published at `/catalog/{slug}` (live) or
    * `/catalog/{slug}/test` (test).
    */
-  @ApiProperty({ required: false, type: Boolean, example: false })
+  @ApiProperty({ example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   public_event_catalog?: boolean;
 
   /**
    * Destination that receives the service's own events of the environment (see `GET /v1/system-events`). `null` for
    * none.
    */
-  @ApiProperty({
-    required: false,
-    type: String,
-    nullable: true,
-    maxLength: 64,
-    example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
-  })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
   system_destination?: string | null;
 
   /**
    * Origins whose pages may show the environment's customer portal in a frame: https, or in the test environment http
    * on the local computer. If the list is empty, the portal opens only as a separate page.
    */
-  @ApiProperty({
-    required: false,
-    type: 'array',
-    items: { type: 'string', maxLength: 300 },
-    maxItems: 20,
-    uniqueItems: true,
-    example: ['https://app.example.com'],
-  })
+  @ApiProperty({ example: ['https://app.example.com'] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMaxSize(20)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @MaxLength(300, { each: true })
   portal_origins?: string[];
 }
 
@@ -74,22 +98,27 @@ export class OrgChangesBody {
 export class OrgItem {
   /** Id of the organization. */
   @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Display name. */
   @ApiProperty({ example: 'Acme' })
+  @IsString()
   name: string;
 
   /** Short name of the organization in the URLs of endpoints and in platform email addresses. */
   @ApiProperty({ example: 'acme' })
+  @IsString()
   slug: string;
 
   /** Environment of the calling key. */
-  @ApiProperty({ enum: ['live', 'test'], example: 'live' })
+  @ApiProperty({ example: 'live' })
+  @IsIn(['live', 'test'])
   environment: 'live' | 'test';
 
   /** Number of days for which the environment keeps events, attempts and dead letters. */
-  @ApiProperty({ type: 'integer', example: 30 })
+  @ApiProperty({ example: 30 })
+  @IsInt()
   retention_days: number;
 
   /**
@@ -97,20 +126,26 @@ export class OrgItem {
    * `/catalog/{slug}/test` (test).
    */
   @ApiProperty({ example: false })
+  @IsBoolean()
   public_event_catalog: boolean;
 
   /**
    * Destination that receives the service's own events of the environment. `null` if there is none or it was deleted.
    */
-  @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
   system_destination: string | null;
 
   /** Origins whose pages may show the environment's customer portal in a frame. */
-  @ApiProperty({ type: [String], example: ['https://app.example.com'] })
+  @ApiProperty({ example: ['https://app.example.com'] })
+  @IsArray()
+  @IsString({ each: true })
   portal_origins: string[];
 
   /** Time of creation. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   created_at: string;
 }
 
@@ -121,7 +156,11 @@ export class OrgItem {
 })
 export class SecretRotationBody {
   /** Time in seconds for which deliveries are still signed with the old secret, in addition to the new one. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
+  @ApiProperty({ default: 86_400, example: 86_400 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(0)
+  @Max(604_800)
   grace_seconds?: number;
 }
 
@@ -129,6 +168,7 @@ export class SecretRotationBody {
 export class SigningSecret {
   /** `whsec_` followed by the key in base64. Receivers verify signatures with it. */
   @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  @IsString()
   secret: string;
 }
 

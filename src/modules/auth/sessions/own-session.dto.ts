@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsIn, IsInt, IsString } from 'class-validator';
+import { CanBeNull, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
 import type { SignedIn, SignInWay } from '#modules/auth/sessions.contract.js';
@@ -11,14 +13,17 @@ const MODES = ['live', 'test'] as const;
 export class SessionOrganization {
   /** Id of the organization. */
   @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Name of the organization. */
   @ApiProperty({ example: 'Example Inc.' })
+  @IsString()
   name: string;
 
   /** Short name of the organization in the URLs of endpoints. */
   @ApiProperty({ example: 'example' })
+  @IsString()
   slug: string;
 }
 
@@ -26,14 +31,17 @@ export class SessionOrganization {
 export class SessionMember {
   /** Id of the member. */
   @ApiProperty({ example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Email address of the member. */
   @ApiProperty({ example: 'ada@example.com' })
+  @IsString()
   email: string;
 
   /** Display name of the member. Empty if none was given. */
   @ApiProperty({ example: 'Ada' })
+  @IsString()
   name: string;
 }
 
@@ -41,10 +49,12 @@ export class SessionMember {
 export class SessionKey {
   /** Id of the key. */
   @ApiProperty({ example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Name of the key. */
   @ApiProperty({ example: 'Billing service' })
+  @IsString()
   name: string;
 }
 
@@ -52,42 +62,52 @@ export class SessionKey {
 export class OwnSessionItem {
   /** Id of the session. */
   @ApiProperty({ example: 'ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Sign-in method: an API key, a code sent by email, or the identity provider. */
-  @ApiProperty({ enum: WAYS, example: 'code' })
+  @ApiProperty({ example: 'code' })
+  @IsIn(WAYS)
   how: SignInWay;
 
   /** Display name for the user: the member's name or email address, or the name of the key. */
   @ApiProperty({ example: 'Ada' })
+  @IsString()
   name: string;
 
   /** The signed-in member. `null` if the session was opened with a key. */
-  @ApiProperty({ type: SessionMember, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => SessionMember)
   member: SessionMember | null;
 
   /** The key that opened the session. `null` if a member opened it. */
-  @ApiProperty({ type: SessionKey, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => SessionKey)
   key: SessionKey | null;
 
   /** The organization of the session. */
-  @ApiProperty({ type: SessionOrganization })
+  @IsObjectOf(() => SessionOrganization)
   organization: SessionOrganization;
 
   /** Permissions of the session: the member's role or the scope of the key. */
-  @ApiProperty({ enum: SCOPES, example: 'admin' })
+  @ApiProperty({ example: 'admin' })
+  @IsIn(SCOPES)
   scope: Scope;
 
   /** Environments that you may name in `X-Posthorn-Environment`. */
-  @ApiProperty({ enum: MODES, isArray: true, example: ['live', 'test'] })
+  @ApiProperty({ example: ['live', 'test'] })
+  @IsArray()
+  @IsIn(MODES, { each: true })
   environments: ('live' | 'test')[];
 
   /** Time at which the session ends, even if it is in use. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-28T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-28T09:30:00.000Z' })
+  @IsDateTime()
   expires_at: string;
 
   /** Number of seconds without a request after which the session ends early. */
-  @ApiProperty({ type: 'integer', example: 43_200 })
+  @ApiProperty({ example: 43_200 })
+  @IsInt()
   idle_seconds: number;
 }
 

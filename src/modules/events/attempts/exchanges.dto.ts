@@ -1,16 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, IsString } from 'class-validator';
 import { redactExchange } from '#engine/redacted-exchange.js';
+import { CanBeNull, IsArrayOf, IsDateTime, IsObjectOf, IsStringMap } from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { shownDelivery } from '../attempts.contract.js';
 import type { EventExchanges } from './exchanges.js';
 
-const HEADERS = { type: 'object', additionalProperties: { type: 'string' } } as const;
-
 /** The request that an attempt sent. */
 export class SentRequestItem {
   /** HTTP method. */
   @ApiProperty({ example: 'POST' })
+  @IsString()
   method: string;
 
   /**
@@ -18,6 +19,7 @@ export class SentRequestItem {
    * and query of the received request, which are not shown here.
    */
   @ApiProperty({ example: 'https://example.com/hook' })
+  @IsString()
   url: string;
 
   /**
@@ -31,27 +33,29 @@ export class SentRequestItem {
    * For a mirror destination, the headers of the received request are left out. They are stored with that request.
    */
   @ApiProperty({
-    ...HEADERS,
     example: {
       'content-type': 'application/json',
       'webhook-id': 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
       authorization: '(hidden)',
     },
   })
+  @IsStringMap()
   headers: Record<string, string>;
 }
 
 /** The response that the target returned. */
 export class AnswerItem {
   /** HTTP status. */
-  @ApiProperty({ type: 'integer', example: 503 })
+  @ApiProperty({ example: 503 })
+  @IsInt()
   status: number;
 
   /**
    * Response headers with names in lower case, up to 4 KB. Repeated headers are joined. Cookies and tokens appear as
    * `(hidden)`.
    */
-  @ApiProperty({ ...HEADERS, example: { 'content-type': 'text/html', 'retry-after': '120', 'set-cookie': '(hidden)' } })
+  @ApiProperty({ example: { 'content-type': 'text/html', 'retry-after': '120', 'set-cookie': '(hidden)' } })
+  @IsStringMap()
   headers: Record<string, string>;
 }
 
@@ -59,35 +63,39 @@ export class AnswerItem {
 export class ExchangeItem {
   /** The delivery that the attempt belongs to: the `id` of an item in the event's `deliveries`. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  @IsString()
   delivery: string;
 
   /** The `number` of the attempt. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   number: number;
 
   /** Time at which the attempt started. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
+  @IsDateTime()
   at: string;
 
   /**
    * The request that was sent, or that would have been sent if the connection had succeeded. Its body is the event's
    * payload.
    */
-  @ApiProperty({ type: SentRequestItem })
+  @IsObjectOf(() => SentRequestItem)
   request: SentRequestItem;
 
   /**
    * The response without its body; the first 1 KB of the body is the attempt's `response_excerpt`. `null` if there was
    * no response.
    */
-  @ApiProperty({ type: AnswerItem, nullable: true })
+  @CanBeNull()
+  @IsObjectOf(() => AnswerItem)
   response: AnswerItem | null;
 }
 
 /** Requests and responses of an event's failed attempts. */
 export class ExchangeList {
   /** The latest 50 failed attempts, newest first. */
-  @ApiProperty({ type: [ExchangeItem] })
+  @IsArrayOf(() => ExchangeItem)
   data: ExchangeItem[];
 }
 

@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsString, MaxLength } from 'class-validator';
+import { CanBeOmitted, IsDateTime, IsStringMap } from '#http/validation.js';
 import type { SignedDelivery } from './signing.js';
 
 /** Time until a signature expires: receivers that follow Standard Webhooks 1.0.0 refuse an older timestamp. */
@@ -7,7 +9,10 @@ const VALID_MS = 300_000;
 /** The delivery to sign. */
 export class SignBody {
   /** The id of one of the event's deliveries. Defaults to the latest delivery. */
-  @ApiProperty({ required: false, maxLength: 64, example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   delivery?: string;
 }
 
@@ -15,14 +20,17 @@ export class SignBody {
 export class SignedRequestItem {
   /** The delivery's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  @IsString()
   delivery: string;
 
   /** HTTP method. */
   @ApiProperty({ example: 'POST' })
+  @IsString()
   method: string;
 
   /** Target URL. */
   @ApiProperty({ example: 'https://example.com/webhooks' })
+  @IsString()
   url: string;
 
   /**
@@ -30,22 +38,23 @@ export class SignedRequestItem {
    * `(hidden)`.
    */
   @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
     example: {
       'webhook-id': 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
       'webhook-timestamp': '1795253400',
       'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
     },
   })
+  @IsStringMap()
   headers: Record<string, string>;
 
   /** When the request was signed. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   signed_at: string;
 
   /** When receivers start to refuse the signature. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:35:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:35:00.000Z' })
+  @IsDateTime()
   expires_at: string;
 }
 

@@ -1,4 +1,6 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
+import { CanBeOmitted } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import { EVENT_STATUSES } from '../event-rows.js';
 import { EventFilterQuery, EventItem, presentEvent } from '../events.dto.js';
@@ -8,39 +10,53 @@ import { CHANGE_KINDS } from './stream-position.js';
 /** Filters of the event stream. A filter that the event list also has works in the same way as in the event list. */
 export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
   /** Streams only changes after which the event has this status. */
-  @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
+  @ApiProperty({ example: 'dlq' })
+  @CanBeOmitted()
+  @IsIn(EVENT_STATUSES)
   status?: (typeof EVENT_STATUSES)[number];
 
   /**
    * Streams only events that this inbound endpoint (id or path) received, or that were sent to this endpoint of an
    * application.
    */
-  @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(200)
   endpoint?: string;
 
   /**
    * Streams only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts
    * and deliveries to this destination are sent.
    */
-  @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(2048)
   destination?: string;
 
   /** Streams only sent events (`outbound`), or only received ones (`inbound`). */
-  @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'inbound' })
+  @ApiProperty({ example: 'inbound' })
+  @CanBeOmitted()
+  @IsIn(['outbound', 'inbound'])
   direction?: 'outbound' | 'inbound';
 
   /**
    * Environment whose events are streamed. Browser sessions name it here because `EventSource` cannot send a header.
    * With an API key, it can be omitted or must be the key's environment.
    */
-  @ApiProperty({ required: false, enum: ['live', 'test'], example: 'live' })
+  @ApiProperty({ example: 'live' })
+  @CanBeOmitted()
+  @IsIn(['live', 'test'])
   environment?: 'live' | 'test';
 
   /**
    * `false` ends the stream after all changes up to now have been sent. With `Last-Event-ID`, the stream contains the
    * changes since that id.
    */
-  @ApiProperty({ required: false, type: Boolean, default: true, example: false })
+  @ApiProperty({ default: true, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   follow?: boolean;
 }
 

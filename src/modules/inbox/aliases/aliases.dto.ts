@@ -1,6 +1,19 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { AliasEntity } from '../inbox.entities.js';
 import type { NewAlias } from './alias-registration.js';
@@ -17,7 +30,9 @@ const ROUTE_EXAMPLE = { destination: DESTINATION, filter: FILTER_EXAMPLE };
 /** A destination for the mail of an alias, with an optional filter. */
 export class AliasRouteConfig {
   /** Id of the destination. An alias has at most one route to each destination. */
-  @ApiProperty({ maxLength: 64, example: DESTINATION })
+  @ApiProperty({ example: DESTINATION })
+  @IsString()
+  @MaxLength(64)
   destination: string;
 
   /**
@@ -25,7 +40,9 @@ export class AliasRouteConfig {
    * route filters. A condition without `type` has the type `json`. If null or omitted, the destination receives all
    * mail.
    */
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  @ApiProperty({ example: FILTER_EXAMPLE })
+  @IsOptional()
+  @IsObject()
   filter?: Record<string, unknown> | null;
 }
 
@@ -33,21 +50,31 @@ export class AliasRouteConfig {
 export class AliasRouteItem {
   /** Id of the destination. */
   @ApiProperty({ example: DESTINATION })
+  @IsString()
   destination: string;
 
   /** Condition that selects the mail for this destination. Null if the destination receives all mail. */
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  @ApiProperty({ example: FILTER_EXAMPLE })
+  @CanBeNull()
+  @IsObject()
   filter: Record<string, unknown> | null;
 }
 
 /** Paging of the list of aliases. */
 export class AliasListQuery {
   /** The `next_cursor` of the previous page. Omit it for the first page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of aliases to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -78,11 +105,15 @@ export class AliasListQuery {
 })
 export class NewAliasBody {
   /** `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for an address of your own domain. */
-  @ApiProperty({ enum: KINDS, example: 'platform' })
+  @ApiProperty({ example: 'platform' })
+  @IsIn(KINDS)
   kind: (typeof KINDS)[number];
 
   /** Required for kind `custom`: id of a verified domain of kind `email`. */
-  @ApiProperty({ required: false, maxLength: 64, example: DOMAIN })
+  @ApiProperty({ example: DOMAIN })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
   domainId?: string;
 
   /**
@@ -90,21 +121,30 @@ export class NewAliasBody {
    * receives all mail to the domain that no other alias receives. Names that mail servers use themselves (postmaster,
    * abuse, mailer-daemon, bounces) are rejected with 400.
    */
-  @ApiProperty({ maxLength: 256, example: 'invoices' })
+  @ApiProperty({ example: 'invoices' })
+  @IsString()
+  @MaxLength(256)
   localPart: string;
 
   /**
    * Destinations that receive the alias's mail as events of type `email.received`. Short form of `routes`. Without
    * destinations, mail is stored but not forwarded.
    */
-  @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
+  @ApiProperty({ example: [DESTINATION] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMaxSize(50)
+  @IsString({ each: true })
   destinationIds?: string[];
 
   /**
    * Destinations that receive the alias's mail, each with an optional filter. Mail that matches no filter gets the
    * status `ignored`.
    */
-  @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
+  @ApiProperty({ example: [ROUTE_EXAMPLE] })
+  @CanBeOmitted()
+  @IsArrayOf(() => AliasRouteConfig)
+  @ArrayMaxSize(50)
   routes?: AliasRouteConfig[];
 
   /**
@@ -112,21 +152,22 @@ export class NewAliasBody {
    * (`*.example.com`). They are compared with the single mailbox of the From header. An empty list accepts every
    * sender.
    */
-  @ApiProperty({ required: false, type: [String], maxItems: 100, example: ['@example.org'] })
+  @ApiProperty({ example: ['@example.org'] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
   allowedSenders?: string[];
 
   /**
    * Maximum size of a message in bytes. Larger messages are rejected with 552. If null or omitted, the mail server's
    * limit of 40 MB applies.
    */
-  @ApiProperty({
-    required: false,
-    type: 'integer',
-    nullable: true,
-    minimum: 1024,
-    maximum: 41_943_040,
-    example: 10_485_760,
-  })
+  @ApiProperty({ example: 10_485_760 })
+  @IsOptional()
+  @IsInt()
+  @Min(1024)
+  @Max(41_943_040)
   maxSizeBytes?: number | null;
 }
 
@@ -141,32 +182,40 @@ export class AliasChangesBody {
    * Destinations that now receive the alias's mail. Short form of `routes`. Destinations that stay in the list keep
    * their filters.
    */
-  @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
+  @ApiProperty({ example: [DESTINATION] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMaxSize(50)
+  @IsString({ each: true })
   destinationIds?: string[];
 
   /**
    * Destinations that now receive the alias's mail, each with an optional filter. If a filter is null or omitted, the
    * destination receives all mail.
    */
-  @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
+  @ApiProperty({ example: [ROUTE_EXAMPLE] })
+  @CanBeOmitted()
+  @IsArrayOf(() => AliasRouteConfig)
+  @ArrayMaxSize(50)
   routes?: AliasRouteConfig[];
 
   /** Senders whose mail is accepted. An empty list accepts every sender. */
-  @ApiProperty({ required: false, type: [String], maxItems: 100, example: ['anna@example.org', '*.example.org'] })
+  @ApiProperty({ example: ['anna@example.org', '*.example.org'] })
+  @CanBeOmitted()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
   allowedSenders?: string[];
 
   /**
    * Maximum size of a message in bytes. Larger messages are rejected with 552. If null, the mail server's limit of 40
    * MB applies.
    */
-  @ApiProperty({
-    required: false,
-    type: 'integer',
-    nullable: true,
-    minimum: 1024,
-    maximum: 41_943_040,
-    example: 10_485_760,
-  })
+  @ApiProperty({ example: 10_485_760 })
+  @IsOptional()
+  @IsInt()
+  @Min(1024)
+  @Max(41_943_040)
   maxSizeBytes?: number | null;
 }
 
@@ -174,53 +223,68 @@ export class AliasChangesBody {
 export class AliasItem {
   /** Id of the alias. */
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Full address, computed by Posthorn. */
   @ApiProperty({ example: 'invoices.acme@posthorn.example' })
+  @IsString()
   address: string;
 
   /** `platform` for an address under the platform's domain, `custom` for one of your own domain. */
-  @ApiProperty({ enum: KINDS, example: 'platform' })
+  @ApiProperty({ example: 'platform' })
+  @IsIn(KINDS)
   kind: (typeof KINDS)[number];
 
   /** Local part as requested, in lower case. */
   @ApiProperty({ example: 'invoices' })
+  @IsString()
   localPart: string;
 
   /** Part of the address after the `@`. */
   @ApiProperty({ example: 'posthorn.example' })
+  @IsString()
   domain: string;
 
   /** Ids of the destinations that receive the alias's mail. */
-  @ApiProperty({ type: [String], example: [DESTINATION] })
+  @ApiProperty({ example: [DESTINATION] })
+  @IsArray()
+  @IsString({ each: true })
   destinationIds: string[];
 
   /** Destinations that receive the alias's mail, with their filters. */
-  @ApiProperty({ type: [AliasRouteItem], example: [ROUTE_EXAMPLE] })
+  @ApiProperty({ example: [ROUTE_EXAMPLE] })
+  @IsArrayOf(() => AliasRouteItem)
   routes: AliasRouteItem[];
 
   /** Senders whose mail is accepted. Empty if every sender is accepted. */
-  @ApiProperty({ type: [String], example: ['@example.org'] })
+  @ApiProperty({ example: ['@example.org'] })
+  @IsArray()
+  @IsString({ each: true })
   allowedSenders: string[];
 
   /** Maximum size of a message in bytes. Null if the mail server's limit of 40 MB applies. */
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsInt()
   maxSizeBytes: number | null;
 
   /** Time when the alias was created. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-22T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-22T09:30:00.000Z' })
+  @IsDateTime()
   createdAt: string;
 }
 
 /** One page of aliases, newest first. */
 export class AliasPage {
   /** The aliases of this page. */
-  @ApiProperty({ type: [AliasItem] })
+  @IsArrayOf(() => AliasItem)
   data: AliasItem[];
 
   /** Pass this value as `cursor` to get the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

@@ -1,5 +1,6 @@
 import { Controller, Get, Header, Query, StreamableFile } from '@nestjs/common';
 import { ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiProperty } from '@nestjs/swagger';
+import { IsString, MaxLength } from 'class-validator';
 import { MAIL_DOCUMENT_POLICY } from '#engine/mail/mail-document.js';
 import { Public } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
@@ -10,9 +11,10 @@ import { MessageDocuments } from './message-documents.js';
 export class MailViewQuery {
   /** Token of the view. */
   @ApiProperty({
-    maxLength: 512,
     example: 'WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl',
   })
+  @IsString()
+  @MaxLength(512)
   token: string;
 }
 

@@ -1,6 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsIn, IsInt, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { cleanLine } from '#engine/mail/clean-text.js';
 import { Examples } from '#http/openapi-examples.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf, IsStringMap } from '#http/validation.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import type { AliasReplayed } from '../aliases/alias-replay.js';
 import type { MessageRow } from './messages.store.js';
@@ -17,27 +19,43 @@ export class ReceivedMessageListQuery {
    * Returns only messages in this state. `received` messages have not been parsed yet. `quarantined` messages are not
    * delivered until they are released.
    */
-  @ApiProperty({ required: false, enum: STATES, example: 'quarantined' })
+  @ApiProperty({ example: 'quarantined' })
+  @CanBeOmitted()
+  @IsIn(STATES)
   state?: (typeof STATES)[number];
 
   /** Returns only messages with this address in the From header or as the envelope sender. Case does not matter. */
-  @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
+  @ApiProperty({ example: 'customer@example.org' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 320)
   from?: string;
 
   /** Returns only messages received at or after this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Returns only messages received at or before this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** The `next_cursor` of the previous page, with the same filters. Omit it for the first page. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 
   /** Maximum number of messages to return. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  @ApiProperty({ default: 50, example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
@@ -45,48 +63,61 @@ export class ReceivedMessageListQuery {
 export class ReceivedMessageItem {
   /** Id of the message and of its event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Message-ID header. The sender chose it, so it need not be unique. Null if the message has none. */
-  @ApiProperty({ type: String, nullable: true, example: '<4711@mail.example.com>' })
+  @ApiProperty({ example: '<4711@mail.example.com>' })
+  @CanBeNull()
+  @IsString()
   message_id: string | null;
 
   /** From header. Until the message is parsed, this is the envelope sender. */
   @ApiProperty({ example: 'Ada <ada@example.com>' })
+  @IsString()
   from: string;
 
   /** Subject of the message. Null until the message is parsed. */
-  @ApiProperty({ type: String, nullable: true, example: 'Order 42' })
+  @ApiProperty({ example: 'Order 42' })
+  @CanBeNull()
+  @IsString()
   subject: string | null;
 
   /** Time when Posthorn accepted the message. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   received_at: string;
 
   /** Whether the From address is authentic: the result of DMARC. `none` if this cannot be determined. */
-  @ApiProperty({ enum: AUTH, example: 'pass' })
+  @ApiProperty({ example: 'pass' })
+  @IsIn(AUTH)
   auth: string;
 
   /** `received` until the message is parsed, then `processed` or `quarantined`. */
-  @ApiProperty({ enum: ['received', 'processed', 'quarantined'], example: 'processed' })
+  @ApiProperty({ example: 'processed' })
+  @IsIn(['received', 'processed', 'quarantined'])
   state: string;
 
   /**
    * Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
    * sender_unverified (name servers did not answer). Null for other messages, and after the message was released.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   reason: string | null;
 }
 
 /** One page of messages, newest first. */
 export class ReceivedMessagePage {
   /** The messages of this page. */
-  @ApiProperty({ type: [ReceivedMessageItem] })
+  @IsArrayOf(() => ReceivedMessageItem)
   data: ReceivedMessageItem[];
 
   /** Pass this value as `cursor` to get the next page; null on the last page. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
@@ -94,10 +125,12 @@ export class ReceivedMessagePage {
 export class ReceivedHeaderItem {
   /** Name of the header, in lower case. */
   @ApiProperty({ example: 'x-mailer' })
+  @IsString()
   name: string;
 
   /** Value of the header, unfolded and otherwise unchanged. */
   @ApiProperty({ example: 'Example 1.0' })
+  @IsString()
   value: string;
 }
 
@@ -105,18 +138,23 @@ export class ReceivedHeaderItem {
 export class ReceivedAttachmentItem {
   /** File name that the sender gave, sanitized and without a path. */
   @ApiProperty({ example: 'invoice.pdf' })
+  @IsString()
   filename: string;
 
   /** Content type that the sender declared. */
   @ApiProperty({ example: 'application/pdf' })
+  @IsString()
   content_type: string;
 
   /** Size of the decoded file in bytes. */
-  @ApiProperty({ type: 'integer', example: 48213 })
+  @ApiProperty({ example: 48213 })
+  @IsInt()
   size_bytes: number;
 
   /** Content-ID by which the message's HTML refers to the file (`cid:`). Null if it has none. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   content_id: string | null;
 
   /** URL of the file's bytes. */
@@ -124,6 +162,7 @@ export class ReceivedAttachmentItem {
     example:
       'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0',
   })
+  @IsString()
   url: string;
 }
 
@@ -133,37 +172,45 @@ export class ReceivedVerdictsItem {
    * SPF result: whether the connecting client may send mail for the domain of the envelope sender. For a null sender,
    * the HELO domain is checked (RFC 7208).
    */
-  @ApiProperty({ enum: WORDS, example: 'pass' })
+  @ApiProperty({ example: 'pass' })
+  @IsIn(WORDS)
   spf: string;
 
   /** Best result of the message's DKIM signatures (RFC 6376). */
-  @ApiProperty({ enum: WORDS, example: 'pass' })
+  @ApiProperty({ example: 'pass' })
+  @IsIn(WORDS)
   dkim: string;
 
   /**
    * DMARC result: whether SPF or DKIM passed for the domain of the author (RFC 9989). `temperror` if name servers did
    * not answer a decisive query.
    */
-  @ApiProperty({ enum: WORDS, example: 'pass' })
+  @ApiProperty({ example: 'pass' })
+  @IsIn(WORDS)
   dmarc: string;
 
   /** Result of checking the ARC headers that forwarders added (RFC 8617). For information only. */
-  @ApiProperty({ enum: WORDS, example: 'none' })
+  @ApiProperty({ example: 'none' })
+  @IsIn(WORDS)
   arc: string;
 
   /** Result of the spam check by rspamd. `disabled` if rspamd is not configured. */
-  @ApiProperty({ enum: SCANS, example: 'disabled' })
+  @ApiProperty({ example: 'disabled' })
+  @IsIn(SCANS)
   spam: string;
 
   /** Result of the virus check by clamd. `disabled` if clamd is not configured. */
-  @ApiProperty({ enum: SCANS, example: 'disabled' })
+  @ApiProperty({ example: 'disabled' })
+  @IsIn(SCANS)
   virus: string;
 
   /**
    * Policy that the author's domain publishes for mail that fails DMARC. Null if the domain has no DMARC record or name
    * servers did not answer.
    */
-  @ApiProperty({ type: String, enum: ['none', 'quarantine', 'reject'], nullable: true, example: 'reject' })
+  @ApiProperty({ example: 'reject' })
+  @CanBeNull()
+  @IsIn(['none', 'quarantine', 'reject'])
   dmarc_policy: string | null;
 }
 
@@ -171,97 +218,128 @@ export class ReceivedVerdictsItem {
 export class ReceivedMessageDetail {
   /** Id of the message. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   id: string;
 
   /** Message-ID header. Null if the message has none. */
-  @ApiProperty({ type: String, nullable: true, example: '<4711@mail.example.com>' })
+  @ApiProperty({ example: '<4711@mail.example.com>' })
+  @CanBeNull()
+  @IsString()
   message_id: string | null;
 
   /** Id of the event, equal to the message's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   event_id: string;
 
   /** Address of the alias that received the message. */
   @ApiProperty({ example: 'support.acme@in.example.com' })
+  @IsString()
   alias: string;
 
   /** Id of the alias. Event filters use it as `endpoint`. */
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   endpoint_id: string;
 
   /** From header of the message. */
   @ApiProperty({ example: 'Ada <ada@example.com>' })
+  @IsString()
   from: string;
 
   /** Addresses of the To header, at most 1,000. */
-  @ApiProperty({ type: [String], example: ['support.acme@in.example.com'] })
+  @ApiProperty({ example: ['support.acme@in.example.com'] })
+  @IsArray()
+  @IsString({ each: true })
   to: string[];
 
   /** Addresses of the Cc header. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   cc: string[];
 
   /** Addresses of the Reply-To header. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   reply_to: string[];
 
   /** Envelope recipients that led to this alias, as the sending server gave them. A blind copy is visible only here. */
-  @ApiProperty({ type: [String], example: ['support.acme+orders@in.example.com'] })
+  @ApiProperty({ example: ['support.acme+orders@in.example.com'] })
+  @IsArray()
+  @IsString({ each: true })
   recipients: string[];
 
   /** Subject of the message. */
   @ApiProperty({ example: 'Order 42' })
+  @IsString()
   subject: string;
 
   /** Time when Posthorn accepted the message. */
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
   received_at: string;
 
   /** Time in the Date header. Null if it is not a valid time. */
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:29:58.000Z' })
+  @ApiProperty({ example: '2026-11-21T09:29:58.000Z' })
+  @CanBeNull()
+  @IsDateTime()
   date: string | null;
 
   /** Text of the message, up to 1 MB (64 KB in the event). Null if the message has none. */
-  @ApiProperty({ type: String, nullable: true, example: 'Where is it?' })
+  @ApiProperty({ example: 'Where is it?' })
+  @CanBeNull()
+  @IsString()
   text: string | null;
 
   /**
    * Unsanitized HTML of the message, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the
    * message has none.
    */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   html: string | null;
 
   /** Whether the text, the HTML, the headers or a long list was truncated. `raw_url` has the whole message. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   truncated: boolean;
 
   /** Size of the whole message in bytes. */
-  @ApiProperty({ type: 'integer', example: 2048 })
+  @ApiProperty({ example: 2048 })
+  @IsInt()
   size_bytes: number;
 
   /** Headers by name in lower case. Repeated headers are joined by line breaks. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { subject: 'Order 42' } })
+  @ApiProperty({ example: { subject: 'Order 42' } })
+  @IsStringMap()
   headers: Record<string, string>;
 
   /** All headers in their original order, including repeated ones. */
-  @ApiProperty({ type: [ReceivedHeaderItem] })
+  @IsArrayOf(() => ReceivedHeaderItem)
   header_lines: ReceivedHeaderItem[];
 
   /** Message-ID to which this message replies (In-Reply-To). Null if there is none. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   in_reply_to: string | null;
 
   /** Message-IDs of the thread (References), oldest first. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
+  @IsArray()
+  @IsString({ each: true })
   references: string[];
 
   /** Whether the message was sent automatically (RFC 3834). Do not reply to an automatic message automatically. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   auto_submitted: boolean;
 
   /** Results of the sender authentication and of the spam and virus checks. */
-  @ApiProperty({ type: ReceivedVerdictsItem })
+  @IsObjectOf(() => ReceivedVerdictsItem)
   verdicts: ReceivedVerdictsItem;
 
   /**
@@ -269,18 +347,24 @@ export class ReceivedMessageDetail {
    * message could not be parsed) or quarantined. `received` until the message is parsed.
    */
   @ApiProperty({ example: 'delivered' })
+  @IsString()
   status: string;
 
   /** Reason for the quarantine. Null otherwise. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   reason: string | null;
 
   /** Whether the From address is authentic: the result of DMARC. `none` if this cannot be determined. */
-  @ApiProperty({ enum: AUTH, example: 'pass' })
+  @ApiProperty({ example: 'pass' })
+  @IsIn(AUTH)
   auth: string;
 
   /** Reason why the message could not be parsed, as a sentence. Null if it could be parsed. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   parse_error: string | null;
 
   /** URL of the original message, byte for byte. */
@@ -288,10 +372,11 @@ export class ReceivedMessageDetail {
     example:
       'https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/raw',
   })
+  @IsString()
   raw_url: string;
 
   /** Attached files, in their original order. */
-  @ApiProperty({ type: [ReceivedAttachmentItem] })
+  @IsArrayOf(() => ReceivedAttachmentItem)
   attachments: ReceivedAttachmentItem[];
 }
 
@@ -305,23 +390,34 @@ export class ReceivedMessageDetail {
 })
 export class AliasReplayBody {
   /** Selects only messages accepted at or after this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   since?: string;
 
   /** Selects only messages accepted at or before this time (RFC 3339). */
-  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
+  @CanBeOmitted()
+  @IsDateTime()
   until?: string;
 
   /** Selects only messages whose event is in this state. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
+  @ApiProperty({ example: 'dlq' })
+  @CanBeOmitted()
+  @IsIn(STATUSES)
   status?: (typeof STATUSES)[number];
 
   /** If true, only counts the messages and sends nothing. */
-  @ApiProperty({ required: false, default: false, example: false })
+  @ApiProperty({ default: false, example: false })
+  @CanBeOmitted()
+  @IsBoolean()
   dry_run?: boolean;
 
   /** The `next_cursor` of the previous call, with the same other fields. Omit it for the first call. */
-  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(1024)
   cursor?: string;
 }
 
@@ -329,42 +425,54 @@ export class AliasReplayBody {
 export class AliasReplayItem {
   /** Id of this replay call. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   replay_id: string;
 
   /** Id of the alias. */
   @ApiProperty({ example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
   alias_id: string;
 
   /** Whether the call only counted messages. */
   @ApiProperty({ example: false })
+  @IsBoolean()
   dry_run: boolean;
 
   /** Number of messages examined. */
-  @ApiProperty({ type: 'integer', example: 3 })
+  @ApiProperty({ example: 3 })
+  @IsInt()
   scanned: number;
 
   /** Number of messages that are sent again, or would be with `dry_run`. */
-  @ApiProperty({ type: 'integer', example: 2 })
+  @ApiProperty({ example: 2 })
+  @IsInt()
   replayed: number;
 
   /** Number of deliveries that are created, or would be with `dry_run`. Each message has one for each destination. */
-  @ApiProperty({ type: 'integer', example: 2 })
+  @ApiProperty({ example: 2 })
+  @IsInt()
   enqueued: number;
 
   /** Number of messages that are not sent, because the alias has no destination. */
-  @ApiProperty({ type: 'integer', example: 0 })
+  @ApiProperty({ example: 0 })
+  @IsInt()
   skipped: number;
 
   /** Number of messages that are never sent again, because they are quarantined, parked or erased. */
-  @ApiProperty({ type: 'integer', example: 1 })
+  @ApiProperty({ example: 1 })
+  @IsInt()
   excluded: number;
 
   /** Ids of the destinations to which the messages are sent. */
-  @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @ApiProperty({ example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  @IsArray()
+  @IsString({ each: true })
   destinations: string[];
 
   /** Pass this value as `cursor` to process the next 1,000 messages; null if there are no more. */
-  @ApiProperty({ type: String, nullable: true, example: null })
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 

@@ -1,0 +1,199 @@
+import type { Type } from '@nestjs/common';
+import { DECORATORS } from '@nestjs/swagger';
+import { plainToInstance } from 'class-transformer';
+import {
+  getMetadataStorage,
+  IS_OPTIONAL,
+  type IsNumberOptions,
+  type MetadataStorage,
+  ValidationTypes,
+} from 'class-validator';
+import { isNotNull, isPresent, type SchemaKeywords } from './validation.js';
+
+type Constraint = ReturnType<MetadataStorage['getTargetValidationMetadatas']>[number];
+type Keywords = (...constraints: never[]) => SchemaKeywords;
+
+const TEXT = { type: 'string' };
+const NUMBER = { type: 'number' };
+const LIST = { type: 'array' };
+
+/**
+ * JSON Schema keywords of each decorator, by the name that class-validator gives it. A decorator that rejects values of
+ * other types, such as `@MaxLength()`, also sets the type.
+ */
+const KEYWORDS: Readonly<Record<string, Keywords>> = {
+  isString: () => TEXT,
+  minLength: (minLength: number) => ({ ...TEXT, minLength }),
+  maxLength: (maxLength: number) => ({ ...TEXT, maxLength }),
+  isLength: (minLength: number, maxLength?: number) => ({
+    ...TEXT,
+    minLength,
+    ...(maxLength !== undefined && { maxLength }),
+  }),
+  matches: (pattern: RegExp) => ({ ...TEXT, pattern: patternOf(pattern) }),
+  isDateTime: () => ({ ...TEXT, format: 'date-time' }),
+  isInt: () => ({ type: 'integer' }),
+  isNumber: () => NUMBER,
+  min: (minimum: number) => ({ ...NUMBER, minimum }),
+  max: (maximum: number) => ({ ...NUMBER, maximum }),
+  isPositive: () => ({ ...NUMBER, exclusiveMinimum: 0 }),
+  isNegative: () => ({ ...NUMBER, exclusiveMaximum: 0 }),
+  isBoolean: () => ({ type: 'boolean' }),
+  isIn: (values: readonly unknown[]) => ({ enum: [...values], ...typeOf(values) }),
+  isEnum: (values: object) => ({ enum: Object.values(values), ...typeOf(Object.values(values)) }),
+  equals: (value: unknown) => ({ enum: [value], ...typeOf([value]) }),
+  isObject: () => ({ type: 'object', additionalProperties: true }),
+  isStringMap: () => ({ type: 'object', additionalProperties: TEXT }),
+  isArray: () => LIST,
+  arrayMinSize: (minItems: number) => ({ ...LIST, minItems }),
+  arrayMaxSize: (maxItems: number) => ({ ...LIST, maxItems }),
+  arrayNotEmpty: () => ({ ...LIST, minItems: 1 }),
+  arrayUnique: () => ({ ...LIST, uniqueItems: true }),
+  matchesSchema: (schema: SchemaKeywords) => schema,
+  isDefined: () => ({}),
+};
+
+/** Decorators that set no keywords and accept a missing field: conditions, `@ValidateNested()` and `@Allow()`. */
+const STRUCTURAL: ReadonlySet<string> = new Set([
+  ValidationTypes.CONDITIONAL_VALIDATION,
+  ValidationTypes.NESTED_VALIDATION,
+  ValidationTypes.WHITELIST,
+]);
+
+const described = new WeakSet<object>();
+
+/**
+ * Gives the Swagger module the schema of every class that has class-validator decorators, so that the document and the
+ * checks compiled from it follow from the decorators (ADR 37). Decorators take precedence over `@ApiProperty`, which
+ * adds descriptions, examples and defaults. Call it before the document is built.
+ */
+export function describeValidatedClasses(): void {
+  // The storage has no method that lists the classes.
+  const { validationMetadatas } = getMetadataStorage() as unknown as { validationMetadatas: Map<unknown, unknown> };
+  for (const type of validationMetadatas.keys()) if (typeof type === 'function') describe(type as Type);
+}
+
+/**
+ * Throws if a class in `types`, or a class nested in one, has a decorator that no JSON Schema expresses. The compiled
+ * check would accept values that the decorator rejects.
+ */
+export function refuseInexpressible(types: Iterable<Type>): void {
+  const seen = new Set(types);
+  for (const type of seen) {
+    for (const [name, constraints] of Object.entries(constraintsOf(type))) {
+      const odd = constraints.find((constraint) => !isExpressible(constraint));
+      if (odd)
+        throw new Error(
+          `${type.name}.${name}: the decorator ${odd.name ?? odd.type} cannot be expressed in the OpenAPI document. Use another decorator of class-validator or @MatchesSchema(), or check the value in the handler.`,
+        );
+      if (!constraints.some(isNested)) continue;
+      const nested = nestedType(type, name);
+      if (!nested) throw new Error(`${type.name}.${name}: @ValidateNested() needs @Type(() => SomeDto).`);
+      seen.add(nested);
+    }
+  }
+}
+
+/** Describes base classes first, because Swagger's list of properties is copied when a class adds its own. */
+function describe(type: Type): void {
+  if (described.has(type)) return;
+  described.add(type);
+  const base = Object.getPrototypeOf(type.prototype as object) as { constructor: Type } | null;
+  if (base !== null && base !== Object.prototype) describe(base.constructor);
+  const fields = Object.entries(constraintsOf(type));
+  if (fields.length === 0) return;
+  const prototype = type.prototype as object;
+  Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, orderOf(prototype, fields), prototype);
+  for (const [name, constraints] of fields) {
+    // An inherited field that the class does not declare again is described in its own class.
+    if (!constraints.some(({ target }) => target === type)) continue;
+    const existing = (Reflect.getOwnMetadata(DECORATORS.API_MODEL_PROPERTIES, prototype, name) ?? {
+      type: Reflect.getMetadata('design:type', prototype, name) as unknown,
+    }) as object;
+    const schema = { ...existing, ...schemaOf(type, name, constraints) };
+    Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES, schema, prototype, name);
+  }
+}
+
+/** Returns Swagger's list of properties, with inherited ones first. Properties without `@ApiProperty` are not in it. */
+function orderOf(prototype: object, fields: readonly [string, unknown][]): string[] {
+  const known = propertiesOf(prototype);
+  const names = fields.map(([name]) => `:${name}`);
+  if (names.every((name) => known.includes(name))) return known;
+  const inherited = propertiesOf(Object.getPrototypeOf(prototype) as object);
+  return [...new Set([...inherited, ...names.filter((name) => !inherited.includes(name)), ...known])];
+}
+
+const propertiesOf = (prototype: object): string[] =>
+  (Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype) ?? []) as string[];
+
+/** Returns the decorators of each field, own and inherited, in the order of declaration. */
+function constraintsOf(type: Type): Record<string, Constraint[]> {
+  const storage = getMetadataStorage();
+  return storage.groupByPropertyName(storage.getTargetValidationMetadatas(type, '', false, false));
+}
+
+/** Returns the options of `@ApiProperty` for a field. */
+function schemaOf(type: Type, name: string, constraints: readonly Constraint[]): SchemaKeywords {
+  const conditions = constraints.filter((each) => each.type === ValidationTypes.CONDITIONAL_VALIDATION);
+  const isOptional = conditions.some((each) => each.name === IS_OPTIONAL);
+  const canBeOmitted = isOptional || conditions.some((each) => each.constraints[0] === isPresent);
+  const canBeNull = isOptional || conditions.some((each) => each.constraints[0] === isNotNull);
+  const nested = constraints.find(isNested) && nestedType(type, name);
+  // The reference to the class of a nested object says more than `@IsObject()`.
+  const telling = constraints.filter((each) => !nested || each.name !== 'isObject');
+  const own = keywordsOf(telling.filter((each) => !each.each));
+  const items = keywordsOf(telling.filter((each) => each.each));
+  const isList = own['type'] === 'array' || Object.keys(items).length > 0;
+  return {
+    ...own,
+    isArray: nested !== undefined && (isList || constraints.some((each) => isNested(each) && each.each)),
+    ...(nested ? { type: nested } : isList && { ...LIST, items }),
+    required: !canBeOmitted && constraints.some((each) => !STRUCTURAL.has(each.type)),
+    ...(canBeNull && { nullable: true }),
+  };
+}
+
+/** Returns the class of `@Type()`. class-transformer has no method for it, so it converts an empty object. */
+function nestedType(type: Type, name: string): Type | undefined {
+  const converted = (plainToInstance(type, { [name]: {} }) as Record<string, object>)[name];
+  const nested = converted?.constructor === Object ? designType(type, name) : converted?.constructor;
+  return nested as Type | undefined;
+}
+
+function designType(type: Type, name: string): unknown {
+  const design: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
+  return design === Object || design === Array ? undefined : design;
+}
+
+function keywordsOf(constraints: readonly Constraint[]): SchemaKeywords {
+  const keywords = constraints
+    .filter(isExpressible)
+    .map(({ name, type, constraints: values = [] }) => KEYWORDS[name ?? type]?.(...(values as never[])));
+  // `@Min()` and `@Max()` accept any number, so they must not widen `@IsInt()`.
+  const isInteger = keywords.some((each) => each?.['type'] === 'integer');
+  return Object.assign({}, ...keywords, isInteger && { type: 'integer' }) as SchemaKeywords;
+}
+
+const isNested = ({ type }: Constraint): boolean => type === ValidationTypes.NESTED_VALIDATION;
+
+function isExpressible({ type, name = type, constraints, groups }: Constraint): boolean {
+  const [first] = (constraints ?? []) as unknown[];
+  if ((groups ?? []).length > 0) return false;
+  if (name === 'matches') return first instanceof RegExp && first.flags.replace('u', '') === '';
+  if (name === 'isNumber') return (first as IsNumberOptions | undefined)?.maxDecimalPlaces === undefined;
+  if (type === ValidationTypes.CONDITIONAL_VALIDATION)
+    return name === IS_OPTIONAL || first === isPresent || first === isNotNull;
+  return STRUCTURAL.has(type) || Object.hasOwn(KEYWORDS, name);
+}
+
+/** Returns the source as it is in JSON Schema, where a slash needs no escape. */
+function patternOf({ source }: RegExp): string {
+  return source.replaceAll(/\\(.)/gsu, (escape, character) => (character === '/' ? '/' : escape));
+}
+
+function typeOf(values: readonly unknown[]): SchemaKeywords {
+  const types = new Set(values.filter((value) => value !== null).map((value) => typeof value));
+  const [type] = types;
+  return types.size === 1 && (type === 'string' || type === 'number' || type === 'boolean') ? { type } : {};
+}
