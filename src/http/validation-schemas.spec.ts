@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { INestApplication, Type } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { ApiProperty, OmitType, PartialType } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { Type as NestedType } from 'class-transformer';
 import {
@@ -61,6 +61,8 @@ class ShortOrderBody extends OmitType(OrderBody, ['lines', 'code']) {
   @IsString() @CanBeOmitted() override name: string;
   @ApiProperty({ example: 'x' }) @IsString() added: string;
 }
+
+class OrderChangesBody extends PartialType(LineBody, { skipNullProperties: false }) {}
 
 class CardBody {
   @IsCreditCard() card: string;
@@ -148,6 +150,15 @@ it('describes inherited fields, fields that a class declares again, and fields o
     note: { type: ['string', 'null'], maxLength: 3 },
     added: { type: 'string', example: 'x' },
   });
+});
+
+it('describes the fields of a partial type as optional, with null only if the type allows it', () => {
+  expect(schemaOf(OrderChangesBody)).toEqual({
+    type: 'object',
+    properties: { quantity: { type: 'integer', minimum: 1 } },
+  });
+  expect(faultsOf(OrderChangesBody, {})).toEqual([]);
+  expect(faultsOf(OrderChangesBody, { quantity: null })).toEqual(['quantity']);
 });
 
 it.each<[Type, string]>([

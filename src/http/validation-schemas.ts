@@ -137,8 +137,8 @@ function constraintsOf(type: Type): Record<string, Constraint[]> {
 function schemaOf(type: Type, name: string, constraints: readonly Constraint[]): SchemaKeywords {
   const conditions = constraints.filter((each) => each.type === ValidationTypes.CONDITIONAL_VALIDATION);
   const isOptional = conditions.some((each) => each.name === IS_OPTIONAL);
-  const canBeOmitted = isOptional || conditions.some((each) => each.constraints[0] === isPresent);
-  const canBeNull = isOptional || conditions.some((each) => each.constraints[0] === isNotNull);
+  const canBeOmitted = isOptional || conditions.some((each) => skips(each) === 'undefined');
+  const canBeNull = isOptional || conditions.some((each) => skips(each) === 'null');
   const nested = constraints.find(isNested) && nestedType(type, name);
   // The reference to the class of a nested object says more than `@IsObject()`.
   const telling = constraints.filter((each) => !nested || each.name !== 'isObject');
@@ -182,9 +182,20 @@ function isExpressible({ type, name = type, constraints, groups }: Constraint): 
   if ((groups ?? []).length > 0) return false;
   if (name === 'matches') return first instanceof RegExp && first.flags.replace('u', '') === '';
   if (name === 'isNumber') return (first as IsNumberOptions | undefined)?.maxDecimalPlaces === undefined;
-  if (type === ValidationTypes.CONDITIONAL_VALIDATION)
-    return name === IS_OPTIONAL || first === isPresent || first === isNotNull;
+  if (type === ValidationTypes.CONDITIONAL_VALIDATION) return name === IS_OPTIONAL || skips({ constraints }) !== null;
   return STRUCTURAL.has(type) || Object.hasOwn(KEYWORDS, name);
+}
+
+/**
+ * Returns the value for which a condition skips the other decorators of the field, or null for another condition.
+ * `PartialType(…, { skipNullProperties: false })` has a condition of its own with the same text as `@CanBeOmitted()`.
+ */
+function skips({ constraints }: Pick<Constraint, 'constraints'>): 'undefined' | 'null' | null {
+  const condition: unknown = constraints[0];
+  if (condition === isPresent) return 'undefined';
+  if (condition === isNotNull) return 'null';
+  const [, , value] = /^\(\w+, *(\w+)\) *=> *\1 *!== *(undefined|null)$/u.exec(String(condition)) ?? [];
+  return value === 'undefined' || value === 'null' ? value : null;
 }
 
 /** Returns the source as it is in JSON Schema, where a slash needs no escape. */

@@ -331,7 +331,7 @@ export class ApplicationEndpointItem {
 /** An endpoint with its delivery settings. The settings are absent if the endpoint uses a destination. */
 export class ApplicationEndpointDetail extends IntersectionType(
   ApplicationEndpointItem,
-  PartialType(DeliverySettingsItem),
+  PartialType(DeliverySettingsItem, { skipNullProperties: false }),
 ) {}
 
 /** A newly created endpoint. */

@@ -1,16 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsString,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import {
   CanBeNull,
   CanBeOmitted,
@@ -140,7 +129,7 @@ export class PullItem {
   @ApiProperty({ example: [] })
   @IsArray()
   @ArrayMaxSize(0)
-  @IsObject({ each: true })
+  @MatchesSchema({ type: 'object' }, { each: true })
   attempts: never[];
 
   /**
