@@ -2,14 +2,13 @@ import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { INestApplication, Type } from '@nestjs/common';
-import type { OpenAPIObject } from '@nestjs/swagger';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { buildInputs } from '#http/openapi.js';
-import type { EdgeRouteConfig } from '#http/request.js';
 import type { RouteHandler } from '#http/routes.js';
 import { compileChecks } from '#http/schemas.js';
 import { allowsUnknownFields } from '#http/unknown-fields.js';
@@ -165,7 +164,7 @@ function ownConstraints(type: Type): ReturnType<ReturnType<typeof getMetadataSto
 }
 
 function routeOf(body: Type): RouteHandler {
-  return { controller: Routes, name: 'handle', config: {} as EdgeRouteConfig, body, query: null } as RouteHandler;
+  return { controller: Routes, name: 'handle', config: {}, body, query: null } as RouteHandler;
 }
 
 const schemas = (): Record<string, Schema> => document.components?.schemas as Record<string, Schema>;
@@ -229,26 +228,9 @@ function partOf(schema: Schema, faults: 0 | 1): fc.Arbitrary<unknown> {
   if (values) return fc.constantFrom(...values);
   const [kind, ...others] = [type ?? []].flat();
   if (others.length > 0)
-    return fc.oneof(
-      partOf({ ...schema, type: kind as string }, faults),
-      ...others.map((each) => partOf({ type: each }, 0)),
-    );
-  switch (kind) {
-    case 'string':
-      return textOf(schema);
-    case 'integer':
-      return fc.integer({ min: schema.minimum ?? -1000, max: schema.maximum ?? Math.max(schema.minimum ?? 0, 1000) });
-    case 'number':
-      return fc.double({ min: schema.minimum ?? -1000, max: schema.maximum ?? 1000, noNaN: true });
-    case 'boolean':
-      return fc.boolean();
-    case 'null':
-      return fc.constant(null);
-    case 'array':
-      return itemsOf(schema, faults);
-    default:
-      return mapOf(schema);
-  }
+    return fc.oneof(partOf({ ...schema, type: kind }, faults), ...others.map((each) => partOf({ type: each }, 0)));
+  const generate = GENERATORS[kind ?? 'object'] ?? mapOf;
+  return generate(schema, faults);
 }
 
 function objectOf({ properties = {}, required = [] }: Schema, $ref: string, faults: 0 | 1): fc.Arbitrary<object> {
@@ -293,6 +275,16 @@ function mapOf({ additionalProperties }: Schema): fc.Arbitrary<object> {
     typeof additionalProperties === 'object' ? arbitraryOf(additionalProperties, 0) : fc.jsonValue({ maxDepth: 1 });
   return fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/u), value, { maxKeys: 3 });
 }
+
+const GENERATORS: Readonly<Record<string, (schema: Schema, faults: 0 | 1) => fc.Arbitrary<unknown>>> = {
+  string: textOf,
+  integer: ({ minimum = -1000, maximum = Math.max(minimum, 1000) }) => fc.integer({ min: minimum, max: maximum }),
+  number: ({ minimum = -1000, maximum = 1000 }) => fc.double({ min: minimum, max: maximum, noNaN: true }),
+  boolean: () => fc.boolean(),
+  null: () => fc.constant(null),
+  array: itemsOf,
+  object: mapOf,
+};
 
 /** Values that are just outside of the schema's limits, or just inside. */
 function beyondLimits(schema: Schema): unknown[] {

@@ -55,6 +55,17 @@ export { AuditTrail } from '#kernel/audit.js';
 export type { AuditActor, AuditEntry, AuditOrigin } from '#kernel/audit.js';
 export { Idempotent } from '#http/idempotent.js';
 export { Section } from '#http/openapi-sections.js';
+
+// Decorators for the fields of bodies, queries and responses, in addition to those of class-validator.
+export {
+  CanBeNull,
+  CanBeOmitted,
+  IsArrayOf,
+  IsDateTime,
+  IsObjectOf,
+  IsStringMap,
+  MatchesSchema,
+} from '#http/validation.js';
 export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavailable } from '#kernel/errors.js';
 export type { ErrorType, Fault } from '#kernel/errors.js';
 export type { Caller, Tenant } from '#kernel/tenant.js';

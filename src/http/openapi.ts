@@ -6,7 +6,7 @@ import { RATE_LIMIT_HEADERS, SHARED_COMPONENTS, sharedResponse } from './openapi
 import { inOrder, sections } from './openapi-sections.js';
 import type { RouteHandler } from './routes.js';
 import { takesSession } from './session-requests.js';
-import { describeValidatedClasses, refuseInexpressible } from './validation-schemas.js';
+import { describeInputs, describeValidatedClasses } from './validation-schemas.js';
 
 interface Operation {
   operationId?: string;
@@ -87,8 +87,7 @@ export function buildInputs(app: INestApplication, routes: readonly RouteHandler
       [body ?? [], query ?? [], body ? referredTo(controller, name) : []].flat(),
     ),
   );
-  describeValidatedClasses();
-  refuseInexpressible(inputs);
+  describeInputs(inputs);
   return SwaggerModule.createDocument(app, config, { include: [NoModule], extraModels: [...inputs] });
 }
 

@@ -82,22 +82,22 @@ function notedOf(key: symbol, type: object): string[] {
  * `inputs` has the schemas of bodies and queries. The whole `document` is built only when a request sends a parameter
  * to a route without a query class. Throws for a class that `inputs` does not contain, and for an invalid schema.
  *
- * DTOs must be in a `*.dto.ts` file. Only there does the Swagger plugin (under `nest build`) turn types, `?`, `| null`,
- * doc comments and `@example` into the schema. `@ApiProperty` only adds what TypeScript cannot express, and keeps the
- * rest:
+ * The schemas follow from the class-validator decorators of the classes (ADR 37). `@ApiProperty` adds examples,
+ * defaults and descriptions:
  *
- *     /** Secret that signs the deliveries. @example 'whsec_…' (on a line of its own) *\/
- *     @ApiProperty({ minLength: 1, maxLength: 100 })      name: string;            // required
- *     kind?: 'https' | 'sqs';                                                      // optional, enum
- *     description?: string | null;                                                 // null clears it
- *     @ApiProperty({ type: 'integer', minimum: 1 })       timeout_ms?: number;     // `number` alone allows fractions
- *     @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })   headers?: Record<string, string>;
- *     @ApiProperty({ type: 'array', items: { type: 'integer' }, maxItems: 20 })    schedule?: number[];
- *     payload: Record<string, unknown>;                                            // any object
- *     retry?: RetryDto | null;   routes: RouteDto[];                               // classes nest
+ *     @IsString() @Length(1, 100)                                    name: string;
+ *     @CanBeOmitted() @IsIn(['https', 'sqs'])                        kind?: 'https' | 'sqs';
+ *     @IsOptional() @IsString()                                      description?: string | null;   // null clears it
+ *     @CanBeNull() @IsString()                                       reason: string | null;         // always present
+ *     @CanBeOmitted() @IsInt() @Min(1)                               timeout_ms?: number;
+ *     @CanBeOmitted() @IsStringMap()                                 headers?: Record<string, string>;
+ *     @IsObject()                                                    payload: Record<string, unknown>;
+ *     @IsArray() @ArrayMaxSize(20) @IsInt({ each: true })            schedule: number[];
+ *     @IsOptional() @IsObjectOf(() => RetryDto)                      retry?: RetryDto | null;
+ *     @IsArrayOf(() => RouteDto)                                     routes: RouteDto[];
  *
- * `Record<string, string>` needs its `additionalProperties`, and times need `@ApiProperty({ format: 'date-time' })` on
- * a string. A field must not have an initializer, which would make it required. Defaults apply in query classes only.
+ * DTOs of Posthorn are in `*.dto.ts` files. Only there does the Swagger plugin (under `nest build`) read doc comments
+ * as descriptions. A field must not have an initializer. Defaults apply in query classes only.
  */
 export function compileChecks(
   inputs: OpenAPIObject,
@@ -113,7 +113,7 @@ export function compileChecks(
   const refuseMistakes = mistakesIn(schemas, quick.formats);
   const compile = (type: Type): Compiled => {
     const schema = schemas[type.name];
-    if (!schema) throw new Error(`${type.name} is not in the OpenAPI document: does it stand in a *.dto.ts file?`);
+    if (!schema) throw new Error(`${type.name} is not in the OpenAPI document.`);
     const $ref = `openapi#/components/schemas/${type.name}`;
     refuseMistakes(schema);
     const verbatim = new Set(notedOf(VERBATIM, type));

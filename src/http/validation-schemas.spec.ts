@@ -25,7 +25,6 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { buildInputs } from './openapi.js';
-import type { EdgeRouteConfig } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { compileChecks } from './schemas.js';
 import {
@@ -89,7 +88,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 function routeOf(body: Type): RouteHandler {
-  return { controller: Routes, name: 'handle', config: {} as EdgeRouteConfig, body, query: null } as RouteHandler;
+  return { controller: Routes, name: 'handle', config: {}, body, query: null } as RouteHandler;
 }
 
 function schemaOf(type: Type): { properties: Record<string, object>; required?: string[] } {

@@ -60,7 +60,8 @@ const STRUCTURAL: ReadonlySet<string> = new Set([
   ValidationTypes.WHITELIST,
 ]);
 
-const described = new WeakSet<object>();
+/** Decorators of each field, own and inherited, of the classes that are described already. */
+const described = new WeakMap<Type, [string, Constraint[]][]>();
 
 /**
  * Gives the Swagger module the schema of every class that has class-validator decorators, so that the document and the
@@ -68,19 +69,22 @@ const described = new WeakSet<object>();
  * adds descriptions, examples and defaults. Call it before the document is built.
  */
 export function describeValidatedClasses(): void {
-  // The storage has no method that lists the classes.
-  const { validationMetadatas } = getMetadataStorage() as unknown as { validationMetadatas: Map<unknown, unknown> };
-  for (const type of validationMetadatas.keys()) if (typeof type === 'function') describe(type as Type);
+  for (const type of decoratedClasses().keys()) if (typeof type === 'function') describe(type);
+}
+
+/** Returns the decorators of each class without inherited ones. The storage has no method that lists the classes. */
+function decoratedClasses(): Map<Type, Constraint[]> {
+  return (getMetadataStorage() as unknown as { validationMetadatas: Map<Type, Constraint[]> }).validationMetadatas;
 }
 
 /**
- * Throws if a class in `types`, or a class nested in one, has a decorator that no JSON Schema expresses. The compiled
- * check would accept values that the decorator rejects.
+ * Describes only the classes in `types` and the classes nested in them, which shortens the start. Throws if one has a
+ * decorator that no JSON Schema expresses, because the compiled check would accept values that the decorator rejects.
  */
-export function refuseInexpressible(types: Iterable<Type>): void {
-  const seen = new Set(types);
-  for (const type of seen) {
-    for (const [name, constraints] of Object.entries(constraintsOf(type))) {
+export function describeInputs(types: Iterable<Type>): void {
+  const reached = new Set(types);
+  for (const type of reached) {
+    for (const [name, constraints] of describe(type)) {
       const odd = constraints.find((constraint) => !isExpressible(constraint));
       if (odd)
         throw new Error(
@@ -88,21 +92,25 @@ export function refuseInexpressible(types: Iterable<Type>): void {
         );
       if (!constraints.some(isNested)) continue;
       const nested = nestedType(type, name);
-      if (!nested) throw new Error(`${type.name}.${name}: @ValidateNested() needs @Type(() => SomeDto).`);
-      seen.add(nested);
+      if (!nested)
+        throw new Error(
+          `${type.name}.${name}: @ValidateNested() needs @Type(() => SomeDto) from the service's copy of class-transformer.`,
+        );
+      reached.add(nested);
     }
   }
 }
 
 /** Describes base classes first, because Swagger's list of properties is copied when a class adds its own. */
-function describe(type: Type): void {
-  if (described.has(type)) return;
-  described.add(type);
-  const base = Object.getPrototypeOf(type.prototype as object) as { constructor: Type } | null;
-  if (base !== null && base !== Object.prototype) describe(base.constructor);
-  const fields = Object.entries(constraintsOf(type));
-  if (fields.length === 0) return;
+function describe(type: Type): [string, Constraint[]][] {
+  const known = described.get(type);
+  if (known) return known;
   const prototype = type.prototype as object;
+  const base = Object.getPrototypeOf(prototype) as { constructor: Type };
+  if (base !== Object.prototype) describe(base.constructor);
+  const fields = constraintsOf(type);
+  described.set(type, fields);
+  if (fields.length === 0) return fields;
   Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, orderOf(prototype, fields), prototype);
   for (const [name, constraints] of fields) {
     // An inherited field that the class does not declare again is described in its own class.
@@ -113,6 +121,7 @@ function describe(type: Type): void {
     const schema = { ...existing, ...schemaOf(type, name, constraints) };
     Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES, schema, prototype, name);
   }
+  return fields;
 }
 
 /** Returns Swagger's list of properties, with inherited ones first. Properties without `@ApiProperty` are not in it. */
@@ -127,10 +136,15 @@ function orderOf(prototype: object, fields: readonly [string, unknown][]): strin
 const propertiesOf = (prototype: object): string[] =>
   (Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype) ?? []) as string[];
 
-/** Returns the decorators of each field, own and inherited, in the order of declaration. */
-function constraintsOf(type: Type): Record<string, Constraint[]> {
+/** Returns the decorators of each field, own and inherited. */
+function constraintsOf(type: Type): [string, Constraint[]][] {
   const storage = getMetadataStorage();
-  return storage.groupByPropertyName(storage.getTargetValidationMetadatas(type, '', false, false));
+  // To find inherited decorators, the storage compares the class with every other one.
+  const found =
+    Object.getPrototypeOf(type) === Function.prototype
+      ? (decoratedClasses().get(type) ?? [])
+      : storage.getTargetValidationMetadatas(type, '', false, false);
+  return Object.entries(storage.groupByPropertyName(found));
 }
 
 /** Returns the options of `@ApiProperty` for a field. */

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
+import { getMetadataStorage } from 'class-validator';
 import pg from 'pg';
 import pino from 'pino';
 import { SMTPServer } from 'smtp-server';
@@ -12,7 +13,7 @@ const { dependencies } = require('./package.json') as { dependencies: Record<str
 
 /** Private parts of packages that Posthorn uses. Each is used in one file, which the title names. */
 describe('private parts of libraries', () => {
-  it.each(['@nestjs/common', '@nestjs/core', 'mailauth', 'pg', 'pino', 'smtp-server', 'typeorm'])(
+  it.each(['@nestjs/common', '@nestjs/core', 'class-validator', 'mailauth', 'pg', 'pino', 'smtp-server', 'typeorm'])(
     '%s: only patch releases are accepted',
     (name) => {
       expect(dependencies[name]).toMatch(/^~\d/);
@@ -23,6 +24,12 @@ describe('private parts of libraries', () => {
     expect([HTTP_CODE_METADATA, INTERCEPTORS_METADATA]).toEqual(['__httpCode__', '__interceptors__']);
     expect([METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA]).toEqual(['method', 'path', '__routeArguments__']);
     expect([RouteParamtypes.BODY, RouteParamtypes.QUERY, RouteParamtypes.PARAM]).toEqual([3, 4, 5]);
+  });
+
+  it('class-validator lists classes in `validationMetadatas` of its storage (src/http/validation-schemas.ts)', () => {
+    const { validationMetadatas } = getMetadataStorage() as unknown as { validationMetadatas: unknown };
+
+    expect(validationMetadatas).toBeInstanceOf(Map);
   });
 
   it('TypeORM keeps the pool of its PostgreSQL driver in `master` (src/kernel/database/database.ts)', () => {

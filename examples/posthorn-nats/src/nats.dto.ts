@@ -1,97 +1,82 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from 'posthorn';
 import type { NatsSubjectHourEntity } from './nats.entities.js';
 
-// `nest build` reads types and comments through its Swagger plugin. `tsc`, which builds this package, does not.
-// Therefore each field declares its type and description in a decorator.
+// The decorators of class-validator describe and check each field. `nest build` also reads comments as descriptions.
+// `tsc`, which builds this package, does not, so `@ApiProperty` has the description.
 
 /** Page of the list of counts. */
 export class NatsSubjectsQuery {
   @ApiProperty({
-    required: false,
-    type: String,
-    maxLength: 2048,
     description: 'Start of the page: the `next_cursor` of the previous page.',
     example: 'WyIyMDI2Il0.c2ln',
   })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(2048)
   cursor?: string;
 
-  @ApiProperty({
-    required: false,
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 50,
-    description: 'Maximum number of items to return.',
-    example: 50,
-  })
+  @ApiProperty({ default: 50, description: 'Maximum number of items to return.', example: 50 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   limit?: number;
 }
 
 /** Number of messages published to one subject within one hour. */
 export class NatsSubjectItem {
-  @ApiProperty({ type: String, description: 'Name of the stream that stored the messages.', example: 'ORDERS' })
+  @ApiProperty({ description: 'Name of the stream that stored the messages.', example: 'ORDERS' })
+  @IsString()
   stream: string;
 
-  @ApiProperty({ type: String, description: 'The subject.', example: 'orders.invoice.paid' })
+  @ApiProperty({ description: 'The subject.', example: 'orders.invoice.paid' })
+  @IsString()
   subject: string;
 
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'Start of the hour.',
-    example: '2026-11-21T09:00:00.000Z',
-  })
+  @ApiProperty({ description: 'Start of the hour.', example: '2026-11-21T09:00:00.000Z' })
+  @IsDateTime()
   hour: string;
 
-  @ApiProperty({ type: 'integer', description: 'Number of messages stored.', example: 1200 })
+  @ApiProperty({ description: 'Number of messages stored.', example: 1200 })
+  @IsInt()
   messages: number;
 
-  @ApiProperty({ type: 'integer', description: 'Total size of the message bodies in bytes.', example: 540_000 })
+  @ApiProperty({ description: 'Total size of the message bodies in bytes.', example: 540_000 })
+  @IsInt()
   bytes: number;
 }
 
 /** One page of counts, newest first. */
 export class NatsSubjectPage {
-  @ApiProperty({ type: [NatsSubjectItem], description: 'Counts on this page.' })
+  @ApiProperty({ description: 'Counts on this page.' })
+  @IsArrayOf(() => NatsSubjectItem)
   data: NatsSubjectItem[];
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Value for `cursor` to get the next page; `null` on the last page.',
-    example: null,
-  })
+  @ApiProperty({ description: 'Value for `cursor` to get the next page; `null` on the last page.', example: null })
+  @CanBeNull()
+  @IsString()
   next_cursor: string | null;
 }
 
 /** A subject to preview. */
 export class NatsSubjectPreviewBody {
-  @ApiProperty({
-    type: String,
-    minLength: 1,
-    maxLength: 255,
-    description: 'A subject in the syntax of `config.subject`.',
-    example: 'orders.{event_type}',
-  })
+  @ApiProperty({ description: 'A subject in the syntax of `config.subject`.', example: 'orders.{event_type}' })
+  @IsString()
+  @Length(1, 255)
   subject: string;
 
-  @ApiProperty({
-    type: String,
-    minLength: 1,
-    maxLength: 255,
-    description: 'Event type to preview.',
-    example: 'invoice.paid',
-  })
+  @ApiProperty({ description: 'Event type to preview.', example: 'invoice.paid' })
+  @IsString()
+  @Length(1, 255)
   event_type: string;
 }
 
 /** Result of the preview. */
 export class NatsSubjectPreview {
-  @ApiProperty({
-    type: String,
-    description: 'Subject to which an event of this type is published.',
-    example: 'orders.invoice.paid',
-  })
+  @ApiProperty({ description: 'Subject to which an event of this type is published.', example: 'orders.invoice.paid' })
+  @IsString()
   subject: string;
 }
 
