@@ -1,43 +1,39 @@
-import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import { HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { HTTP_CODE_METADATA } from '@nestjs/common/constants.js';
+import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, type Observable, of } from 'rxjs';
 import { auditDiff, auditView } from '#engine/audit-view.js';
-import type { AuditActor, AuditEntry, AuditTrail } from '#kernel/audit.js';
-import type { Database } from '#kernel/database/database.js';
+import { type AuditActor, type AuditEntry, AuditTrail } from '#kernel/audit.js';
+import { Database } from '#kernel/database/database.js';
 import { showId } from '#kernel/ids.js';
-import { auditModeOf } from './audit.js';
-import { isFields, type Showing, showingOf } from './resource-readers.js';
-import type { RouteHandler } from './routes.js';
+import { type AuditedRoute, AuditedRoutes } from './audited-routes.js';
+import { isFields } from './resource-readers.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-interface Audited {
-  route: RouteHandler;
-  showing: Showing;
-}
 
 const MADE_NOTHING = 200;
 
 /**
  * Commits a route's change and its audit entry in one unit of work: both or neither. An effect that cannot be part of a
- * transaction starts after the entry is committed (`Database.commitEarly`, ADR 20). Each audited route has its own
- * instance, so other routes have no overhead.
+ * transaction starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches it to a route.
+ * It is not an `APP_INTERCEPTOR`, so that other routes have no overhead.
  */
+@Injectable()
 export class AuditInterceptor implements NestInterceptor {
   constructor(
-    private readonly audited: Audited,
+    private readonly routes: AuditedRoutes,
     private readonly trail: AuditTrail,
     private readonly database: Database,
+    private readonly reflector: Reflector,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const {
-      showing: { shown },
-    } = this.audited;
+    const audited = this.routes.find(context);
+    const { shown } = audited.showing;
     const before = typeof shown === 'string' ? null : await shown(context);
     let result: unknown;
-    const record = async (): Promise<void> => this.trail.record(await this.entry(context, before, result));
+    const record = async (): Promise<void> => this.trail.record(await this.entry(audited, context, before, result));
     return of(
       await this.database.accompanied(record, async (settle) => {
         result = await lastValueFrom(next.handle(), { defaultValue: undefined });
@@ -48,89 +44,76 @@ export class AuditInterceptor implements NestInterceptor {
   }
 
   /** Detects a creating route that changed nothing: its status is 200 because the resource existed or for a dry run. */
-  private hasMadeNothing(context: ExecutionContext): boolean {
-    const { route, showing } = this.audited;
+  private hasMadeNothing({ route, showing }: AuditedRoute, context: ExecutionContext): boolean {
     if (route.method !== 'POST' || showing.about !== 'collection') return false;
-    const makes: unknown = Reflect.getMetadata(HTTP_CODE_METADATA, context.getHandler());
+    const makes = this.reflector.get<number | undefined>(HTTP_CODE_METADATA, context.getHandler());
     return makes !== MADE_NOTHING && context.switchToHttp().getResponse<FastifyReply>().statusCode === MADE_NOTHING;
   }
 
-  private async entry(context: ExecutionContext, shownBefore: Fields | null, result: unknown): Promise<AuditEntry> {
-    const { route, showing } = this.audited;
+  private async entry(
+    audited: AuditedRoute,
+    context: ExecutionContext,
+    shownBefore: Fields | null,
+    result: unknown,
+  ): Promise<AuditEntry> {
+    const { route, showing } = audited;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { caller, removed } = request;
     const answered = isFields(result) ? result : null;
-    const now = await this.after(context, answered);
-    const before = shownBefore ?? removed ?? (this.hasMadeNothing(context) ? now : null);
+    const now = await afterChange(audited, context, answered);
+    const before = shownBefore ?? removed ?? (this.hasMadeNothing(audited, context) ? now : null);
     const changed = before !== null && now !== null ? auditDiff(before, now) : { before, after: now };
     return {
       organizationId: caller?.tenant.organizationId ?? null,
       environmentId: caller?.tenant.environmentId ?? null,
       actor: actorOf(request),
       action: `${route.method} ${route.path}`,
-      resourceType: this.resourceType(),
-      resourceId: this.resourceId(request, before ?? (typeof showing.shown === 'string' ? null : now), answered),
+      resourceType: resourceType(audited),
+      resourceId: resourceId(audited, request, before ?? (typeof showing.shown === 'string' ? null : now), answered),
       origin: { ip: request.ip, userAgent: request.headers['user-agent'], requestId: request.id },
       before: changed.before && auditView(changed.before),
       after: changed.after && auditView(changed.after),
     };
   }
-
-  private async after(context: ExecutionContext, answered: Fields | null): Promise<Fields | null> {
-    const {
-      route,
-      showing: { shown, about },
-    } = this.audited;
-    if (route.method === 'DELETE') return about === 'part' && typeof shown !== 'string' ? shown(context) : null;
-    if (shown === 'nothing') return answered;
-    if (shown === 'content') return outlineOf(answered ?? {});
-    const now = await shown(context);
-    // A rotation creates a new resource, whose id differs from the id of the rotated resource.
-    const made = answered?.['id'];
-    return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
-      ? { ...now, made }
-      : now;
-  }
-
-  /** Returns the segment before the last id (`keys` in `/v1/keys/:id`), a creation's collection, or the first one. */
-  private resourceType(): string {
-    const {
-      route: { method, path },
-      showing: { about },
-    } = this.audited;
-    const words = path.split('/').filter((word) => word !== '' && word !== 'v1');
-    if (method === 'POST' && about === 'collection') return words.at(-1) ?? '';
-    const at = words.findLastIndex((word, i) => !word.startsWith(':') && words[i + 1]?.startsWith(':') === true);
-    return (at < 0 ? words[0] : words[at]) ?? '';
-  }
-
-  /** Returns the id of the created resource or the last in the path, even if the path has a `uid` or an address. */
-  private resourceId({ params }: FastifyRequest, shown: Fields | null, answered: Fields | null): string | null {
-    const {
-      route: { method },
-      showing: { about, namedBy },
-    } = this.audited;
-    const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-    const named = Object.values((params ?? {}) as Record<string, string>).at(-1) ?? null;
-    const made = text(answered?.['id']) ?? text(answered?.[namedBy]);
-    if (method === 'POST' && about === 'collection') return made ?? named;
-    return (named !== null && about === 'itself' ? text(shown?.['id']) : null) ?? named ?? made;
-  }
 }
 
-/** Audits changes except traffic, inside the `Idempotency-Key`'s unit of work. Call before routes are created. */
-export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, database: Database): void {
-  for (const route of routes) {
-    if (auditModeOf(route) === 'never') continue;
-    const handler = (route.controller.prototype as Record<string, object>)[route.name] as object;
-    const around = (Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? []) as unknown[];
-    const interceptor = new AuditInterceptor({ route, showing: showingOf(route, routes) }, trail, database);
-    Reflect.defineMetadata(
-      INTERCEPTORS_METADATA,
-      [...around.filter((each) => !(each instanceof AuditInterceptor)), interceptor],
-      handler,
-    );
-  }
+/** Returns the resource after the change, or null after a removal. */
+async function afterChange(
+  { route, showing: { shown, about } }: AuditedRoute,
+  context: ExecutionContext,
+  answered: Fields | null,
+): Promise<Fields | null> {
+  if (route.method === 'DELETE') return about === 'part' && typeof shown !== 'string' ? shown(context) : null;
+  if (shown === 'nothing') return answered;
+  if (shown === 'content') return outlineOf(answered ?? {});
+  const now = await shown(context);
+  // A rotation creates a new resource, whose id differs from the id of the rotated resource.
+  const made = answered?.['id'];
+  return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
+    ? { ...now, made }
+    : now;
+}
+
+/** Returns the segment before the last id (`keys` in `/v1/keys/:id`), a creation's collection, or the first one. */
+function resourceType({ route: { method, path }, showing: { about } }: AuditedRoute): string {
+  const words = path.split('/').filter((word) => word !== '' && word !== 'v1');
+  if (method === 'POST' && about === 'collection') return words.at(-1) ?? '';
+  const at = words.findLastIndex((word, i) => !word.startsWith(':') && words[i + 1]?.startsWith(':') === true);
+  return (at < 0 ? words[0] : words[at]) ?? '';
+}
+
+/** Returns the id of the created resource or the last in the path, even if the path has a `uid` or an address. */
+function resourceId(
+  { route: { method }, showing: { about, namedBy } }: AuditedRoute,
+  { params }: FastifyRequest,
+  shown: Fields | null,
+  answered: Fields | null,
+): string | null {
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  const named = Object.values((params ?? {}) as Record<string, string>).at(-1) ?? null;
+  const made = text(answered?.['id']) ?? text(answered?.[namedBy]);
+  if (method === 'POST' && about === 'collection') return made ?? named;
+  return (named !== null && about === 'itself' ? text(shown?.['id']) : null) ?? named ?? made;
 }
 
 function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOperator'>): AuditActor {

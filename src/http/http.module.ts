@@ -4,6 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { redisConnection } from '#kernel/concurrency/queue.js';
 import { Config } from '#kernel/config/config.js';
 import { AccessRules } from './access-rules.js';
+import { AuditedRoutes } from './audited-routes.js';
 import { AuthenticationHook } from './authentication-hook.js';
 import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 import { EnvelopeFilter } from './envelope.filter.js';
@@ -30,6 +31,7 @@ import { ScopeGuard } from './scope.guard.js';
     AccessRules,
     IdempotencyStore,
     EnvelopeFilter,
+    AuditedRoutes,
     ExpiredKeys,
     CredentialLookupLimiter,
     IdempotencyInterceptor,
@@ -50,6 +52,7 @@ import { ScopeGuard } from './scope.guard.js';
     EnvelopeFilter,
     CredentialLookupLimiter,
     IdempotencyInterceptor,
+    AuditedRoutes,
     IdempotencyReleaseRetry,
     OwnOriginGuard,
     RateLimiter,

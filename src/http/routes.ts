@@ -57,6 +57,11 @@ export function checkRoutes(routes: readonly RouteHandler[]): void {
   }
 }
 
+/** Returns the method that Nest calls for the route. The route's decorators are stored at this function. */
+export function handlerOf({ controller, name }: Pick<RouteHandler, 'controller' | 'name'>): Handler {
+  return (controller.prototype as Record<string, Handler>)[name] as Handler;
+}
+
 function routesOf(controller: Type, instance: () => object): RouteHandler[] {
   const prototype = controller.prototype as Record<string, Handler>;
   return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
@@ -91,7 +96,7 @@ const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
 /** Returns whether the handler reads no body, by parameters or `@ApiBody`. Undocumented operations may read one. */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
-  const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;
+  const handler = handlerOf({ controller, name });
   const isLeftOut =
     Reflect.hasMetadata(DECORATORS.API_EXCLUDE_CONTROLLER, controller) ||
     Reflect.hasMetadata(DECORATORS.API_EXCLUDE_ENDPOINT, handler);

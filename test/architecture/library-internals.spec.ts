@@ -20,7 +20,7 @@ describe('private parts of libraries', () => {
     },
   );
 
-  it('Nest stores the metadata of routes under the known keys (src/http/routes.ts, src/http/audit.interceptor.ts)', () => {
+  it('Nest stores the metadata of routes under the known keys (src/http/routes.ts, src/http/audit.ts)', () => {
     expect([HTTP_CODE_METADATA, INTERCEPTORS_METADATA]).toEqual(['__httpCode__', '__interceptors__']);
     expect([METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA]).toEqual(['method', 'path', '__routeArguments__']);
     expect([RouteParamtypes.BODY, RouteParamtypes.QUERY, RouteParamtypes.PARAM]).toEqual([3, 4, 5]);

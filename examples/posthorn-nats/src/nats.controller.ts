@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { CurrentTenant, Scope, Section, type Tenant } from 'posthorn';
+import { Audit, CurrentTenant, Scope, Section, type Tenant } from 'posthorn';
 import {
   NatsSubjectPage,
   NatsSubjectPreview,
@@ -35,6 +35,7 @@ export class NatsController {
   }
 
   @Post('subjects/preview')
+  @Audit()
   @Scope('read')
   @HttpCode(200)
   @ApiOperation({

@@ -65,6 +65,7 @@ export class ApplicationEndpointsController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @TakesPortalToken('manage', { fields: NEW_IN_PORTAL })
   @Idempotent()
@@ -132,6 +133,7 @@ export class ApplicationEndpointsController {
   }
 
   @Patch(':endpoint')
+  @Audit()
   @Scope('write')
   @TakesPortalToken('manage', { fields: CHANGED_IN_PORTAL })
   @ApiOperation({
@@ -155,6 +157,7 @@ export class ApplicationEndpointsController {
   }
 
   @Delete(':endpoint')
+  @Audit()
   @Scope('write')
   @TakesPortalToken('manage')
   @HttpCode(204)

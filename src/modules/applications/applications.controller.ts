@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Header, HttpCode, Param, Patch, Post, Qu
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
-import { HoldsContent } from '#http/audit.js';
+import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import { notFound } from '#kernel/errors.js';
@@ -56,6 +56,7 @@ export class ApplicationsController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({
@@ -94,6 +95,7 @@ export class ApplicationsController {
   }
 
   @Patch(':app')
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Change an application',
@@ -110,6 +112,7 @@ export class ApplicationsController {
   }
 
   @Delete(':app')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({

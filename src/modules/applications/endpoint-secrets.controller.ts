@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
@@ -50,6 +51,7 @@ export class EndpointSecretsController {
   }
 
   @Post('rotate')
+  @Audit()
   @Scope('write')
   @TakesPortalToken('secrets')
   @HttpCode(200)

@@ -49,6 +49,7 @@ export class DestinationChecksController {
   }
 
   @Post(':id/validate')
+  @Audit()
   @RateLimit({ name: 'check', count: 300, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
@@ -72,6 +73,7 @@ export class DestinationChecksController {
   }
 
   @Post(':id/secret/rotate')
+  @Audit()
   @Scope('write')
   @HttpCode(200)
   @Idempotent()

@@ -8,6 +8,7 @@ import {
   ApiParam,
 } from '@nestjs/swagger';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
@@ -49,6 +50,7 @@ export class DestinationsController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({
@@ -75,6 +77,7 @@ export class DestinationsController {
   }
 
   @Patch(':id')
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Change a destination',
@@ -93,6 +96,7 @@ export class DestinationsController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({

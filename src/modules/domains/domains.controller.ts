@@ -8,6 +8,7 @@ import {
   ApiParam,
 } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
@@ -53,6 +54,7 @@ export class DomainsController {
   }
 
   @Post()
+  @Audit()
   @Scope('admin')
   @Idempotent()
   @ApiOperation({
@@ -83,6 +85,7 @@ export class DomainsController {
   }
 
   @Patch(':id')
+  @Audit()
   @Scope('admin')
   @ApiOperation({
     summary: 'Change the kind of a domain',
@@ -105,6 +108,7 @@ export class DomainsController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('admin')
   @HttpCode(204)
   @ApiOperation({
@@ -122,6 +126,7 @@ export class DomainsController {
   }
 
   @Post(':id/verify')
+  @Audit()
   @RateLimit({ name: 'check', count: 300, seconds: 60 })
   @Scope('admin')
   @HttpCode(200)

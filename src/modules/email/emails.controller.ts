@@ -155,6 +155,7 @@ export class EmailsController {
   }
 
   @Delete(':id')
+  @Audit()
   @HttpCode(204)
   @Scope('write')
   @ApiOperation({
@@ -171,6 +172,7 @@ export class EmailsController {
   }
 
   @Post(':id/cancel')
+  @Audit()
   @HttpCode(200)
   @Scope('write')
   @Idempotent()

@@ -8,6 +8,7 @@ import {
   ApiParam,
 } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -49,6 +50,7 @@ export class SuppressionsController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({
@@ -78,6 +80,7 @@ export class SuppressionsController {
   }
 
   @Delete(':id')
+  @Audit()
   @HttpCode(204)
   @Scope('write')
   @ApiOperation({

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -48,6 +49,7 @@ export class EndpointsController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({
@@ -70,6 +72,7 @@ export class EndpointsController {
   }
 
   @Patch(':id')
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Change an endpoint',
@@ -89,6 +92,7 @@ export class EndpointsController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({
@@ -104,6 +108,7 @@ export class EndpointsController {
   }
 
   @Put(':id/secret')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({

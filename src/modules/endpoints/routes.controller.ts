@@ -8,6 +8,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EndpointRoutes } from './endpoint-routes.js';
@@ -46,6 +47,7 @@ export class RoutesController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({
@@ -64,6 +66,7 @@ export class RoutesController {
   }
 
   @Patch(':routeId')
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Change a route',
@@ -82,6 +85,7 @@ export class RoutesController {
   }
 
   @Delete(':routeId')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({ summary: 'Delete a route', description: 'Deliveries that the route has already created continue.' })

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
@@ -53,6 +54,7 @@ export class EventTypesController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({ summary: 'Create an event type', description: 'An environment has at most 1,000 event types.' })
@@ -62,6 +64,7 @@ export class EventTypesController {
   }
 
   @Post('import/openapi')
+  @Audit()
   @RateLimit({ name: 'import', count: 120, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
@@ -92,6 +95,7 @@ export class EventTypesController {
   }
 
   @Patch(':name')
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Change an event type',
@@ -108,6 +112,7 @@ export class EventTypesController {
   }
 
   @Delete(':name')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
-import { HoldsContent } from '#http/audit.js';
+import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import { notFound } from '#kernel/errors.js';
@@ -134,6 +134,7 @@ export class EventsController {
   }
 
   @Post(':id/sign')
+  @Audit()
   @HoldsContent()
   @HttpCode(200)
   @Scope('write')
@@ -159,6 +160,7 @@ export class EventsController {
   }
 
   @Post(':id/cancel')
+  @Audit()
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
@@ -176,6 +178,7 @@ export class EventsController {
   }
 
   @Delete(':id/payload')
+  @Audit()
   @HttpCode(204)
   @Scope('write')
   @ApiOperation({

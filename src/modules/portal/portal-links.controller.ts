@@ -9,6 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
@@ -38,6 +39,7 @@ export class PortalLinksController {
   constructor(private readonly links: PortalLinks) {}
 
   @Post()
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Open a portal',
@@ -59,6 +61,7 @@ export class PortalLinksController {
   }
 
   @Post('preview')
+  @Audit()
   @Scope('read')
   @ApiOperation({
     summary: 'Preview a portal as the customer sees it',
@@ -114,6 +117,7 @@ export class PortalLinksController {
   }
 
   @Delete()
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({
@@ -133,6 +137,7 @@ export class PortalLinksController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({

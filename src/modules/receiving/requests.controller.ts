@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestj
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
-import { HoldsContent } from '#http/audit.js';
+import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { RateLimit } from '#http/rate-limit.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
@@ -85,6 +85,7 @@ export class RequestsController {
   }
 
   @Post('requests/:requestId/replay')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -114,6 +115,7 @@ export class RequestsController {
   }
 
   @Post('test')
+  @Audit()
   @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')

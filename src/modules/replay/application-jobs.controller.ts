@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -23,6 +24,7 @@ export class ApplicationJobsController {
   constructor(private readonly jobs: ApplicationJobs) {}
 
   @Post('recover')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -42,6 +44,7 @@ export class ApplicationJobsController {
   }
 
   @Post('replay')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -61,6 +64,7 @@ export class ApplicationJobsController {
   }
 
   @Post('erase')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Cancelled } from '#modules/events/contract.dto.js';
@@ -38,6 +39,7 @@ export class RecoverController {
   ) {}
 
   @Post('destinations/:id/recover')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -53,6 +55,7 @@ export class RecoverController {
   }
 
   @Post('app/:app/endpoints/:endpoint/recover')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @TakesPortalToken('resend', { fields: ['since', 'until', 'status'] })
@@ -71,6 +74,7 @@ export class RecoverController {
   }
 
   @Post('destinations/:id/cancel')
+  @Audit()
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
@@ -87,6 +91,7 @@ export class RecoverController {
   }
 
   @Post('app/:app/endpoints/:endpoint/cancel')
+  @Audit()
   @HttpCode(200)
   @Scope('write')
   @Idempotent()

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import { Ids, showId } from '#kernel/ids.js';
@@ -21,6 +22,7 @@ export class ReplayController {
   ) {}
 
   @Post('events/:id/replay')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -46,6 +48,7 @@ export class ReplayController {
   }
 
   @Post('dlq/redrive')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()

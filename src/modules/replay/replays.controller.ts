@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestj
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
@@ -39,6 +40,7 @@ export class ReplaysController {
   ) {}
 
   @Post('endpoints/:id/replay')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -66,6 +68,7 @@ export class ReplaysController {
   }
 
   @Post('endpoints/:id/requests/replay')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -91,6 +94,7 @@ export class ReplaysController {
   }
 
   @Post('replays')
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
@@ -132,6 +136,7 @@ export class ReplaysController {
   }
 
   @Post('replays/:id/stop')
+  @Audit()
   @HttpCode(200)
   @Scope('write')
   @Idempotent()

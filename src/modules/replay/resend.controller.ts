@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -17,6 +18,7 @@ export class ResendController {
   ) {}
 
   @Post()
+  @Audit()
   @HttpCode(202)
   @Scope('write')
   @TakesPortalToken('resend')

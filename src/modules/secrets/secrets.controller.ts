@@ -8,6 +8,7 @@ import {
   ApiParam,
 } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -51,6 +52,7 @@ export class SecretsController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({
@@ -75,6 +77,7 @@ export class SecretsController {
   }
 
   @Put(':id')
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Change a secret',
@@ -92,6 +95,7 @@ export class SecretsController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({

@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -17,6 +18,7 @@ export class EndpointTestController {
   constructor(private readonly tests: EndpointTestService) {}
 
   @Post()
+  @Audit()
   @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')

@@ -2,6 +2,7 @@ import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags, ApiUnprocessableEntityResponse } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -15,6 +16,7 @@ export class TestEventController {
   constructor(private readonly tests: TestEventService) {}
 
   @Post()
+  @Audit()
   @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -44,6 +45,7 @@ export class KeysController {
   }
 
   @Post()
+  @Audit()
   @Scope('admin')
   @Idempotent()
   @ApiOperation({
@@ -65,6 +67,7 @@ export class KeysController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('admin')
   @HttpCode(204)
   @ApiOperation({
@@ -79,6 +82,7 @@ export class KeysController {
   }
 
   @Post(':id/rotate')
+  @Audit()
   @Scope('admin')
   @HttpCode(200)
   @Idempotent()

@@ -8,6 +8,7 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -44,6 +45,7 @@ export class MembersController {
   }
 
   @Post()
+  @Audit()
   @Scope('admin')
   @Idempotent()
   @ApiOperation({
@@ -66,6 +68,7 @@ export class MembersController {
   }
 
   @Patch(':id')
+  @Audit()
   @Scope('admin')
   @ApiOperation({
     summary: 'Change a member',
@@ -82,6 +85,7 @@ export class MembersController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('admin')
   @HttpCode(204)
   @ApiOperation({

@@ -8,6 +8,7 @@ import {
   ApiParam,
 } from '@nestjs/swagger';
 import { OperatorOnly } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import {
   MadeOrg,
@@ -46,6 +47,7 @@ export class OrgsController {
   }
 
   @Post()
+  @Audit()
   @OperatorOnly()
   @ApiOperation({
     summary: 'Create an organization',
@@ -68,6 +70,7 @@ export class OrgsController {
   }
 
   @Delete(':id')
+  @Audit()
   @OperatorOnly()
   @HttpCode(204)
   @ApiOperation({

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -35,6 +36,7 @@ export class OrgController {
   }
 
   @Patch('org')
+  @Audit()
   @Scope('admin')
   @ApiOperation({ summary: 'Change the organization' })
   @ApiOkResponse({ type: OrgItem, description: 'The changed organization.' })
@@ -54,6 +56,7 @@ export class OrgController {
   }
 
   @Post('signing-secret/rotate')
+  @Audit()
   @Scope('write')
   @HttpCode(200)
   @Idempotent()

@@ -2,6 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Query, Req } from '@nestjs/co
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { presentSession, sessionId, SessionListQuery, SessionPage } from './sessions.dto.js';
@@ -31,6 +32,7 @@ export class SessionsController {
   }
 
   @Delete(':id')
+  @Audit()
   @Scope('admin')
   @HttpCode(204)
   @ApiOperation({

@@ -9,6 +9,7 @@ import {
   ApiParam,
 } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -54,6 +55,7 @@ export class AliasesController {
   }
 
   @Post()
+  @Audit()
   @Scope('write')
   @Idempotent()
   @ApiOperation({
@@ -77,6 +79,7 @@ export class AliasesController {
   }
 
   @Patch(':alias')
+  @Audit()
   @Scope('write')
   @ApiOperation({
     summary: 'Change an alias',
@@ -94,6 +97,7 @@ export class AliasesController {
   }
 
   @Delete(':alias')
+  @Audit()
   @Scope('write')
   @HttpCode(204)
   @ApiOperation({

@@ -3,7 +3,7 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Streamable
 import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { downloadOf } from '#engine/mail/file-download.js';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { HoldsContent } from '#http/audit.js';
+import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -161,6 +161,7 @@ export class MessagesController {
   }
 
   @Post('messages/:messageId/release')
+  @Audit()
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
@@ -188,6 +189,7 @@ export class MessagesController {
   }
 
   @Post('replay')
+  @Audit()
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
