@@ -45,15 +45,38 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: st
   CONNECT: ['400 Bad Request', 'CONNECT is for proxies, and this is none.'],
 };
 
+type UnroutedAnswer = (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
+
 /** Fastify without its own parsers, request log and error bodies. */
 export class EdgeAdapter extends FastifyAdapter {
-  /** Responds to requests that the router itself rejects. `configureApp` sets it. */
-  answerUnrouted: (error: Error, request: FastifyRequest, reply: FastifyReply) => void = (error, _, reply) => {
+  private answer: UnroutedAnswer = (error, _, reply) => {
     reply.send(error);
   };
+  private urlByHost: (request: HostedRequest) => string | null = () => null;
 
-  /** Returns the URL for a request by its host, or null to route by the path. The module of custom hosts sets it. */
-  urlByHost: ((request: HostedRequest) => string | null) | null = null;
+  /** Returns the adapter of an app as an `EdgeAdapter`. Throws if the app was created with another adapter. */
+  static from(adapter: object): EdgeAdapter {
+    if (adapter instanceof EdgeAdapter) return adapter;
+    throw new Error('Create the app with the adapter of `createAdapter()`.');
+  }
+
+  /** Responds with `answer` to requests that the router itself rejects. */
+  answerUnroutedBy(answer: UnroutedAnswer): void {
+    this.answer = answer;
+  }
+
+  /** Routes each request to the URL that `urlByHost` returns for its host, or by its path if that is null. */
+  routeByHost(urlByHost: (request: HostedRequest) => string | null): void {
+    this.urlByHost = urlByHost;
+  }
+
+  answerUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    this.answer(error, request, reply);
+  }
+
+  urlOf(request: HostedRequest): string {
+    return this.urlByHost(request) ?? plainUrl(request.url ?? '/');
+  }
 
   /** Nest would add parsers for JSON and forms here. `configureApp` registers Posthorn's instead. */
   override registerParserMiddleware(): void {}
@@ -66,7 +89,7 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     loggerInstance: withoutChildren(logger),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    rewriteUrl: (request: HostedRequest) => adapter.urlByHost?.(request) ?? plainUrl(request.url ?? '/'),
+    rewriteUrl: (request: HostedRequest) => adapter.urlOf(request),
     trustProxy: trustProxy.length > 0 && [...trustProxy],
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -69,12 +69,13 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   fastify.addHook('preHandler', checkRequest);
   if (fastify.log.level === 'debug' || fastify.log.level === 'trace') fastify.addHook('onResponse', logResponse);
 
-  const adapter = app.getHttpAdapter() as unknown as EdgeAdapter;
-  adapter.answerUnrouted = (error, request, reply) =>
-    void gate.authenticateUnrouted(request, reply).then(
-      () => filter.answer(error, request, reply),
-      (refusal: unknown) => filter.answer(refusal, request, reply),
-    );
+  EdgeAdapter.from(app.getHttpAdapter()).answerUnroutedBy(
+    (error, request, reply) =>
+      void gate.authenticateUnrouted(request, reply).then(
+        () => filter.answer(error, request, reply),
+        (refusal: unknown) => filter.answer(refusal, request, reply),
+      ),
+  );
   // RFC 9110, section 10.1.1, allows a server to ignore an unknown expectation. Node's own answer would lack the error
   // envelope.
   const { server } = fastify;

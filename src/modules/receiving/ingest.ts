@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RECEIVED_METHODS } from '#engine/inbound/methods.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
 import { withoutSteering } from '#engine/inbound/steering-headers.js';
-import type { EdgeAdapter } from '#http/adapter.js';
+import { EdgeAdapter } from '#http/adapter.js';
 import { AuthenticationHook } from '#http/authentication-hook.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { originCalled } from '#http/forwarded.js';
@@ -43,7 +43,7 @@ export class Ingest implements OnModuleInit {
 
   onModuleInit(): void {
     if (!this.config.isApi) return;
-    (this.adapterHost.httpAdapter as unknown as EdgeAdapter).urlByHost = (request) => this.called.urlOf(request);
+    EdgeAdapter.from(this.adapterHost.httpAdapter).routeByHost((request) => this.called.urlOf(request));
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     // A separate plugin, so that the parser below applies only to these routes.
     void fastify.register((scope, _options, done) => {
