@@ -7,7 +7,7 @@ import { Member } from './bootstrap/processes/member.js';
 import { Shutdown } from './bootstrap/shutdown.js';
 import { mapStacks } from './bootstrap/stack-traces.js';
 import { startFailure } from './bootstrap/start-failure.js';
-import { createLogger } from './http/logging.js';
+import { createLogger, logOutput } from './http/logging.js';
 import { assertPortsFree } from './http/port-check-listener.js';
 import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
@@ -112,7 +112,7 @@ const failedUnasked = (error: unknown): void => void fail(error);
 process.on('uncaughtException', failedUnasked);
 try {
   config = loadConfig();
-  const plain = createLogger(config, process.stdout.isTTY);
+  const plain = createLogger(config, logOutput());
   const logger = member === null ? plain : plain.child({ process: member.number });
   const shutdown = new Shutdown(config, logger);
   const starting = member === null ? start(config, logger, shutdown) : serveAmong(member, config, logger, shutdown);

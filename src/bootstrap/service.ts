@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { createAdapter } from '#http/adapter.js';
 import { configureApp } from '#http/configure.js';
 import { ConnectionDrain } from '#http/connection-drain.js';
-import { outageLog, PinoLogger } from '#http/logging.js';
+import { logOutput, outageLog, PinoLogger } from '#http/logging.js';
 import { SystemClock } from '#kernel/clock.js';
 import { handleQueueErrors } from '#kernel/concurrency/queue-errors.queue.js';
 import type { Config } from '#kernel/config/config.js';
@@ -68,7 +68,7 @@ export async function startService(
     module,
     createAdapter(new Ids(clock), logger, complete.trustProxy),
     {
-      logger: new PinoLogger(logger, outageLog(complete)),
+      logger: new PinoLogger(logger, logOutput(), outageLog(complete)),
       abortOnError: false,
     },
   );

@@ -3,11 +3,10 @@ import { createLogger, PinoLogger } from './logging.js';
 
 function captured(level: string): { nest: PinoLogger; entries: () => Record<string, unknown>[] } {
   const lines: string[] = [];
-  const logger = createLogger(loadConfig({ LOG_LEVEL: level }), false, {
-    write: (line: string) => void lines.push(line),
-  });
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger(loadConfig({ LOG_LEVEL: level }), destination).child({ process: 2 });
   return {
-    nest: new PinoLogger(logger),
+    nest: new PinoLogger(logger, destination),
     entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
   };
 }
@@ -60,4 +59,17 @@ it("accepts Nest's calling conventions", () => {
   nest.log('started', 'NestApplication');
 
   expect(entries().map(({ msg }) => msg)).toEqual(['boom', 'started']);
+});
+
+it('logs deliveries with the fields of the logger, before the next other line', () => {
+  const { nest, entries } = captured('info');
+
+  nest.log('Delivered.', { event_id: 'msg_1' }, 'delivery');
+  expect(entries()).toEqual([]);
+  nest.log('next', 'ctx');
+
+  expect(entries()).toMatchObject([
+    { level: 30, process: 2, context: 'delivery', event_id: 'msg_1', msg: 'Delivered.' },
+    { process: 2, context: 'ctx', msg: 'next' },
+  ]);
 });

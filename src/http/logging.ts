@@ -34,20 +34,26 @@ const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** Creates a logger that writes JSON lines, or readable lines on a terminal. */
-export function createLogger(config: Config, isTty: boolean, destination?: DestinationStream): Logger {
+let standardOutput: DestinationStream | null = null;
+
+/** Returns the stream of this process's log lines: JSON lines, or readable lines on a terminal. */
+export function logOutput(): DestinationStream {
+  return (standardOutput ??= process.stdout.isTTY
+    ? pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' })
+    : pino.destination(process.stdout.fd));
+}
+
+export function createLogger(config: Config, destination: DestinationStream): Logger {
   // ioredis adds the command's arguments to its errors. The arguments of AUTH contain the password.
   const paths = [
     'err.command.args',
     ...SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`)),
   ];
-  const options = { level: config.logLevel, redact: { paths, censor: '[secret]' }, base: null };
-  if (destination) return pino(options, destination);
-  return isTty ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' })) : pino(options);
+  return pino({ level: config.logLevel, redact: { paths, censor: '[secret]' }, base: null }, destination);
 }
 
 /**
- * Adapts the logger to Nest's interface.
+ * Adapts the logger to Nest's interface. `destination` is the stream of the logger.
  *
  * Objects after the message become fields of the entry, an `Error` its `err`, the last string its `context`. The many
  * errors of one PostgreSQL outage become one line, except at `debug`.
@@ -59,13 +65,11 @@ export class PinoLogger implements LoggerService {
 
   constructor(
     private readonly logger: Logger,
+    destination: DestinationStream,
     private readonly outage: OutageLog | null = null,
   ) {
-    const stream = (logger as unknown as { [pino.symbols.streamSym]: DestinationStream })[pino.symbols.streamSym];
-    this.batched = new BatchedLines(stream);
-    this.plain = Object.assign(logger.child({ context: DELIVERIES }, { redact: [] }), {
-      [pino.symbols.streamSym]: this.batched,
-    });
+    this.batched = new BatchedLines(destination);
+    this.plain = pino({ level: logger.level, base: { ...logger.bindings(), context: DELIVERIES } }, this.batched);
   }
 
   log(message: unknown, ...rest: unknown[]): void {
