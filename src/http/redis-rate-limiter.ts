@@ -1,10 +1,14 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { Redis } from 'ioredis';
+import type { Redis, Result } from 'ioredis';
 import { fullBucket, take, type Taken } from '#engine/token-bucket.js';
 import { type Counted, type QuotaVerdict, RateLimiter, tighter } from './rate-limiter.js';
 
-/** The script as a method of the connection that the kernel's `redisConnection` creates. */
-type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<[number, ...string[]]>;
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** The script `TAKE`, which `RedisRateLimiter` defines on its connection. */
+    posthornTake(keyCount: number, ...keysAndArguments: (string | number)[]): Result<[number, ...string[]], Context>;
+  }
+}
 
 /**
  * Applies the engine's token bucket to all KEYS at once, by the clock of Redis. ARGV has `count, periodMs` for each
@@ -41,7 +45,6 @@ const REST_MS = 1_000;
 
 /** Token buckets that all nodes share. During a Redis outage, every request is allowed and the quotas appear unused. */
 export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdown {
-  private readonly take: Script;
   private restsUntilMs = 0;
 
   constructor(
@@ -51,7 +54,6 @@ export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdo
     super();
     redis.options.commandTimeout = COMMAND_TIMEOUT_MS;
     redis.defineCommand('posthornTake', { lua: TAKE });
-    this.take = (redis as unknown as { posthornTake: Script }).posthornTake.bind(redis);
   }
 
   override count(group: string, buckets: readonly Counted[]): QuotaVerdict | Promise<QuotaVerdict> {
@@ -66,7 +68,7 @@ export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdo
     const keys = buckets.map(({ id }) => `posthorn:rate:{${group}}:${id}`);
     const quotas = buckets.flatMap(({ quota }) => [quota.count, quota.periodMs]);
     try {
-      const [allowed, ...tokens] = await this.take(keys.length, ...keys, ...quotas);
+      const [allowed, ...tokens] = await this.redis.posthornTake(keys.length, ...keys, ...quotas);
       return tighter(
         buckets,
         buckets.map((counted, i) => takenOf(counted, allowed === 1, Number(tokens[i]))),
