@@ -5,9 +5,9 @@ import { Authenticator, hasPortalTokenForm, PortalAuthenticator, SessionAuthenti
 import { Config } from '#kernel/config/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { AccessRules } from './access-rules.js';
-import { clientNetwork } from './client-network.js';
+import { applyQuotas, CallerQuotas } from './caller-quotas.js';
 import { originCalled } from './forwarded.js';
-import { type Counted, type QuotaVerdict, RateLimiter } from './rate-limiter.js';
+import type { QuotaVerdict } from './rate-limiter.js';
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
@@ -19,7 +19,7 @@ const BEARER_LENGTH_MAX = 512;
 export class AuthenticationHook {
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly limiter: RateLimiter,
+    private readonly quotas: CallerQuotas,
     private readonly rules: AccessRules,
     private readonly config: Config,
     private readonly sessions: SessionAuthenticator,
@@ -65,7 +65,7 @@ export class AuthenticationHook {
   /** Counts requests that the router itself rejects, by address, and sets the same headers. Throws 429. */
   async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
-    const tooMany = limit(reply, await this.count(request));
+    const tooMany = applyQuotas(request, reply, await this.quotas.count(request));
     if (tooMany) throw tooMany;
   }
 
@@ -102,7 +102,7 @@ export class AuthenticationHook {
     done: (error?: Error) => void,
     fault?: ApiError,
   ): void {
-    const counted = this.count(request);
+    const counted = this.quotas.count(request);
     if (counted !== null && 'then' in counted) {
       counted.then((verdict) => done(this.check(request, reply, verdict, fault)), done);
     } else {
@@ -118,29 +118,12 @@ export class AuthenticationHook {
     fault?: ApiError,
   ): ApiError | undefined {
     const refused =
-      limit(reply, quotaVerdict) ??
+      applyQuotas(request, reply, quotaVerdict) ??
       unreadable(request) ??
       fault ??
       this.rules.refusal(request.edge.access ?? 'public', request);
     if (refused?.type === 'unauthenticated') leaveBodyUnread(request, reply);
     return refused;
-  }
-
-  /** Returns null without a configured quota. A request with an invalid key is counted by address, as without a key. */
-  private count({ caller, ip }: FastifyRequest): QuotaVerdict | Promise<QuotaVerdict> | null {
-    const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
-    const addressQuota = rateLimitKey ?? rateLimitOrg;
-    if (addressQuota === null) return null;
-    if (!caller) {
-      const network = clientNetwork(ip);
-      return this.limiter.count(network, [{ id: network, quota: addressQuota }]);
-    }
-    const { organizationId } = caller.tenant;
-    const buckets: Counted[] = [];
-    const ownQuota = caller.portal === undefined ? rateLimitKey : rateLimitPortal;
-    if (ownQuota) buckets.push({ id: caller.keyId, quota: ownQuota });
-    if (rateLimitOrg) buckets.push({ id: organizationId, quota: rateLimitOrg });
-    return this.limiter.count(organizationId, buckets);
   }
 }
 
@@ -156,16 +139,6 @@ function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
 export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGTH_MAX): string | null {
   if (header === undefined || header.length > lengthMax || !/^bearer +[^ ]/i.test(header)) return null;
   return header.slice(header.indexOf(' ')).trim();
-}
-
-function limit(reply: FastifyReply, quotaVerdict: QuotaVerdict | null): ApiError | undefined {
-  if (quotaVerdict === null) return undefined;
-  reply.header('ratelimit-limit', quotaVerdict.limit);
-  reply.header('ratelimit-remaining', quotaVerdict.remaining);
-  reply.header('ratelimit-reset', quotaVerdict.resetSeconds);
-  if (quotaVerdict.allowed) return undefined;
-  const { retryAfterSeconds } = quotaVerdict;
-  return new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
 }
 
 /** Returns a fault unless there is exactly one Host (RFC 9112, 3.2) and no U+0000, which PostgreSQL cannot store. */

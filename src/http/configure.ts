@@ -51,7 +51,7 @@ function once<Made extends object>(make: () => Made): () => Made {
   return () => (made ??= make());
 }
 
-const REQUEST_FIELDS = ['edge', 'caller', 'idempotency', 'bodyFault', 'rawBody', 'bodyText'] as const;
+const REQUEST_FIELDS = ['edge', 'caller', 'quotaVerdict', 'idempotency', 'bodyFault', 'rawBody', 'bodyText'] as const;
 
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const gate = app.get(AuthenticationHook);

@@ -6,6 +6,7 @@ import { Config } from '#kernel/config/config.js';
 import { AccessRules } from './access-rules.js';
 import { AuditedRoutes } from './audited-routes.js';
 import { AuthenticationHook } from './authentication-hook.js';
+import { CallerQuotas } from './caller-quotas.js';
 import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { ExpiredKeys } from './expired-keys.js';
@@ -17,7 +18,8 @@ import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
 import { OwnOriginGuard } from './pages/own-origin.guard.js';
 import { PageStyleController } from './pages/style.controller.js';
-import { RouteQuotaInterceptor, RouteQuotas } from './rate-limit.js';
+import { RateLimitGuard } from './rate-limit.guard.js';
+import { RateLimitInterceptor, RouteQuotas } from './rate-limit.interceptor.js';
 import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { ScopeGuard } from './scope.guard.js';
@@ -29,9 +31,9 @@ import { ScopeGuard } from './scope.guard.js';
   controllers: [HealthController, MetricsController, PageStyleController],
   providers: [
     AccessRules,
+    AuditedRoutes,
     IdempotencyStore,
     EnvelopeFilter,
-    AuditedRoutes,
     ExpiredKeys,
     CredentialLookupLimiter,
     IdempotencyInterceptor,
@@ -39,25 +41,27 @@ import { ScopeGuard } from './scope.guard.js';
     MetricsListener,
     OwnOriginGuard,
     AuthenticationHook,
-    RouteQuotaInterceptor,
+    CallerQuotas,
+    RateLimitInterceptor,
     RouteQuotas,
     ScopeGuard,
+    { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useExisting: ScopeGuard },
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
   exports: [
     AccessRules,
+    AuditedRoutes,
     IdempotencyStore,
     EnvelopeFilter,
     CredentialLookupLimiter,
     IdempotencyInterceptor,
-    AuditedRoutes,
     IdempotencyReleaseRetry,
     OwnOriginGuard,
     RateLimiter,
     AuthenticationHook,
-    RouteQuotaInterceptor,
+    RateLimitInterceptor,
     RouteQuotas,
     ScopeGuard,
   ],

@@ -1,6 +1,7 @@
 import type { ApiError } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Caller, PortalPermission, Scope } from '#kernel/tenant.js';
+import type { QuotaVerdict } from './rate-limiter.js';
 
 /** Required access of a route: a key of at least this scope, the operator of the installation, or none. */
 export type Access = Scope | 'operator' | 'public';
@@ -67,6 +68,8 @@ declare module 'fastify' {
     edge: EdgeRouteConfig;
     /** The authenticated caller. Null without a valid key or session. */
     caller: Caller | null;
+    /** Result of counting the request against its quotas. Null if no quota applies. */
+    quotaVerdict: QuotaVerdict | null;
     /** True only on operator routes. */
     isOperator: boolean;
     /** The idempotency key with its scope. Null if none was sent or the route accepts none. */
