@@ -1,4 +1,5 @@
-import { type DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import type { Type } from '@nestjs/common';
+import { type DiscoveryService, MetadataScanner, type ModulesContainer, Reflector } from '@nestjs/core';
 import type { Clock } from '#kernel/clock.js';
 import { BackgroundJobs } from '#kernel/concurrency/background-jobs.js';
 import type { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
@@ -10,6 +11,7 @@ interface Surroundings {
   isWorker?: boolean;
   gate?: Pick<RetentionGate, 'isOpen'>;
   dueWork?: Pick<DueWorkPoller, 'register' | 'restMs'>;
+  controllers?: Type[];
 }
 
 /** Returns the background jobs of these providers, not started. `providers` is called at the start. */
@@ -19,10 +21,16 @@ export function jobsOf(
     isWorker = true,
     gate = { isOpen: async () => true },
     dueWork = { register: () => undefined, restMs: (ownMs) => ownMs },
+    controllers = [],
   }: Surroundings = {},
 ): BackgroundJobs {
+  const module = {
+    controllers: new Map(controllers.map((metatype) => [metatype, { metatype }])),
+    injectables: new Map(),
+  };
   return new BackgroundJobs(
     { getProviders: () => providers().map((instance) => ({ instance })) } as unknown as DiscoveryService,
+    new Map([['module', module]]) as unknown as ModulesContainer,
     new MetadataScanner(),
     new Reflector(),
     { isWorker } as Config,

@@ -137,6 +137,13 @@ describe('BackgroundJobs', () => {
     await jobs.stop();
   });
 
+  it('stops the start for a job of a controller, which would never run', async () => {
+    const jobs = jobsOf(() => [provider], { controllers: [Housekeeping] });
+
+    expect(() => jobs.start()).toThrow('Housekeeping has the job "everywhere", so it must be a provider of a module.');
+    expect(names()).toEqual([]);
+  });
+
   it('waits for the running turns when it stops, and never makes a process unready', async () => {
     let end = (): void => undefined;
     class Slow {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { Clock } from '../clock.js';
 import { Config } from '../config/config.js';
 import { CLOSED_REST_MS, RetentionGate } from '../database/retention-gate.js';
@@ -17,6 +17,7 @@ export class BackgroundJobs {
 
   constructor(
     private readonly discovery: DiscoveryService,
+    private readonly modules: ModulesContainer,
     private readonly scanner: MetadataScanner,
     private readonly reflector: Reflector,
     private readonly config: Config,
@@ -25,7 +26,9 @@ export class BackgroundJobs {
     private readonly clock: Clock,
   ) {}
 
+  /** Throws, which stops the start, for an `@Every` method of a controller, guard, interceptor, pipe or filter. */
   start(): void {
+    this.rejectIgnoredJobs();
     const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
     // An alias has the same instance as the provider that it stands for.
     for (const instance of new Set(instances))
@@ -42,15 +45,34 @@ export class BackgroundJobs {
     await Promise.all([...this.loops.values()].flat().map((loop) => loop.stop()));
   }
 
+  private rejectIgnoredJobs(): void {
+    const providers = new Set(this.discovery.getProviders().map(({ metatype }) => metatype));
+    for (const { controllers, injectables } of this.modules.values()) {
+      for (const { metatype } of [...controllers.values(), ...injectables.values()]) {
+        if (typeof metatype !== 'function' || providers.has(metatype)) continue;
+        const [ignored] = this.jobsIn(metatype.prototype as object);
+        if (ignored !== undefined)
+          throw new Error(`${metatype.name} has the job "${ignored.job.name}", so it must be a provider of a module.`);
+      }
+    }
+  }
+
   private startJobsOf(provider: object): void {
-    const methods = (Object.getPrototypeOf(provider) ?? {}) as Record<string, JobTurn>;
-    const loops: Loop[] = [];
-    for (const name of this.scanner.getAllMethodNames(methods)) {
+    const jobs = this.jobsIn(Object.getPrototypeOf(provider) as object | null);
+    const own = jobs.filter(({ job }) => job.runsOn !== 'worker' || this.config.isWorker);
+    this.loops.set(
+      provider,
+      own.map(({ job, turn }) => this.startJob(job, turn.bind(provider))),
+    );
+  }
+
+  private jobsIn(prototype: object | null): { job: Job; turn: JobTurn }[] {
+    const methods = (prototype ?? {}) as Record<string, JobTurn>;
+    return this.scanner.getAllMethodNames(methods).flatMap((name) => {
       const turn = methods[name] as JobTurn;
       const job = this.reflector.get<Job | undefined>(JOB, turn);
-      if (job && (job.runsOn !== 'worker' || this.config.isWorker)) loops.push(this.startJob(job, turn.bind(provider)));
-    }
-    this.loops.set(provider, loops);
+      return job === undefined ? [] : [{ job, turn }];
+    });
   }
 
   private startJob(job: Job, turn: JobTurn): Loop {

@@ -29,7 +29,8 @@ export const JOB = Symbol('job');
 
 /**
  * Runs the method of a provider in the background: once after the start, and then `everyMs` after each turn. A turn
- * that throws is logged and retried, as described at `Loop`. It never affects readiness.
+ * that throws is logged and retried, as described at `Loop`. It never affects readiness. ADR 39 explains why jobs are
+ * timers.
  */
 export const Every = (everyMs: number, options: JobOptions): JobDecorator =>
   SetMetadata<symbol, Job>(JOB, { ...options, everyMs });
