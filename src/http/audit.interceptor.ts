@@ -16,8 +16,8 @@ const MADE_NOTHING = 200;
 
 /**
  * Commits a route's change and its audit entry in one unit of work: both or neither. An effect that cannot be part of a
- * transaction starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches it to a route.
- * It is not an `APP_INTERCEPTOR`, so that other routes have no overhead.
+ * transaction starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches it to a route. It is
+ * not an `APP_INTERCEPTOR`, so that other routes have no overhead.
  */
 @Injectable()
 export class AuditInterceptor implements NestInterceptor {

@@ -1,9 +1,12 @@
 import { Controller, Delete, Get, Post, Put, type Type, UseInterceptors } from '@nestjs/common';
-import type { ModulesContainer } from '@nestjs/core';
+import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { type ModulesContainer, Reflector } from '@nestjs/core';
 import { Public, Scope } from './access.js';
-import { Audit, checkAudit } from './audit.js';
+import { AuditInterceptor } from './audit.interceptor.js';
+import { Audit, auditRoutes } from './audit.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { Idempotent } from './idempotent.js';
-import { listRoutes, type RouteHandler } from './routes.js';
+import { handlerOf, listRoutes, type RouteHandler } from './routes.js';
 
 @Controller('v1/things')
 class Things {
@@ -32,11 +35,12 @@ class Things {
   signIn(): void {}
 }
 
-@Controller('v1/forgotten')
-class Forgotten {
-  @Delete()
+@Controller('v1/undeclared')
+class Undeclared {
+  @Post()
   @Scope('write')
-  removeThing(): void {}
+  @Idempotent()
+  createUndeclared(): void {}
 }
 
 @Controller('v1/outside')
@@ -66,22 +70,35 @@ function routesOf(controller: Type): RouteHandler[] {
   return listRoutes(new Map([['m', module]]) as unknown as ModulesContainer);
 }
 
-it('accepts routes that read, are audited, carry traffic, or need no key', () => {
-  expect(() => checkAudit(routesOf(Things))).not.toThrow();
+/** The same instance for every route without `@Audit()`. */
+const INTERCEPTOR = Object.create(AuditInterceptor.prototype) as AuditInterceptor;
+
+function interceptorsOf(controller: Type): Record<string, unknown> {
+  const routes = routesOf(controller);
+  auditRoutes(routes, INTERCEPTOR);
+  const reflector = new Reflector();
+  return Object.fromEntries(
+    routes.map((route) => [route.name, reflector.get<unknown>(INTERCEPTORS_METADATA, handlerOf(route))]),
+  );
+}
+
+it('audits declared routes inside their idempotency key, and adds nothing to reads, traffic and public routes', () => {
+  expect(interceptorsOf(Things)).toEqual({
+    listThings: undefined,
+    createThing: [IdempotencyInterceptor, AuditInterceptor],
+    tryThing: undefined,
+    sendThing: undefined,
+    signIn: undefined,
+  });
+});
+
+it('audits a route that may change data and declares no mode, inside its idempotency key', () => {
+  expect(interceptorsOf(Undeclared)).toEqual({ createUndeclared: [IdempotencyInterceptor, INTERCEPTOR] });
 });
 
 it.each([
-  [
-    'may change data and declares no audit mode',
-    Forgotten,
-    'Forgotten.removeThing may change data, so it needs @Audit()',
-  ],
-  ['audits around its idempotency key', Outside, 'Outside.createOutside needs @Audit() above its other interceptors'],
-  [
-    'audits around an interceptor of its own',
-    Mapped,
-    'Mapped.createMapped needs @Audit() above its other interceptors',
-  ],
-])('stops the start for a route that %s', (_, controller, message) => {
-  expect(() => checkAudit(routesOf(controller))).toThrow(message);
+  ['its idempotency key', Outside, 'Outside.createOutside needs @Audit() above its other interceptors'],
+  ['an interceptor of its own', Mapped, 'Mapped.createMapped needs @Audit() above its other interceptors'],
+])('stops the start for a route whose audit runs around %s', (_, controller, message) => {
+  expect(() => auditRoutes(routesOf(controller), INTERCEPTOR)).toThrow(message);
 });

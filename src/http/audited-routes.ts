@@ -1,9 +1,10 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
+import type { Access, AuditMode } from './request.js';
 import { type Showing, showingOf } from './resource-readers.js';
 import { handlerOf, listRoutes, type RouteHandler } from './routes.js';
 
-/** A route with `@Audit()`, and the source of its resource's state before and after a change. */
+/** An audited route, and the source of its resource's state before and after a change. */
 export interface AuditedRoute {
   route: RouteHandler;
   showing: Showing;
@@ -22,14 +23,27 @@ export class AuditedRoutes {
     const found = (this.audited ??= this.list()).find(
       ({ route }) => route.controller === controller && handlerOf(route) === handler,
     );
-    if (found === undefined) throw new Error(`${controller.name}.${handler.name} has no @Audit().`);
+    if (found === undefined) throw new Error(`${controller.name}.${handler.name} is not audited.`);
     return found;
   }
 
   private list(): AuditedRoute[] {
     const routes = listRoutes(this.modules);
     return routes
-      .filter(({ config }) => config.audit === 'with-change')
+      .filter((route) => auditModeOf(route) === 'with-change')
       .map((route) => ({ route, showing: showingOf(route, routes) }));
   }
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const OPEN: ReadonlySet<Access | undefined> = new Set<Access | undefined>([undefined, 'public']);
+
+/**
+ * Returns the audit mode of a route. If the ledger commits the effect itself, the route is traffic and is not audited:
+ * its event already records request id and idempotency key, and an entry would cost a second commit per message.
+ */
+export function auditModeOf({ method, config }: Pick<RouteHandler, 'method' | 'config'>): AuditMode {
+  if (config.audit !== undefined) return config.audit;
+  if (READS.has(method) || OPEN.has(config.access) || config.idempotency === 'accept') return 'never';
+  return 'with-change';
 }

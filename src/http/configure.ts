@@ -6,7 +6,8 @@ import { Config } from '#kernel/config/config.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
 import { EdgeAdapter } from './adapter.js';
-import { checkAudit } from './audit.js';
+import { AuditInterceptor } from './audit.interceptor.js';
+import { auditRoutes } from './audit.js';
 import { AuthenticationHook } from './authentication-hook.js';
 import { registerBodyLimits } from './body-limit.js';
 import { registerJsonParser } from './body-parser.js';
@@ -22,8 +23,8 @@ import { closeBodies, compileChecks } from './schemas.js';
 
 /**
  * Installs the HTTP edge on an app that uses `createAdapter()` and `HttpModule`. Call it once, between
- * `NestFactory.create` and `init` or `listen`. Throws if a route does not declare its access or its audit mode, if two
- * routes have the same name, or if a body's schema cannot be compiled.
+ * `NestFactory.create` and `init` or `listen`. Throws if a route does not declare its access, if two routes have the
+ * same name, or if a body's schema cannot be compiled.
  */
 export function configureApp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -35,7 +36,7 @@ export function configureApp(app: NestFastifyApplication): void {
 
   const routes = listRoutes(app.get(ModulesContainer));
   checkRoutes(routes);
-  checkAudit(routes);
+  auditRoutes(routes, app.get(AuditInterceptor));
   const { configuredBaseUrl } = app.get(Config);
   const document = once(() => {
     const built = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);

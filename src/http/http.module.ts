@@ -4,6 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { redisConnection } from '#kernel/concurrency/queue.js';
 import { Config } from '#kernel/config/config.js';
 import { AccessRules } from './access-rules.js';
+import { AuditInterceptor } from './audit.interceptor.js';
 import { AuditedRoutes } from './audited-routes.js';
 import { AuthenticationHook } from './authentication-hook.js';
 import { CallerQuotas } from './caller-quotas.js';
@@ -32,6 +33,7 @@ import { ScopeGuard } from './scope.guard.js';
   providers: [
     AccessRules,
     AuditedRoutes,
+    AuditInterceptor,
     IdempotencyStore,
     EnvelopeFilter,
     ExpiredKeys,

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { Audit, CurrentTenant, Scope, Section, type Tenant } from 'posthorn';
+import { CurrentTenant, Scope, Section, type Tenant } from 'posthorn';
 import {
   NatsSubjectPage,
   NatsSubjectPreview,
@@ -35,7 +35,6 @@ export class NatsController {
   }
 
   @Post('subjects/preview')
-  @Audit()
   @Scope('read')
   @HttpCode(200)
   @ApiOperation({
