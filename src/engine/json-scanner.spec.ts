@@ -1,3 +1,4 @@
+import { ok, strictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import {
   CLOSE_ARRAY,
@@ -44,7 +45,7 @@ function valueOf(kind: number, scanner: JsonScanner): unknown {
   ]).get(kind);
 }
 
-/** Builds the value of a text from its tokens. */
+/** Builds the value of a text from its tokens. Checks each token with `assert`, which is much faster than `expect`. */
 function parseTokens(tokens: readonly Token[]): unknown {
   const rest = [...tokens].reverse();
   const read = (): unknown => {
@@ -56,7 +57,7 @@ function parseTokens(tokens: readonly Token[]): unknown {
     else
       do {
         const name = kind === OPEN_OBJECT ? (rest.pop()?.value as string) : '';
-        if (kind === OPEN_OBJECT) expect(rest.pop()?.kind).toBe(COLON);
+        if (kind === OPEN_OBJECT) strictEqual(rest.pop()?.kind, COLON);
         entries.push([name, read()]);
       } while (expectSeparator(rest.pop()?.kind, close));
     return kind === OPEN_OBJECT ? Object.fromEntries(entries) : entries.map(([, inner]) => inner);
@@ -67,7 +68,7 @@ function parseTokens(tokens: readonly Token[]): unknown {
 }
 
 function expectSeparator(kind: number | undefined, close: number): boolean {
-  expect([COMMA, close]).toContain(kind);
+  ok(kind === COMMA || kind === close);
   return kind === COMMA;
 }
 

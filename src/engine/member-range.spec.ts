@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { unicodeText } from '../../test/support/unicode-text.js';
 import { findMemberRange } from './member-range.js';
 
 function slice(text: string, name: string): string | null {
@@ -92,7 +93,7 @@ const value = fc.oneof(
   fc
     .tuple(fc.json({ maxDepth: 4 }), fc.constantFrom(0, 1, 3))
     .map(([json, indent]) => JSON.stringify(JSON.parse(json), null, indent)),
-  fc.string({ unit: 'binary' }).chain(spelled),
+  unicodeText().chain(spelled),
   fc
     .array(fc.constantFrom('\\\\', '\\"', '{', '}', '[', ']', ',', ':', '\\n', 'x'))
     .map((parts) => `["${parts.join('')}"]`),

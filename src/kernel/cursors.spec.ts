@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { unicodeText } from '../../test/support/unicode-text.js';
 import type { Clock } from './clock.js';
 import { type CursorQuery, Cursors } from './cursors.js';
 import { ApiError } from './errors.js';
@@ -28,7 +29,7 @@ function refusal(read: () => unknown): ApiError {
 describe('Cursors', () => {
   it('reads back the position that it issued, on every node with the same keyring', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (last) => {
+      fc.property(unicodeText(), (last) => {
         const cursor = arrange().cursors.issue(TENANT, QUERY, last);
 
         expect(arrange().cursors.read(TENANT, QUERY, cursor)).toBe(last);
@@ -98,7 +99,7 @@ describe('Cursors', () => {
   it('400, and no other error, for any other input', () => {
     const { cursors } = arrange();
     const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      unicodeText(),
       fc.tuple(fc.base64String(), fc.base64String()).map((parts) => parts.join('.')),
     );
     fc.assert(

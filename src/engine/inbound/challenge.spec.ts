@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
+import { unicodeText } from '../../../test/support/unicode-text.js';
 import { challenge, type HandshakeContext } from './challenge.js';
 import { presetOf } from './presets.js';
 import type { ReceivedRequest } from './request.js';
@@ -302,16 +303,13 @@ describe('challenge', () => {
       'challenge_code',
       'validationToken',
     ];
-    const query = fc.dictionary(
-      fc.constantFrom(...names),
-      fc.oneof(fc.string({ unit: 'binary' }), fc.constant('subscribe')),
-    );
+    const query = fc.dictionary(fc.constantFrom(...names), fc.oneof(unicodeText(), fc.constant('subscribe')));
     const members = fc.dictionary(
       fc.constantFrom('type', 'challenge', 'event', 'payload', 'Type'),
       fc.oneof(fc.jsonValue(), fc.constantFrom('url_verification', 1)),
     );
     const headers = fc.array(
-      fc.tuple(fc.constantFrom('x-hook-secret', 'x-okta-verification-challenge'), fc.string({ unit: 'binary' })),
+      fc.tuple(fc.constantFrom('x-hook-secret', 'x-okta-verification-challenge'), unicodeText()),
     );
     fc.assert(
       fc.property(

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
+import { unicodeText } from '../../../test/support/unicode-text.js';
 import { dedupeIdOf, eventTypeOf } from './classify.js';
 import { presetOf, PRESETS } from './presets.js';
 
@@ -38,7 +39,7 @@ describe('eventTypeOf', () => {
   it('any request gets a short type of the allowed characters, and a printable delivery id or none', () => {
     const bodies = fc.oneof(
       fc.json(),
-      fc.string({ unit: 'binary' }),
+      unicodeText(),
       fc.string({ minLength: 300, maxLength: 600 }).map((type) => JSON.stringify({ type, id: type })),
     );
     fc.assert(

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
+import { unicodeText } from '../../../test/support/unicode-text.js';
 import { dedupeIdOf, eventTypeOf } from './classify.js';
 import { presetOf, PRESETS } from './presets.js';
 import type { ReceivedRequest } from './request.js';
@@ -234,7 +235,7 @@ describe('any bytes', () => {
     'x-slack-request-timestamp',
   ];
   const value = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    unicodeText(),
     fc.base64String(),
     fc.constantFrom('1700000000', 'v0=ff', 't=1,v1=', 'Basic YTpi', 'application/x-www-form-urlencoded'),
   );
@@ -242,7 +243,7 @@ describe('any bytes', () => {
     .publicKey.export({ type: 'spki', format: 'der' })
     .toString('base64');
   const secret = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    unicodeText(),
     fc.constantFrom('whsec_', 'whpk_', `whpk_${'A'.repeat(43)}=`, '0'.repeat(64), p384, 'MAMCAQE='),
   );
   const body = fc.oneof(
@@ -270,7 +271,7 @@ describe('any bytes', () => {
       method: fc.constantFrom('POST', 'GET'),
       path: fc.constant(''),
       query: fc.string(),
-      url: fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' })),
+      url: fc.oneof(fc.webUrl(), unicodeText()),
       headers: fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 12 }),
       body,
     });

@@ -1,3 +1,4 @@
+import { strictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { type ConcurrencyWindow, hasRoom, initialWindow, onSettle, onStart } from '#engine/concurrency-window.js';
 import type { Outcome } from '#engine/outcome.js';
@@ -213,12 +214,12 @@ class Model {
     if (!this.open.delete(targetId)) this.open.add(targetId);
   }
 
+  /** Runs after every step, and `strictEqual` takes a fraction of the time of `expect`. */
   private compare(): void {
-    expect(this.scheduler.figures()).toMatchObject({
-      running: this.running.length,
-      held: this.reserved.length + this.waiting.size + this.running.length + this.answered.length,
-    });
-    expect(this.scheduler.pressure(1)?.ready ?? 0).toBe(this.isClosed ? 0 : this.ready());
+    const { running, held } = this.scheduler.figures();
+    strictEqual(running, this.running.length);
+    strictEqual(held, this.reserved.length + this.waiting.size + this.running.length + this.answered.length);
+    strictEqual(this.scheduler.pressure(1)?.ready ?? 0, this.isClosed ? 0 : this.ready());
   }
 
   /** Number of first attempts whose target would accept them, or responds so quickly that the wait is short. */
