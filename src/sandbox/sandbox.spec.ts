@@ -237,6 +237,7 @@ describe('throttled slow code', () => {
     await sleep(300);
     // With a share of a thousandth, the code can have run for at most one slice during the sleep.
     expect(Atomics.load(state.cells, USED) - used).toBeLessThan(100_000);
+    expect(state.begun).toBe(1);
 
     Atomics.store(state.cells, SHARE, 0);
     Atomics.notify(state.cells, SHARE);
