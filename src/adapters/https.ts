@@ -1,6 +1,5 @@
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
-import { excerptOf } from '#engine/excerpt.js';
 import { legacyHeaders } from '#engine/legacy-signature.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
@@ -17,10 +16,11 @@ import {
   type Target,
   Withheld,
 } from '#modules/destinations/contract.js';
+import { ANSWER_BYTES_MAX, deliveryAnswerOf, draftFaults, NO_URL } from './http-destination.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
-const ANSWER_BYTES_MAX = 64 * 1024;
+const LOOP = 'The URL is a receive URL of this service, which would cause a loop. Use a URL of another service.';
 
 /** Sends signed POST requests to an HTTPS URL (Standard Webhooks 1.0.0). */
 @Adapter()
@@ -38,22 +38,12 @@ export class HttpsAdapter extends DestinationAdapter {
     super();
   }
 
-  override check({ url, config, credentials }: Draft): Fault[] {
-    const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
-    if (credentials !== null)
-      faults.push({ path: 'credentials', message: 'An https destination takes no credentials: use headers instead.' });
-    if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
-    if (this.ownHost.receives(url))
-      return [
-        {
-          path: 'url',
-          message: 'The URL is a receive URL of this service, which would cause a loop. Use a URL of another service.',
-          check: 'connectivity',
-        },
-        ...faults,
-      ];
-    const verdict = this.gate.check(url);
-    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
+  override check(draft: Draft): Fault[] {
+    return draftFaults(draft, {
+      gate: this.gate,
+      noCredentials: 'An https destination takes no credentials: use headers instead.',
+      loopFault: (url) => (this.ownHost.receives(url) ? LOOP : null),
+    });
   }
 
   override probe({ url }: Draft): Promise<ProbeReport> {
@@ -63,8 +53,7 @@ export class HttpsAdapter extends DestinationAdapter {
   override async deliver(given: Outgoing, target: Target): Promise<DeliveryAnswer> {
     const body = this.bytesOf(given.body);
     const outgoing = body === given.body ? given : { ...given, body };
-    if (target.url === null)
-      return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    if (target.url === null) return NO_URL;
     let isWithheld = false;
     const sent = headersOf(outgoing, target);
     const answer = await this.agent.exchange({
@@ -77,21 +66,7 @@ export class HttpsAdapter extends DestinationAdapter {
       mayBegin: () => !(isWithheld = !outgoing.mayBegin()),
     });
     if (isWithheld) throw new Withheld();
-    const durationMs = Math.round(answer.durationMs);
-    if (answer.kind === 'error')
-      return {
-        answer: { kind: 'error', error: answer.error },
-        durationMs,
-        excerpt: answer.detail,
-        exchange: { method: 'POST', url: target.url, headers: sent, answered: null },
-      };
-    const { status, headers } = answer;
-    return {
-      answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null },
-      durationMs,
-      excerpt: excerptOf(answer.body),
-      exchange: { method: 'POST', url: target.url, headers: sent, answered: headers },
-    };
+    return deliveryAnswerOf(answer, { method: 'POST', url: target.url, headers: sent });
   }
 
   override signed(outgoing: Signable, target: Target): SignedRequest | null {

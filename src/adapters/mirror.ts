@@ -1,6 +1,5 @@
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
-import { excerptOf } from '#engine/excerpt.js';
 import { withoutConfigured } from '#engine/headers.js';
 import { HOPS_HEADER, hopsOf } from '#engine/inbound/forward.js';
 import type { Fault } from '#kernel/errors.js';
@@ -15,10 +14,12 @@ import {
   type Target,
   Withheld,
 } from '#modules/destinations/contract.js';
+import { ANSWER_BYTES_MAX, deliveryAnswerOf, draftFaults, NO_URL } from './http-destination.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
-const ANSWER_BYTES_MAX = 64 * 1024;
+const LOOP =
+  "The URL is on one of this service's own ingest domains, which would cause a loop. Use a URL of another service.";
 /** Hop-by-hop headers (RFC 9110, section 7.6.1), and headers that belong to the new connection. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -55,23 +56,12 @@ export class MirrorAdapter extends DestinationAdapter {
     super();
   }
 
-  override check({ url, config, credentials }: Draft): Fault[] {
-    const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
-    if (credentials !== null)
-      faults.push({ path: 'credentials', message: 'A mirror destination takes no credentials.' });
-    if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
-    if (this.ownHost.is(url))
-      return [
-        {
-          path: 'url',
-          message:
-            "The URL is on one of this service's own ingest domains, which would cause a loop. Use a URL of another service.",
-          check: 'connectivity',
-        },
-        ...faults,
-      ];
-    const verdict = this.gate.check(url);
-    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
+  override check(draft: Draft): Fault[] {
+    return draftFaults(draft, {
+      gate: this.gate,
+      noCredentials: 'A mirror destination takes no credentials.',
+      loopFault: (url) => (this.ownHost.is(url) ? LOOP : null),
+    });
   }
 
   override probe({ url }: Draft): Promise<ProbeReport> {
@@ -80,8 +70,7 @@ export class MirrorAdapter extends DestinationAdapter {
 
   /** A sent event has no received request to mirror, so its payload is posted as JSON. */
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
-    if (target.url === null)
-      return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    if (target.url === null) return NO_URL;
     const request = await outgoing.request();
     let isWithheld = false;
     const answer = await this.agent.exchange({
@@ -96,23 +85,9 @@ export class MirrorAdapter extends DestinationAdapter {
       mayBegin: () => !(isWithheld = !outgoing.mayBegin()),
     });
     if (isWithheld) throw new Withheld();
-    const durationMs = Math.round(answer.durationMs);
-    // `sent` omits the received body, which is stored with the received request and erased with that request.
-    const sent = { method: request?.method ?? 'POST', url: target.url, headers: target.headers };
-    if (answer.kind === 'error')
-      return {
-        answer: { kind: 'error', error: answer.error },
-        durationMs,
-        excerpt: answer.detail,
-        exchange: { ...sent, answered: null },
-      };
-    const { status, headers, body } = answer;
-    return {
-      answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null },
-      durationMs,
-      excerpt: excerptOf(body),
-      exchange: { ...sent, answered: headers },
-    };
+    // The stored exchange omits the received body, which is stored with the received request and erased with it.
+    const method = request?.method ?? 'POST';
+    return deliveryAnswerOf(answer, { method, url: target.url, headers: target.headers });
   }
 }
 
