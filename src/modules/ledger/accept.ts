@@ -8,6 +8,7 @@ import { AcceptGroup, type Outcomes } from './accept-group.js';
 import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { DeliveryHandoff } from './delivery-handoff.js';
+import { type DeliveryIdentity, firstClaim } from './first-claim.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
@@ -88,7 +89,7 @@ export class Accept {
     const run: ClaimedDelivery[] = [];
     const left: DeliveryKey[] = [];
     for (const { event, admission } of group) {
-      if (admission === 'run') run.push(claimedAtBirth(event, claimant as Id));
+      if (admission === 'run') run.push(firstClaim(event, identityOf(event, claimant as Id)));
       else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal: 0 });
     }
     this.handoff.dispatch(run, left);
@@ -99,24 +100,12 @@ function admitted(group: readonly Admitted[]): NewEvent[] {
   return group.filter(({ admission }) => admission === 'run').map(({ event }) => event);
 }
 
-function claimedAtBirth(event: NewEvent, claimedBy: Id): ClaimedDelivery {
-  const { environmentId, id: eventId, targetId, url, eventType, headers, traceparent, payload } = event;
-  return {
-    environmentId,
-    eventId,
-    ordinal: 0,
-    claimedBy,
-    direction: 'outbound',
-    messageId: null,
-    targetId,
-    url,
-    eventType,
-    headers,
-    traceparent,
-    payload,
-    attempts: 0,
-    attemptsUsed: 0,
-    firstAttemptAtMs: null,
-    replayed: false,
-  };
-}
+const identityOf = ({ id, targetId, url }: NewEvent, claimedBy: Id): DeliveryIdentity => ({
+  eventId: id,
+  ordinal: 0,
+  claimedBy,
+  direction: 'outbound',
+  messageId: null,
+  targetId,
+  url,
+});

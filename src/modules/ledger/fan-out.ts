@@ -8,6 +8,7 @@ import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { DeliveryHandoff } from './delivery-handoff.js';
 import { type AdmittedMessage, FanOutStore } from './fan-out.store.js';
+import { type DeliveryIdentity, firstClaim } from './first-claim.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
@@ -94,7 +95,7 @@ export class FanOut {
       this.metrics.acceptedGroup(Math.max(message.events.length, 1));
       for (const [at, event] of message.events.entries()) {
         const admission = admissions[at];
-        if (admission === 'run') run.push(claimedAtBirth(message, event, claimant as Id));
+        if (admission === 'run') run.push(firstClaim(message, identityOf(message, event, claimant as Id)));
         else if (admission !== 'pull' && admission !== 'refuse' && admission !== 'undecided')
           left.push({ environmentId: message.environmentId, eventId: event.eventId, ordinal: 0 });
       }
@@ -107,24 +108,12 @@ function admitted({ message, admissions }: AdmittedMessage): FannedOut[] {
   return message.events.filter((_, at) => admissions[at] === 'run');
 }
 
-function claimedAtBirth(message: NewMessage, { eventId, targetId }: FannedOut, claimedBy: Id): ClaimedDelivery {
-  const { environmentId, id: messageId, eventType, headers, traceparent, payload } = message;
-  return {
-    environmentId,
-    eventId,
-    ordinal: 0,
-    claimedBy,
-    direction: 'outbound',
-    messageId,
-    targetId,
-    url: null,
-    eventType,
-    headers,
-    traceparent,
-    payload,
-    attempts: 0,
-    attemptsUsed: 0,
-    firstAttemptAtMs: null,
-    replayed: false,
-  };
-}
+const identityOf = ({ id }: NewMessage, { eventId, targetId }: FannedOut, claimedBy: Id): DeliveryIdentity => ({
+  eventId,
+  ordinal: 0,
+  claimedBy,
+  direction: 'outbound',
+  messageId: id,
+  targetId,
+  url: null,
+});

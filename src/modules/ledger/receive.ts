@@ -6,6 +6,7 @@ import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { DeliveryHandoff } from './delivery-handoff.js';
+import { type DeliveryIdentity, firstClaim } from './first-claim.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
@@ -84,7 +85,7 @@ export class Receive {
     for (const { event, admissions } of group) {
       for (const [ordinal, arrival] of event.deliveries.entries()) {
         const admission = admissions[ordinal];
-        if (admission === 'run') run.push(claimedAtBirth(event, arrival, ordinal, claimant as Id));
+        if (admission === 'run') run.push(firstClaim(event, identityOf(event, arrival, ordinal, claimant as Id)));
         else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal });
       }
     }
@@ -96,24 +97,17 @@ function admitted({ event, admissions }: Received): Arrival[] {
   return event.deliveries.filter((_, i) => admissions[i] === 'run');
 }
 
-function claimedAtBirth(event: ReceivedEvent, { targetId }: Arrival, ordinal: number, claimedBy: Id): ClaimedDelivery {
-  const { environmentId, id: eventId, eventType, headers, traceparent, payload } = event;
-  return {
-    environmentId,
-    eventId,
-    ordinal,
-    claimedBy,
-    direction: 'inbound',
-    messageId: null,
-    targetId,
-    url: null,
-    eventType,
-    headers,
-    traceparent,
-    payload,
-    attempts: 0,
-    attemptsUsed: 0,
-    firstAttemptAtMs: null,
-    replayed: false,
-  };
-}
+const identityOf = (
+  { id }: ReceivedEvent,
+  { targetId }: Arrival,
+  ordinal: number,
+  claimedBy: Id,
+): DeliveryIdentity => ({
+  eventId: id,
+  ordinal,
+  claimedBy,
+  direction: 'inbound',
+  messageId: null,
+  targetId,
+  url: null,
+});
