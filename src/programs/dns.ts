@@ -1,6 +1,4 @@
 import 'reflect-metadata';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ServerRecords } from '#egress/names/server-records.js';
 import { dkimHost, dkimText, plainText } from '#engine/mail/dns-records.js';
@@ -10,12 +8,12 @@ import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
 import { Keyring } from '#kernel/crypto/keyring.js';
 import { KeyringStore } from '#kernel/crypto/keyring.store.js';
 import { Vault } from '#kernel/crypto/vault.js';
-import { Database, sqlState } from '#kernel/database/database.js';
+import { Database } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { DkimKeys, type ListedDkimKey } from '#modules/domains/dkim-keys.js';
 import { DkimKeysStore } from '#modules/domains/dkim-keys.store.js';
+import { runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
-import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../bootstrap/embedded.js';
 import { provideMasterKey } from '../bootstrap/master-key.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
@@ -25,28 +23,10 @@ interface Options {
   isBlind: boolean;
 }
 
-const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
-const UNDEFINED_TABLE = '42P01';
-
-/** Uses the database of DATABASE_URL or the embedded database, whether the service runs or not. */
 async function run(config: Config, options: Options): Promise<string[]> {
   if (!config.platformDomain.includes('.'))
     throw new ConfigError('PLATFORM_DOMAIN is not set: set it to the domain whose zone you publish.');
-  if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, options);
-  const running = runningEmbeddedPostgres(config.dataDir);
-  if (running !== null) return runAt(running, config, options);
-  const directory = path.resolve(config.dataDir);
-  // Fails if there is no database yet, because this command must not create an empty one.
-  if (!existsSync(path.join(directory, 'postgres')))
-    throw new ConfigError(
-      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
-    );
-  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
-  try {
-    return await runAt(postgres.url, config, options);
-  } finally {
-    await postgres.stop();
-  }
+  return runOnDatabase(config, (url) => runAt(url, config, options));
 }
 
 async function runAt(url: string, given: Config, options: Options): Promise<string[]> {
@@ -60,8 +40,6 @@ async function runAt(url: string, given: Config, options: Options): Promise<stri
     await keyring.load();
     const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
     return options.isRotating ? await rotate(config, keys, options) : await zone(config, keys);
-  } catch (error) {
-    throw sqlState(error) === UNDEFINED_TABLE ? new ConfigError(NOT_STARTED) : error;
   } finally {
     await database.close();
   }

@@ -1,6 +1,4 @@
 import 'reflect-metadata';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseMailbox } from '#engine/mail/addresses.js';
 import { SystemClock } from '#kernel/clock.js';
@@ -9,7 +7,7 @@ import { Keyring } from '#kernel/crypto/keyring.js';
 import { KeyringStore } from '#kernel/crypto/keyring.store.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Cursors } from '#kernel/cursors.js';
-import { Database, sqlState } from '#kernel/database/database.js';
+import { Database } from '#kernel/database/database.js';
 import { followDatabase } from '#kernel/database/database-time.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { ApiError } from '#kernel/errors.js';
@@ -23,8 +21,8 @@ import { OrganizationFounder } from '#modules/auth/organizations/organization-fo
 import { OrgsService } from '#modules/auth/organizations/organizations.service.js';
 import { OrgsStore } from '#modules/auth/organizations/organizations.store.js';
 import { OrganizationsStore } from '#modules/auth/organizations/own-organization.store.js';
+import { runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
-import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../bootstrap/embedded.js';
 import { provideMasterKey } from '../bootstrap/master-key.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
@@ -37,28 +35,7 @@ const USAGE = `Say one of
   list
   create --slug acme --name "Acme" --admin-email ada@example.com [--admin-name "Ada"]
   remove org_…`;
-const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
-const UNDEFINED = new Set(['42P01', '42703']);
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-
-/** Uses the database of DATABASE_URL or the embedded database, whether the service runs or not. */
-async function run(config: Config, wish: Wish): Promise<string[]> {
-  if (!config.isEmbedded) return runAt(config.databaseDirectUrl, config, wish);
-  const running = runningEmbeddedPostgres(config.dataDir);
-  if (running !== null) return runAt(running, config, wish);
-  const directory = path.resolve(config.dataDir);
-  // Fails if there is no database yet, because this command must not create an empty one.
-  if (!existsSync(path.join(directory, 'postgres')))
-    throw new ConfigError(
-      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
-    );
-  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
-  try {
-    return await runAt(postgres.url, config, wish);
-  } finally {
-    await postgres.stop();
-  }
-}
 
 async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> {
   const config = given.completedWith(url, provideMasterKey(given));
@@ -90,11 +67,7 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
     await audit.ensurePartitions();
     return await database.unitOfWork(() => fulfil(wish, orgs, new StoredAuditTrail(audit, ids)));
   } catch (error) {
-    throw UNDEFINED.has(sqlState(error) ?? '')
-      ? new ConfigError(NOT_STARTED)
-      : error instanceof ApiError
-        ? new ConfigError(error.message)
-        : error;
+    throw error instanceof ApiError ? new ConfigError(error.message) : error;
   } finally {
     await database.close();
   }
@@ -172,7 +145,8 @@ let config: Config | null = null;
 try {
   const wish = wishOf(process.argv.slice(2));
   config = loadConfig();
-  process.stdout.write(`${(await run(config, wish)).join('\n')}\n`);
+  const lines = await runOnDatabase(config, (url, given) => runAt(url, given, wish));
+  process.stdout.write(`${lines.join('\n')}\n`);
 } catch (error) {
   process.stderr.write(`Nothing was changed: ${startFailure(error, config)}\n`);
   process.exitCode = 1;

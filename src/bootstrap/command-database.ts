@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Config, ConfigError } from '#kernel/config/config.js';
+import { sqlState } from '#kernel/database/database.js';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
+
+const NOT_STARTED = 'Posthorn has not been started on this database yet, or not with this version: start it once.';
+const UNDEFINED_TABLE = '42P01';
+const UNDEFINED_COLUMN = '42703';
+
+/** Dummy key for commands that read and write no encrypted data. They open the database without the master key. */
+export const NO_MASTER_KEY = Buffer.alloc(32);
+
+/**
+ * Runs a command on the database of DATABASE_URL or on the embedded database, whether the service runs or not. Starts
+ * the embedded database for the duration of the command if it does not run. Throws if there is no database yet, or
+ * with `notStarted` if Posthorn has not been started on it.
+ */
+export async function runOnDatabase<T>(
+  config: Config,
+  command: (url: string, config: Config) => Promise<T>,
+  notStarted = NOT_STARTED,
+): Promise<T> {
+  try {
+    return await runAtUrl(config, command);
+  } catch (error) {
+    const state = sqlState(error);
+    throw state === UNDEFINED_TABLE || state === UNDEFINED_COLUMN ? new ConfigError(notStarted) : error;
+  }
+}
+
+async function runAtUrl<T>(config: Config, command: (url: string, config: Config) => Promise<T>): Promise<T> {
+  if (!config.isEmbedded) return command(config.databaseDirectUrl, config);
+  const running = runningEmbeddedPostgres(config.dataDir);
+  if (running !== null) return command(running, config);
+  const directory = path.resolve(config.dataDir);
+  // Fails if there is no database yet, because a command must not create an empty one.
+  if (!existsSync(path.join(directory, 'postgres')))
+    throw new ConfigError(
+      `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,
+    );
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
+  try {
+    return await command(postgres.url, config);
+  } finally {
+    await postgres.stop();
+  }
+}
