@@ -37,6 +37,25 @@ describe('Cursors', () => {
     );
   });
 
+  it.each([
+    ['no cursor for the last rows', ['a', 'b'], null],
+    ['the cursor of the last row that is shown, if there are more', ['a', 'b', 'c'], 'b'],
+    ['no cursor for no rows', [], null],
+  ])('page: returns at most the limit, and %s', (_what, ids, last) => {
+    const { cursors } = arrange();
+
+    const page = cursors.page(
+      TENANT,
+      QUERY,
+      ids.map((id) => ({ id })),
+      2,
+      ({ id }) => id,
+    );
+
+    expect(page.rows.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect(page.nextCursor && cursors.read(TENANT, QUERY, page.nextCursor)).toBe(last);
+  });
+
   it('consists of characters that need no encoding in a URL', () => {
     expect(arrange().cursors.issue(TENANT, QUERY, LAST)).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{22}$/);
   });

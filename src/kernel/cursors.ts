@@ -16,6 +16,11 @@ export interface PageQuery {
   limit?: number;
 }
 
+export interface Page<Row> {
+  rows: Row[];
+  nextCursor: string | null;
+}
+
 /** Above this number of items, a list shows "1,000 or more" instead of counting all of them. */
 export const COUNTED_MAX = 1_000;
 
@@ -50,6 +55,20 @@ export class Cursors {
     const [last, expiresAtMs] = JSON.parse(Buffer.from(body, 'base64url').toString()) as [string, number];
     if (expiresAtMs < this.clock.nowMs()) throw badRequest('The cursor has expired. Start again without it.');
     return last;
+  }
+
+  /** Returns the first `limit` of `rows`, and a cursor if there are more. Stores therefore read one row above the limit. */
+  page<Row>(
+    tenant: Tenant,
+    query: CursorQuery,
+    rows: readonly Row[],
+    limit: number,
+    keyOf: (row: Row) => string,
+  ): Page<Row> {
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const hasMore = rows.length > limit && last !== undefined;
+    return { rows: page, nextCursor: hasMore ? this.issue(tenant, query, keyOf(last)) : null };
   }
 
   private sign(tenant: Tenant, query: CursorQuery, body: string): Buffer {

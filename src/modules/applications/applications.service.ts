@@ -110,13 +110,7 @@ export class ApplicationList {
       this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1),
       count ? this.store.count(tenant.environmentId, filters, COUNTED_MAX) : null,
     ]);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      rows: page,
-      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
-      count: counted,
-    };
+    return { ...this.cursors.page(tenant, list, rows, limit, ({ id }) => id), count: counted };
   }
 }
 

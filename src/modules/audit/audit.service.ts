@@ -45,9 +45,7 @@ export class AuditService {
     const query: CursorQuery = { list: 'audit', filters: { ...filter } };
     const before = cursor === undefined ? null : this.cursors.read(tenant, query, cursor);
     const rows = await this.store.page(reachOf(tenant), filter, before, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, query, last.id) : null };
+    return this.cursors.page(tenant, query, rows, limit, ({ id }) => id);
   }
 
   /** Lists entries without an organization: the operator's calls, and sign-ins with unknown addresses. */

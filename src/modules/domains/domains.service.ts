@@ -29,12 +29,8 @@ export class DomainsService {
     const list: CursorQuery = { list: 'domains', filters: {} };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
     const rows = await this.store.page(tenant.environmentId, beforeId, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      views: await Promise.all(page.map((row) => this.view(row))),
-      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
-    };
+    const page = this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
+    return { views: await Promise.all(page.rows.map((row) => this.view(row))), nextCursor: page.nextCursor };
   }
 
   /** Throws 404 if the domain does not exist. */

@@ -81,12 +81,11 @@ export class EndpointsService {
       this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1),
       count ? this.store.countListed(tenant.environmentId, filters, COUNTED_MAX) : null,
     ]);
-    const page = rows.slice(0, limit);
+    const { rows: page, nextCursor } = this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
     const routes = await this.store.routes(
       tenant.environmentId,
       page.map(({ id }) => id),
     );
-    const last = page.at(-1);
     const domains = await this.domains.findMany(
       tenant.environmentId,
       page.map(({ domainId }) => domainId),
@@ -100,7 +99,7 @@ export class EndpointsService {
           routes.filter(({ endpointId }) => endpointId === row.id),
         ),
       })),
-      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
+      nextCursor,
       count: counted,
     };
   }

@@ -14,9 +14,9 @@ import {
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
+import type { Page } from '#kernel/cursors.js';
 import type { TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';
-import type { Page } from './event-types.service.js';
 import type { ListedType, TypeVersion } from './event-types.store.js';
 
 const SCHEMA_EXAMPLE = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { type CursorQuery, Cursors, type Page } from '#kernel/cursors.js';
 import { notFound } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { EventTypeEntity } from './event-types.entities.js';
@@ -10,11 +10,6 @@ export interface TypeQuery {
   limit?: number;
   group?: string;
   archived?: boolean;
-}
-
-export interface Page<Row> {
-  rows: Row[];
-  nextCursor: string | null;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -35,7 +30,7 @@ export class EventTypesService {
     const list: CursorQuery = { list: 'event-types', filters: { group, archived } };
     const beforeId = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
     const rows = await this.store.page(tenant.environmentId, { group: group ?? null, archived }, beforeId, limit + 1);
-    return this.page(tenant, list, rows, limit, ({ id }) => id);
+    return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
   /** Throws 404 if the event type does not exist. */
@@ -55,21 +50,6 @@ export class EventTypesService {
     const list: CursorQuery = { list: `versions of ${id}`, filters: {} };
     const before = cursor === undefined ? null : Number(this.cursors.read(tenant, list, cursor));
     const rows = await this.store.versions(tenant.environmentId, name, before, limit + 1);
-    return this.page(tenant, list, rows, limit, ({ version }) => String(version));
-  }
-
-  private page<Row>(
-    tenant: Tenant,
-    list: CursorQuery,
-    rows: Row[],
-    limit: number,
-    keyOf: (row: Row) => string,
-  ): Page<Row> {
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      rows: page,
-      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, keyOf(last)) : null,
-    };
+    return this.cursors.page(tenant, list, rows, limit, ({ version }) => String(version));
   }
 }

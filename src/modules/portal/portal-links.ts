@@ -68,9 +68,7 @@ export class PortalLinks {
     const list: CursorQuery = { list: `portals of ${applicationId}`, filters: {} };
     const before = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
     const rows = await this.store.page(tenant.environmentId, applicationId, before, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+    return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
   async find({ environmentId }: Tenant, application: string, session: string): Promise<PortalSessionRow> {

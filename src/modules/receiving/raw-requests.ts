@@ -55,9 +55,7 @@ export class RawRequests {
       method: filters.method,
     };
     const rows = await this.requests.page(tenant.environmentId, endpointId, filter, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+    return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
   /** Shows values of authentication headers only to callers with scope `write`. Throws 404 for an unknown request. */

@@ -39,9 +39,7 @@ export class SecretsService {
     const list: CursorQuery = { list: 'secrets', filters: {} };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
     const rows = await this.store.page(tenant.environmentId, beforeId, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+    return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
   async find(tenant: Tenant, id: Id): Promise<SecretView> {

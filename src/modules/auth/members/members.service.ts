@@ -41,9 +41,7 @@ export class MembersService {
   ): Promise<{ rows: MemberRow[]; nextCursor: string | null }> {
     const before = cursor === undefined ? null : this.cursors.read(tenant, LIST, cursor);
     const rows = await this.store.page(tenant.organizationId, before, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
+    return this.cursors.page(tenant, LIST, rows, limit, ({ id }) => id);
   }
 
   /** Throws 404 if there is no such member. */

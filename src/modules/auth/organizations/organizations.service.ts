@@ -55,9 +55,7 @@ export class OrgsService {
   async list({ cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: OrgRow[]; nextCursor: string | null }> {
     const before = cursor === undefined ? null : this.cursors.read(OPERATOR, LIST, cursor);
     const rows = await this.store.page(before, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(OPERATOR, LIST, last.id) : null };
+    return this.cursors.page(OPERATOR, LIST, rows, limit, ({ id }) => id);
   }
 
   /** Throws 404 if there is no such organization. */

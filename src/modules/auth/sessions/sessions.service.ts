@@ -27,9 +27,7 @@ export class SessionsService {
   ): Promise<{ rows: SessionRow[]; nextCursor: string | null }> {
     const before = cursor === undefined ? null : this.cursors.read(tenant, LIST, cursor);
     const rows = await this.store.page(tenant.organizationId, before, limit + 1, IDLE_MS_MAX / 1000);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
+    return this.cursors.page(tenant, LIST, rows, limit, ({ id }) => id);
   }
 
   /** Ends a session within five seconds on every node, and returns it. Throws 403 for a test key, and 404. */
