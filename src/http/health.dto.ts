@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsObject, IsString } from 'class-validator';
 import { CanBeOmitted } from './validation.js';
 
@@ -7,6 +8,7 @@ export class HealthDto {
    * `ok` while the process runs, `ready` when it can do its work.
    * @example 'ok'
    */
+  @ApiProperty({ enum: ['ok', 'ready'] })
   @IsIn(['ok', 'ready'])
   status: 'ok' | 'ready';
 
@@ -14,6 +16,7 @@ export class HealthDto {
    * The version of Posthorn that this process runs. Present only in responses of `/health/ready`.
    * @example '0.1.0'
    */
+  @ApiProperty({ required: false })
   @CanBeOmitted()
   @IsString()
   version?: string;
@@ -22,6 +25,7 @@ export class HealthDto {
    * State of each component, by its name. Present only in responses of `/health/ready`.
    * @example { "storage": { "ready": true, "oldest_due_age_ms": 0 } }
    */
+  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true })
   @CanBeOmitted()
   @IsObject()
   parts?: Record<string, unknown>;

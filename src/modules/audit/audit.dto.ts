@@ -150,6 +150,7 @@ export class AuditItem {
   at: string;
 
   /** Actor that performed or attempted the action. */
+  @ApiProperty()
   @IsObjectOf(() => AuditActorItem)
   actor: AuditActorItem;
 

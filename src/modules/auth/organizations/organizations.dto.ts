@@ -64,6 +64,7 @@ export class NewOrgBody {
   name: string;
 
   /** First admin of the organization. */
+  @ApiProperty()
   @IsObjectOf(() => FirstAdminBody)
   admin: FirstAdminBody;
 }
@@ -109,6 +110,7 @@ export class OperatedOrg {
 /** A newly created organization with its first keys. */
 export class MadeOrg extends OperatedOrg {
   /** First admin of the organization. */
+  @ApiProperty()
   @IsObjectOf(() => MemberItem)
   admin: MemberItem;
 

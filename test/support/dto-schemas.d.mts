@@ -1,0 +1,1 @@
+export function dtoSchemas(folder: string): Promise<Record<string, Record<string, unknown>>>;
