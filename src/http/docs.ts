@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
@@ -23,6 +25,20 @@ const HEADERS = {
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
 };
+
+/**
+ * Swagger UI's files, as @fastify/swagger-ui packages them. package.json installs that package under the name
+ * swagger-ui-dist. The original swagger-ui-dist depends on install telemetry (docs/adr/0037).
+ */
+const UI_FILES = path.join(
+  path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
+  'static',
+);
+
+/** The console's icon, because the packaged one is Fastify's. The console's file has a name that changes with its build. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a58b5"/>' +
+  '<path d="M8 16a8 8 0 1 1 8 8H8v-3h8a5 5 0 1 0-5-5v3H8z" fill="#fff"/><circle cx="16" cy="16" r="2" fill="#fff"/></svg>';
 
 const FIRST_STEPS = `**To try it out:** press *Authorize* and paste a key. Go through the page from top to bottom: open an operation, press
 *Try it out*, then *Execute*. The first example of every operation works as it is, unless its description names what it needs first. Ids
@@ -59,6 +75,8 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   SwaggerModule.setup('docs', app, () => forPeople(document()), {
     raw: false,
     customSiteTitle: 'Posthorn API',
+    customSwaggerUiPath: UI_FILES,
+    customfavIcon: `data:image/svg+xml,${encodeURIComponent(ICON)}`,
     swaggerOptions: {
       persistAuthorization: false,
       displayRequestDuration: true,

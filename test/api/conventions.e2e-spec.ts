@@ -232,7 +232,9 @@ describe('conventions', () => {
     const [docs, document] = [await fetch(`${server.url}/docs`), await fetch(`${server.url}/openapi.json`)];
 
     expect(docs.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(await docs.text()).toContain('swagger-ui');
+    const page = await docs.text();
+    expect(page).toContain('swagger-ui');
+    expect(page).toContain("<link rel='icon' href='data:image/svg+xml,");
     expect(await document.json()).toMatchObject({
       openapi: '3.1.0',
       paths: { '/v1/send': { post: { operationId: 'sendWebhook' } } },
