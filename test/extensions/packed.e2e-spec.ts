@@ -1,12 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { until } from '../api/polling.js';
-import { ROOT, textOf } from '../architecture/source-tree.js';
-import { noteForReaper } from '../durability/processes.js';
+import { textOf } from '../architecture/source-tree.js';
 import { type ImageLayout, layOutImage } from '../support/image-layout.js';
+import { copyToPack, shell, shellEnvironment, whileRunning } from '../support/packed-program.js';
 import { SAMPLE } from './sample.js';
 
 /** The commands in the first two blocks of the sample's README: in Posthorn's folder, and in the sample's. */
@@ -27,38 +24,6 @@ const SHARED = [
   'posthorn',
 ];
 
-/**
- * Returns the environment of a developer's shell without the variables of Jest and npm. npm uses its cache before the
- * registry.
- */
-function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(NODE_|npm_(package|lifecycle|command|execpath|node_execpath)|JEST_)/.test(name),
-  );
-  return {
-    ...Object.fromEntries(kept),
-    npm_config_prefer_offline: 'true',
-    npm_config_audit: 'false',
-    npm_config_fund: 'false',
-    npm_config_loglevel: 'error',
-    PORT: '0',
-    HOST: '',
-    LOG_LEVEL: 'warn',
-    SHUTDOWN_GRACE: '0s',
-  };
-}
-
-function shell(command: string, cwd: string): string {
-  const { status, stdout, stderr } = spawnSync('sh', ['-ec', command], {
-    cwd,
-    env: environment(),
-    encoding: 'utf8',
-    timeout: 240_000,
-  });
-  if (status !== 0) throw new Error(`In ${cwd} this ended with ${status}:\n${command}\n${stdout}${stderr}`);
-  return stdout;
-}
-
 /** Returns all folders below `folder` where each of these packages is installed. */
 function placesOf(names: readonly string[], folder: string): string[][] {
   const modules = path.join(folder, 'node_modules');
@@ -67,37 +32,6 @@ function placesOf(names: readonly string[], folder: string): string[][] {
   );
   const places = entries.map((entry) => path.relative(modules, entry.parentPath));
   return names.map((name) => places.filter((place) => place === name || `/${place}`.endsWith(`/node_modules/${name}`)));
-}
-
-/** Runs a program until it is stopped, as with Ctrl-C: every process in the foreground gets the signal. */
-async function whileRunning(
-  command: string,
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-  work: (url: string, key: string) => Promise<void>,
-): Promise<string> {
-  const child = spawn('sh', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const retract = noteForReaper(child.pid);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const ended = once(child, 'close');
-  try {
-    await until(
-      async () => output,
-      (text) => /listening on \S+\n/.test(text) || child.exitCode !== null,
-      120_000,
-    );
-    await work(
-      /listening on (\S+)/.exec(output)?.[1]?.replace('localhost', '127.0.0.1') ?? `nothing, it wrote ${output}`,
-      /Live admin key: (\S+)/.exec(output)?.[1] ?? '',
-    );
-  } finally {
-    if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGINT');
-    await ended;
-    retract();
-  }
-  return output;
 }
 
 /**
@@ -114,10 +48,7 @@ describe('the packed file', () => {
     // If root runs the tests, PostgreSQL runs as another user, who must be able to enter the folder.
     chmodSync(folder, 0o755);
     const posthorn = path.join(folder, 'posthorn');
-    mkdirSync(posthorn);
-    for (const part of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist', 'docs', 'tools', SAMPLE]) {
-      cpSync(path.join(ROOT, part), path.join(posthorn, part), { recursive: true, preserveTimestamps: true });
-    }
+    copyToPack(posthorn, SAMPLE);
     shell(packing, posthorn);
     sample = path.join(folder, 'posthorn-nats');
     shell(installing.replace(start, ''), sample);
@@ -146,6 +77,7 @@ describe('the packed file', () => {
       'README.md',
       'dist',
       'docs',
+      'npm-shrinkwrap.json',
       'package.json',
     ]);
     expect(lstatSync(path.join(posthorn, bin['posthorn'] as string)).mode & 0o111).toBe(0o111);
@@ -154,7 +86,7 @@ describe('the packed file', () => {
   it('starts by its command with the compiled sample, whose routes answer', async () => {
     expect(start).toBe('EXTENSIONS=./dist/index.js npx posthorn');
 
-    const output = await whileRunning(start, sample, environment(), async (url, key) => {
+    const output = await whileRunning(start, sample, shellEnvironment(), async (url, key) => {
       const answer = await fetch(`${url}/v1/nats/subjects`, { headers: { authorization: `Bearer ${key}` } });
       expect({ status: answer.status, body: await answer.json() }).toEqual({
         status: 200,
@@ -174,7 +106,7 @@ describe('the packed file', () => {
     cpSync(path.join(sample, copied), path.join(image.app, place, copied));
     shell(run, image.app);
     const env = {
-      ...environment(),
+      ...shellEnvironment(),
       PATH: `${image.bin}:${process.env['PATH']}`,
       DATA_DIR: path.join(folder, 'data'),
       EXTENSIONS: extensions,

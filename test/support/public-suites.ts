@@ -38,3 +38,25 @@ export function nodeOfSuites(majorMin: number): string | null {
   const node = path.join(process.env['POSTHORN_TEST_DATA'] ?? '', 'mcp/node_modules/node/bin/node');
   return isAtLeast(printed(node, '--version'), [majorMin, 0]) ? node : null;
 }
+
+/** A Node.js program that the tarball is tried with. */
+export interface NodeToTry {
+  version: string;
+  /** Folder of the program `node`. */
+  directory: string;
+}
+
+/** Returns the current Node.js and those downloaded beside the suites. CI must have Node.js 22 and 24. */
+export function nodesToTry(): NodeToTry[] {
+  const nodes: NodeToTry[] = [{ version: process.versions.node, directory: path.dirname(process.execPath) }];
+  for (const [name, major] of [
+    ['node', '22'],
+    ['node24', '24'],
+  ] as const) {
+    const directory = path.join(process.env['POSTHORN_TEST_DATA'] ?? '', 'mcp/node_modules', name, 'bin');
+    const version = printed(path.join(directory, 'node'), '--version')?.trim().slice(1) ?? '';
+    if (version.startsWith(`${major}.`)) nodes.push({ version, directory });
+    else if (process.env['CI'] === 'true') throw new Error(`There is no Node.js ${major}, which .ci/run downloads.`);
+  }
+  return nodes;
+}
