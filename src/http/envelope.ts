@@ -1,6 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { ApiError, badRequest, type ErrorType, notFound, unavailable } from '#kernel/errors.js';
+import { fromHttpException } from './http-exceptions.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -16,6 +17,7 @@ const STATUS: Readonly<Record<ErrorType, number>> = {
   bad_request: 400,
   unauthenticated: 401,
   insufficient_scope: 403,
+  forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
@@ -27,8 +29,6 @@ const STATUS: Readonly<Record<ErrorType, number>> = {
   unavailable: 503,
   internal: 500,
 };
-
-const TYPE_OF_STATUS = new Map(Object.entries(STATUS).map(([type, status]) => [status, type as ErrorType]));
 
 const MB = 1_048_576;
 
@@ -47,7 +47,11 @@ const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError
 /** An unexpected error becomes `internal`, without its message. `bodyBytesMax` is the route's limit. */
 export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof HttpException) return fromHttpException(error, bodyBytesMax);
+  // Nest wraps the errors of Fastify's parsers.
+  if (error instanceof HttpException)
+    return clientStatusOf(error.cause) === null
+      ? (fromHttpException(error) ?? toApiError(undefined))
+      : toApiError(error.cause, bodyBytesMax);
   const known = FASTIFY_ERRORS[codeOf(error)];
   if (known) return known(bodyBytesMax);
   const status = clientStatusOf(error);
@@ -83,14 +87,6 @@ function envelope({ type, message, details }: ApiError, requestId: string): stri
 function retryAfterOf(error: ApiError): number | undefined {
   if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds;
   return error.type === 'unavailable' || error.details['reason'] === 'in_flight' ? 1 : undefined;
-}
-
-/** Converts exceptions that the framework and guards of extensions throw. */
-function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError {
-  if (clientStatusOf(error.cause) !== null) return toApiError(error.cause, bodyBytesMax);
-  const status = error.getStatus();
-  const type = TYPE_OF_STATUS.get(status) ?? (status < 500 ? 'bad_request' : 'internal');
-  return type === 'internal' ? toApiError(undefined) : new ApiError(type, error.message);
 }
 
 /** Returns the status if Fastify, its plugins or a broken connection attribute the error to the client, else null. */

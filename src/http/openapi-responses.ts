@@ -115,7 +115,7 @@ function error(type: ErrorType, message: string, details: Record<string, unknown
 }
 
 function errorSchema(): Record<string, unknown> {
-  const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'not_implemented'].filter(
+  const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'forbidden', 'not_implemented'].filter(
     (type) => type !== 'unavailable',
   );
   return {

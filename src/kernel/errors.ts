@@ -3,6 +3,7 @@ export type ErrorType =
   | 'bad_request'
   | 'unauthenticated'
   | 'insufficient_scope'
+  | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'

@@ -1,0 +1,114 @@
+import type { HttpException } from '@nestjs/common';
+import { ApiError, type ErrorType, type Fault } from '#kernel/errors.js';
+import { FAULTS_MAX } from './faults.js';
+
+/**
+ * Error types for the statuses of Nest's exceptions. Statuses that the error table lacks get the closest type. Any other
+ * 4xx status becomes `bad_request`, and any other status `internal`.
+ */
+const TYPES: Readonly<Record<number, ErrorType>> = {
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  410: 'not_found',
+  412: 'conflict',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'validation_failed',
+  429: 'rate_limited',
+  501: 'not_implemented',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+/** Statuses whose list of sentences means that the request violates its schema. `ValidationPipe` uses both. */
+const VALIDATION_STATUSES: ReadonlySet<number> = new Set([400, 422]);
+
+/** Fields of Nest's own response body. Every other field of a response object is passed on in `details`. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'error', 'statusCode']);
+
+/** The part of class-validator's `ValidationError` that an `exceptionFactory` may pass on. */
+interface PropertyError {
+  property: string;
+  constraints?: Record<string, string>;
+  children?: unknown[];
+}
+
+/**
+ * Converts an exception of Nest that an extension throws. The sentence is kept, as are the fields of an object that is
+ * thrown instead of a sentence. A list of sentences becomes `validation_failed` with one fault per sentence.
+ *
+ * Returns null for an unexpected error, whose sentence is for the log only.
+ */
+export function fromHttpException(exception: HttpException): ApiError | null {
+  const status = exception.getStatus();
+  const type = TYPES[status] ?? (status >= 400 && status < 500 ? 'bad_request' : 'internal');
+  if (type === 'internal') return null;
+  const response: unknown = exception.getResponse();
+  const body = typeof response === 'object' && response !== null ? (response as Record<string, unknown>) : {};
+  const details = Object.fromEntries(Object.entries(body).filter(([name]) => !OWN_FIELDS.has(name)));
+  const faults = faultsIn(body['message']);
+  if (faults.length > 0 && VALIDATION_STATUSES.has(status)) return invalid(faults, details);
+  const sentence = faults.length > 0 ? faults.map(({ message }) => message).join(' ') : sentenceOf(exception, body);
+  return type === 'validation_failed'
+    ? invalid([{ path: '', message: sentence }], details)
+    : new ApiError(type, sentence, details);
+}
+
+function invalid(faults: readonly Fault[], details: Record<string, unknown>): ApiError {
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details.fields)` : '';
+  return new ApiError('validation_failed', `${faults[0]?.message}${more}`, {
+    ...details,
+    check: 'schema',
+    fields: faults.slice(0, FAULTS_MAX),
+  });
+}
+
+/** An object without `message` would otherwise get the name of its class as the sentence. */
+function sentenceOf({ message }: HttpException, body: Record<string, unknown>): string {
+  return typeof body['message'] !== 'string' && typeof body['error'] === 'string' ? body['error'] : message;
+}
+
+/**
+ * Returns a fault per sentence of a list. Also reads the two other forms of `ValidationPipe`: sentences by path
+ * (`errorFormat: 'grouped'`), and class-validator's errors (`exceptionFactory: (errors) => new …Exception(errors)`).
+ */
+function faultsIn(message: unknown): Fault[] {
+  if (Array.isArray(message))
+    return message.flatMap((each: unknown) =>
+      isPropertyError(each) ? faultsOfProperty(each, '') : [{ path: pathIn(String(each)), message: String(each) }],
+    );
+  if (typeof message !== 'object' || message === null) return [];
+  return Object.entries(message).flatMap(([path, sentences]) =>
+    [sentences as unknown].flat().map((sentence) => ({ path, message: String(sentence) })),
+  );
+}
+
+function isPropertyError(each: unknown): each is PropertyError {
+  return typeof each === 'object' && each !== null && typeof (each as Partial<PropertyError>).property === 'string';
+}
+
+function faultsOfProperty({ property, constraints = {}, children = [] }: PropertyError, parent: string): Fault[] {
+  const path = `${parent}${property}`;
+  return [
+    ...Object.values(constraints).map((message) => ({ path, message })),
+    ...children.filter(isPropertyError).flatMap((child) => faultsOfProperty(child, `${path}.`)),
+  ];
+}
+
+/**
+ * Matches the sentences of class-validator, which name the property: `email must be an email`,
+ * `address.each value in lines must be a string`, `property admin should not exist`. Nest adds the parent's path. A
+ * sentence with a full stop was written by hand, and its first word need not be a property.
+ */
+const NAMED =
+  /^(?!.*\.$)(?<parent>(?:[\w$-]+\.)*)(?:each value in )?(?:nested property |property |All )?(?<name>[\w$-]+)(?:'s elements)? (?:must|should) /;
+
+/** Returns the path that a sentence names, or an empty path if the sentence has other words. */
+function pathIn(sentence: string): string {
+  const { parent = '', name = '' } = NAMED.exec(sentence)?.groups ?? {};
+  return `${parent}${name}`;
+}
