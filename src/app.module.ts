@@ -51,7 +51,7 @@ import { SmtpModule } from './smtp/smtp.module.js';
 export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(private readonly jobs: BackgroundJobs) {}
 
-  static with(
+  static forRoot(
     config: Config,
     dataSource: DataSource,
     clock: SystemClock,
@@ -60,7 +60,7 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
     return {
       module: AppModule,
       imports: [
-        KernelModule.with(config, dataSource, clock),
+        KernelModule.forRoot(config, dataSource, clock),
         BullModule.forRoot(queueOptions(config)),
         HttpModule,
         EgressModule,
@@ -89,12 +89,12 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
         PullModule,
         MetricsModule,
         AttentionModule,
-        ReplayModule.for(config.role),
+        ReplayModule.register(config.role),
         SystemEventsModule,
         AgentsModule,
         PortalModule,
         ConsoleModule,
-        DeliveryModule.for(config.role),
+        DeliveryModule.register(config.role),
         ...extensions,
       ],
     };

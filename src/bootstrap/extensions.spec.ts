@@ -61,15 +61,25 @@ describe('inOrder', () => {
     expect(inOrder('./derived.js', Derived)).toMatchObject({ name: 'Derived', migrations: [] });
   });
 
-  it('asks a module with `for` for the module of a role', () => {
-    class ByRole {
-      static for = (role: string) => ({ module: ByRole, providers: role === 'api' ? [] : [Module] });
-    }
+  it.each(['register', 'forRoot'])('asks a module with `%s` for the module of a role', (factory) => {
+    class ByRole {}
+    Object.assign(ByRole, {
+      [factory]: (role: string) => ({ module: ByRole, providers: role === 'api' ? [] : [Module] }),
+    });
 
     expect([inOrder('./x.js', ByRole).imported('api'), inOrder('./x.js', ByRole).imported('worker')]).toEqual([
       { module: ByRole, providers: [] },
       { module: ByRole, providers: [Module] },
     ]);
+  });
+
+  it('returns a dynamic module that is exported itself, with the declaration of its class', () => {
+    const module = declaring({ name: 'kafka', entities: [TopicEntity] });
+    const dynamic = { module, providers: [Module] };
+
+    const { name, entities, imported } = inOrder('./x.js', dynamic);
+
+    expect([name, entities, imported('all')]).toEqual(['kafka', [TopicEntity], dynamic]);
   });
 
   it.each([
@@ -78,17 +88,17 @@ describe('inOrder', () => {
       () => {
         throw new Error('no licence');
       },
-      "whose ByRole.for('api') failed: no licence",
+      "whose ByRole.register('api') failed: no licence",
     ],
     [
       'gives nothing',
       () => undefined,
-      "whose ByRole.for('api') does not return a dynamic module: `{ module: ByRole, … }`.",
+      "whose ByRole.register('api') does not return a dynamic module: `{ module: ByRole, … }`.",
     ],
-    ['gives a class', () => Module, "whose ByRole.for('api') does not return a dynamic module"],
-  ])('rejects a `for` that %s, in one line that names the extension', (_what, make, fault) => {
+    ['gives a class', () => Module, "whose ByRole.register('api') does not return a dynamic module"],
+  ])('rejects a `register` that %s, in one line that names the extension', (_what, make, fault) => {
     class ByRole {
-      static for = make as () => never;
+      static register = make as () => never;
     }
 
     expect(() => inOrder('./x.js', ByRole).imported('api')).toThrow(`EXTENSIONS names ./x.js, ${fault}`);
@@ -173,9 +183,9 @@ describe('loadExtensions', () => {
       /which has no Nest module as its default export: it exports no default\. /,
     ],
     [
-      'a default export that is not a class',
+      'a default export that is neither a class nor a dynamic module',
       () => written('arrow.mjs', 'export default () => 1;'),
-      /which has no Nest module as its default export: its default export is not a class\.$/,
+      /which has no Nest module as its default export: its default export is neither a class nor a dynamic module\.$/,
     ],
     [
       'a class that is not a module',

@@ -24,7 +24,7 @@ const PARTS = new Set(['name', 'entities', 'migrations']);
 
 /**
  * Loads the Nest modules that EXTENSIONS names: packages, or files relative to the working directory. Each extension
- * has its module class as default export.
+ * has its module as default export: a class, or a dynamic module.
  * @throws Error with one line that names the extension, if it cannot be loaded or is invalid.
  */
 export async function loadExtensions(names: readonly string[]): Promise<LoadedExtension[]> {
@@ -40,24 +40,25 @@ export async function loadExtensions(names: readonly string[]): Promise<LoadedEx
   return loaded;
 }
 
-async function moduleOf(name: string): Promise<ExtensionModule> {
+async function moduleOf(name: string): Promise<ExtensionModule | DynamicModule> {
   const loaded = (await load(name).catch((error: Error) => {
     throw new Error(`EXTENSIONS names ${name}, which cannot be loaded: ${error.message.split('\n', 1)[0]}`);
   })) as { default?: unknown };
   const fault = moduleFault(loaded.default);
   if (fault !== null)
     throw new Error(`EXTENSIONS names ${name}, which has no Nest module as its default export: ${fault}`);
-  return loaded.default as ExtensionModule;
+  return loaded.default as ExtensionModule | DynamicModule;
 }
 
 /** Nest would silently import a class without metadata, and the extension would have no effect. */
 function moduleFault(exported: unknown): string | null {
   if (exported === undefined) return 'it exports no default. Write `export default class …` after @Module.';
-  if (!isClass(exported)) return 'its default export is not a class.';
+  if (isDynamicModule(exported)) return null;
+  if (!isClass(exported)) return 'its default export is neither a class nor a dynamic module.';
   const { name } = exported;
   if (
     declarationOf(exported) !== null ||
-    'for' in exported ||
+    factoryOf(exported) !== null ||
     MODULE_PARTS.some((part) => Reflect.hasOwnMetadata(part, exported))
   )
     return null;
@@ -102,38 +103,50 @@ async function load(name: string): Promise<unknown> {
  * A module without a declaration is identified by its class: it can have routes, adapters and guards, but no tables.
  * @throws Error with one line if the declaration is invalid.
  */
-export function inOrder(specifier: string, module: ExtensionModule, directory: string | null = null): LoadedExtension {
+export function inOrder(
+  specifier: string,
+  exported: ExtensionModule | DynamicModule,
+  directory: string | null = null,
+): LoadedExtension {
+  const module: ExtensionModule = 'module' in exported ? exported.module : exported;
   const declaration = declarationOf(module);
   const fault = declaration === null ? null : faultOf(declaration);
   if (fault !== null) throw new Error(`EXTENSIONS names ${specifier}, whose @Extension is wrong: ${fault}`);
   const { name = module.name, entities = [], migrations = [] } = declaration ?? {};
   const byRole = new Map<Role, DynamicModule>();
+  const factory = 'module' in exported ? null : factoryOf(module);
   const imported = (role: Role): Type | DynamicModule => {
-    if (module.for === undefined) return module;
-    const dynamic = byRole.get(role) ?? made(specifier, module.for, role, module);
+    if (factory === null) return exported;
+    const dynamic = byRole.get(role) ?? made(specifier, factory, role, module);
     byRole.set(role, dynamic);
     return dynamic;
   };
   return { name, specifier, directory, entities, migrations, imported };
 }
 
+const FACTORIES = ['register', 'forRoot'] as const;
+
+/** Returns the name of the static method that makes the dynamic module, or null for a module without one. */
+function factoryOf(module: ExtensionModule): (typeof FACTORIES)[number] | null {
+  return FACTORIES.find((name) => typeof module[name] === 'function') ?? null;
+}
+
 function made(
   specifier: string,
-  make: NonNullable<ExtensionModule['for']>,
+  factory: (typeof FACTORIES)[number],
   role: Role,
   module: ExtensionModule,
 ): DynamicModule {
   const wrong = (why: string): Error =>
-    new Error(`EXTENSIONS names ${specifier}, whose ${module.name}.for('${role}') ${why}`);
+    new Error(`EXTENSIONS names ${specifier}, whose ${module.name}.${factory}('${role}') ${why}`);
   let given: unknown;
   try {
-    given = make.call(module, role);
+    given = module[factory]?.(role);
   } catch (error) {
     throw wrong(`failed: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isClass((given as Partial<DynamicModule> | null | undefined)?.module))
-    throw wrong(`does not return a dynamic module: \`{ module: ${module.name}, … }\`.`);
-  return given as DynamicModule;
+  if (!isDynamicModule(given)) throw wrong(`does not return a dynamic module: \`{ module: ${module.name}, … }\`.`);
+  return given;
 }
 
 function faultOf(declaration: ExtensionDeclaration): string | null {
@@ -163,6 +176,10 @@ function migrationFault(name: string, migrations: readonly Type[]): string | nul
   if (wrong === undefined) return null;
   const example = `${name.charAt(0).toUpperCase()}${name.slice(1)}Tables1732500000000`;
   return `the migration ${wrong.name} must have a name like ${example}: the extension's name, what it creates, and a timestamp of 13 digits.`;
+}
+
+function isDynamicModule(value: unknown): value is DynamicModule {
+  return typeof value === 'object' && value !== null && isClass((value as Partial<DynamicModule>).module);
 }
 
 function isClass(value: unknown): value is Type {

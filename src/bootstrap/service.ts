@@ -22,6 +22,7 @@ import { AppModule } from '../app.module.js';
 import { dataSource } from './data-source.js';
 import { blamed, watchFactories, watchHooks } from './extension-failure.js';
 import { type LoadedExtension, loadExtensions } from './extensions.js';
+import { refuseGlobalEnhancers } from './global-enhancers.js';
 import { connect, migrateOnce } from './migrate.js';
 import { crampedBy } from './processes/count.js';
 import type { ListeningAddress } from './processes/listening.js';
@@ -58,7 +59,7 @@ export async function startService(
   const clock = new SystemClock();
   await retryUntilAvailable(() => followDatabase(clock, (text) => source.query(text)));
   watchFactories(extensions, complete.role);
-  const module = AppModule.with(
+  const module = AppModule.forRoot(
     complete,
     source,
     clock,
@@ -77,6 +78,7 @@ export async function startService(
   handleQueueErrors(app);
   watchHooks(app, extensions, complete.role);
   try {
+    refuseGlobalEnhancers(app, extensions, complete.role);
     configureApp(app);
     await retryUntilAvailable(() => app.get(Keyring).load());
     await retryUntilAvailable(() => firstStart(app));

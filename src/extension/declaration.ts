@@ -11,8 +11,14 @@ export interface ExtensionDeclaration {
   migrations?: readonly Type<MigrationInterface>[];
 }
 
-/** The module itself, or a class whose `for(role)` returns the module for a process's role. */
-export type ExtensionModule = Type & { for?: (role: Role) => DynamicModule };
+/**
+ * The module itself, or a class whose static `register(role)` or `forRoot(role)` returns the module for a process's
+ * role.
+ */
+export type ExtensionModule = Type & {
+  register?: (role: Role) => DynamicModule;
+  forRoot?: (role: Role) => DynamicModule;
+};
 
 const DECLARATION = Symbol.for('posthorn:extension');
 

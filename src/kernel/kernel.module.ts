@@ -26,7 +26,7 @@ import { Tracing } from './observability/tracing.js';
 @Global()
 @Module({})
 export class KernelModule {
-  static with(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
+  static forRoot(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
     const provided = [
       BackgroundJobs,
       Clock,

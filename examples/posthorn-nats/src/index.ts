@@ -25,7 +25,7 @@ import { StreamPolicy } from './stream-policy.js';
 @Module({})
 export default class NatsModule {
   /** Returns the module for a role. Jobs run in the same processes as deliveries, never in the role `api`. */
-  static for(role: Role): DynamicModule {
+  static register(role: Role): DynamicModule {
     return {
       module: NatsModule,
       imports: [BullModule.registerQueue({ name: COUNTS_QUEUE })],

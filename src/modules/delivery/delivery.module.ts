@@ -76,7 +76,7 @@ export class WorkerModule {}
 
 @Module({})
 export class DeliveryModule {
-  static for(role: Config['role']): DynamicModule {
+  static register(role: Config['role']): DynamicModule {
     return { module: DeliveryModule, imports: [role === 'worker' || role === 'all' ? WorkerModule : HandoverModule] };
   }
 }

@@ -89,6 +89,14 @@ describe('AdapterRegistry', () => {
     expect(type).toBe('validation_failed');
     expect(message).toMatch(/^type: must be one of https, sns/);
   });
+
+  it('names the type of an extension once, also if the specification names it', async () => {
+    const registry = await start([KafkaAdapter]);
+
+    const [, message] = refusalOf(registry, 'fax');
+
+    expect(message).toBe('type: must be one of https, kafka, sns, pubsub, azure, nats, amqp, redis');
+  });
 });
 
 function refusalOf(registry: AdapterRegistry, type: string): unknown[] {

@@ -45,7 +45,8 @@ export class AdapterRegistry implements OnModuleInit {
     if (adapter?.isOffered === true) return adapter;
     const refusal = this.refusal(type);
     if (refusal !== null) throw unservable(refusal, refusal);
-    const expected = `must be one of ${[...this.offered(), ...UNSUPPORTED].join(', ')}`;
+    // An extension may serve a type of the specification that Posthorn itself does not support yet.
+    const expected = `must be one of ${[...new Set([...this.offered(), ...UNSUPPORTED])].join(', ')}`;
     throw unservable(`type: ${expected}`, expected);
   }
 

@@ -57,7 +57,7 @@ const WORKER = [
 /** Replays and cancellation of deliveries. Jobs run in the processes that make deliveries. */
 @Module({})
 export class ReplayModule {
-  static for(role: Config['role']): DynamicModule {
+  static register(role: Config['role']): DynamicModule {
     return {
       module: ReplayModule,
       imports: [

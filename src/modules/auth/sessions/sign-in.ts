@@ -63,20 +63,22 @@ export class SignIn extends Authenticator implements OnModuleInit {
 
   private async identityFrom(other: TokenAuthenticator, token: string): Promise<Identity | null> {
     try {
-      const said: unknown = await withDeadline(IDENTIFY_MS_MAX, () => other.identify(token));
-      if (said === null || isIdentity(said)) return said;
-      throw new Error('It returned no identity: { organization, mode, scope, subject }.');
+      const returned: unknown = await withDeadline(IDENTIFY_MS_MAX, () => other.identify(token));
+      if (returned === null) return null;
+      const fault = identityFault(returned);
+      if (fault === null) return returned as Identity;
+      this.logger.error(`The authenticator ${other.constructor.name} failed: ${fault}`);
     } catch (error) {
       this.logger.error(
         `The authenticator ${other.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`,
       );
-      throw unavailable('The authenticator for this token is not responding. Send the request again.');
     }
+    throw unavailable('The authenticator for this token is not responding. Send the request again.');
   }
 
   private async callerOf({ organization, mode, scope, subject }: Identity): Promise<Caller | null> {
-    const organizationId = parseId('org', organization);
-    if (organizationId === null) return null;
+    // `identityFault` has rejected any other form.
+    const organizationId = parseId('org', organization) as string;
     const environmentId = await this.environments.get(`${mode}:${organizationId}`);
     return environmentId === null
       ? null
@@ -84,14 +86,23 @@ export class SignIn extends Authenticator implements OnModuleInit {
   }
 }
 
-function isIdentity(said: unknown): said is Identity {
-  if (typeof said !== 'object' || said === null) return false;
-  const { organization, mode, scope, subject } = said as Record<string, unknown>;
+const ORGANIZATION_CHARACTERS_MAX = 60;
+
+/** Returns one sentence for the log if the value is not a valid `Identity`, otherwise null. */
+function identityFault(returned: unknown): string | null {
+  if (typeof returned !== 'object') return EXPECTED;
+  const { organization, mode, scope, subject } = returned as Record<string, unknown>;
   const isNamed = typeof subject === 'string' && subject !== '' && subject.length <= SUBJECT_LENGTH_MAX;
-  return (
-    isNamed &&
-    typeof organization === 'string' &&
-    (mode === 'live' || mode === 'test') &&
-    (SCOPES as readonly unknown[]).includes(scope)
-  );
+  if (
+    !isNamed ||
+    typeof organization !== 'string' ||
+    (mode !== 'live' && mode !== 'test') ||
+    !(SCOPES as readonly unknown[]).includes(scope)
+  )
+    return EXPECTED;
+  if (parseId('org', organization) !== null) return null;
+  const quoted = JSON.stringify(organization.slice(0, ORGANIZATION_CHARACTERS_MAX));
+  return `It returned the organization ${quoted}, which is not an id: return \`org_…\`, as \`GET /v1/org\` shows it.`;
 }
+
+const EXPECTED = 'It returned no identity: { organization, mode, scope, subject }.';
