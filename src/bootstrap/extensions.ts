@@ -6,6 +6,7 @@ import { getMetadataArgsStorage } from 'typeorm';
 import type { Role } from '#kernel/config/config.js';
 import { declarationOf, type ExtensionDeclaration, type ExtensionModule } from '../extension/declaration.js';
 import { packageOf, secondCopy } from './framework-copies.js';
+import { shareTransformerMetadata } from './transformer-metadata.js';
 
 export interface LoadedExtension extends Required<ExtensionDeclaration> {
   specifier: string;
@@ -96,6 +97,7 @@ async function load(name: string): Promise<unknown> {
         'or start the Posthorn that is installed next to the extension: `npx posthorn` in its folder.',
     );
   }
+  if (file !== '') shareTransformerMetadata(file);
   return import(url);
 }
 

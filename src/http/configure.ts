@@ -16,6 +16,7 @@ import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { registerFormParser } from './form-parser.js';
 import { tidyForwardedFor } from './forwarded.js';
+import { interceptIdempotencyFirst } from './idempotency.interceptor.js';
 import { buildDocument, buildInputs, finishDocument } from './openapi.js';
 import { checkRequest } from './request-checks.js';
 import { checkRoutes, listRoutes } from './routes.js';
@@ -36,6 +37,7 @@ export function configureApp(app: NestFastifyApplication): void {
 
   const routes = listRoutes(app.get(ModulesContainer));
   checkRoutes(routes);
+  interceptIdempotencyFirst(routes);
   auditRoutes(routes, app.get(AuditInterceptor));
   const { configuredBaseUrl } = app.get(Config);
   const document = once(() => {

@@ -1,10 +1,12 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, type Observable, of } from 'rxjs';
 import { Database } from '#kernel/database/database.js';
 import { JSON_TYPE } from './envelope.js';
 import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
+import { handlerOf, type RouteHandler } from './routes.js';
 
 /** Renewal interval: a third of the lease, so that two renewals in a row may fail. */
 const RENEW_MS = LEASE_MS / 3;
@@ -62,4 +64,30 @@ export class IdempotencyInterceptor implements NestInterceptor {
       this.givenBack.enqueue(reservation);
     }
   }
+}
+
+/**
+ * Places the interceptor before all others of its routes, so that it stores the response that the caller gets. Nest runs
+ * the interceptors of a controller before those of a method, and those of a method in the order of the decorators.
+ *
+ * Call this before routes are created.
+ */
+export function interceptIdempotencyFirst(routes: readonly RouteHandler[]): void {
+  for (const route of routes) {
+    if (route.config.idempotency !== 'create') continue;
+    const { controller } = route;
+    const handler = handlerOf(route);
+    const first = Reflect.hasMetadata(INTERCEPTORS_METADATA, controller) ? controller : handler;
+    setInterceptors(handler, others(handler));
+    setInterceptors(first, [IdempotencyInterceptor, ...others(first)]);
+  }
+}
+
+function others(target: object): unknown[] {
+  const interceptors = (Reflect.getMetadata(INTERCEPTORS_METADATA, target) ?? []) as unknown[];
+  return interceptors.filter((each) => each !== IdempotencyInterceptor);
+}
+
+function setInterceptors(target: object, interceptors: unknown[]): void {
+  Reflect.defineMetadata(INTERCEPTORS_METADATA, interceptors, target);
 }

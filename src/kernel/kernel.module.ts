@@ -11,6 +11,7 @@ import { KeyringStore } from './crypto/keyring.store.js';
 import { Vault } from './crypto/vault.js';
 import { Cursors } from './cursors.js';
 import { ClusterEpochs } from './database/cluster-epochs.js';
+import { DataSourceModule } from './database/data-source.module.js';
 import { Database } from './database/database.js';
 import { DatabaseTime } from './database/database-time.js';
 import { Notifications } from './database/notifications.js';
@@ -48,7 +49,7 @@ export class KernelModule {
     ];
     return {
       module: KernelModule,
-      imports: [DiscoveryModule],
+      imports: [DiscoveryModule, DataSourceModule],
       providers: [
         BackgroundJobs,
         { provide: Config, useValue: config },

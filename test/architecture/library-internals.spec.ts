@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
 import { getMetadataStorage } from 'class-validator';
@@ -12,7 +14,7 @@ const { dependencies } = require('./package.json') as { dependencies: Record<str
 
 /** Private parts of packages that Posthorn uses. Each is used in one file, which the title names. */
 describe('private parts of libraries', () => {
-  it.each(['@nestjs/common', '@nestjs/core', 'class-validator', 'mailauth', 'pg', 'smtp-server', 'typeorm'])(
+  it.each(['@nestjs/common', '@nestjs/core', 'class-transformer', 'class-validator', 'mailauth', 'pg', 'smtp-server', 'typeorm'])(
     '%s: only patch releases are accepted',
     (name) => {
       expect(dependencies[name]).toMatch(/^~\d/);
@@ -35,9 +37,31 @@ describe('private parts of libraries', () => {
     const { driver } = new DataSource({ type: 'postgres', url: 'postgres://localhost/none' });
 
     expect('master' in driver || 'connect' in driver).toBe(true);
-    expect(require('fs').readFileSync(require.resolve('typeorm/driver/postgres/PostgresDriver.js'), 'utf8')).toContain(
+    expect(readFileSync(require.resolve('typeorm/driver/postgres/PostgresDriver.js'), 'utf8')).toContain(
       'this.master = await this.createPool(',
     );
+  });
+
+  it('a query runner of TypeORM uses `connect`, and savepoints inside a transaction (src/kernel/database/joined-data-source.ts)', () => {
+    const runner = new DataSource({ type: 'postgres', url: 'postgres://localhost/none' }).createQueryRunner();
+
+    expect(runner).toMatchObject({ connect: expect.any(Function), isTransactionActive: false, transactionDepth: 0 });
+    const source = readFileSync(require.resolve('typeorm/driver/postgres/PostgresQueryRunner.js'), 'utf8');
+    expect(source).toContain('const databaseConnection = await this.connect();');
+    expect(source).toContain('if (this.transactionDepth === 0) {');
+  });
+
+  it('class-transformer keeps its metadata in maps of one object (src/bootstrap/transformer-metadata.ts)', () => {
+    const { defaultMetadataStorage: storage } = require('class-transformer/cjs/storage.js') as Record<string, object>;
+
+    expect(Object.values(storage as object).length).toBeGreaterThan(3);
+    expect(Object.values(storage as object).every((each) => each instanceof Map)).toBe(true);
+  });
+
+  it('Nest adds a unique id to the tokens of global enhancers (src/bootstrap/global-enhancers.ts)', () => {
+    const scanner = path.join(ROOT, 'node_modules/@nestjs/core/scanner.js');
+
+    expect(readFileSync(scanner, 'utf8')).toContain('const providerToken = `${type} (UUID: ${uuid})`;');
   });
 
   it('pg calls the handlers of a submitted query (src/kernel/database/pipelined-transaction.ts)', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../architecture/source-tree.js';
 
-/** The sample extension as its author has it: in a separate folder, compiled against the package `posthorn`. */
+/** A sample extension as its author has it: in a separate folder, compiled against the package `posthorn`. */
 export interface CompiledSample {
   /** Value for EXTENSIONS. */
   file: string;
@@ -16,17 +16,18 @@ interface Manifest {
 }
 
 export const SAMPLE = 'examples/posthorn-nats';
+export const CONTACTS = 'examples/posthorn-contacts';
 const WAIT_MS = 100;
 const WAIT_MS_MAX = 120_000;
 
 /**
- * Compiles the sample. Only packages in its `package.json` can be imported, and of `posthorn` only its `exports`. The
+ * Compiles a sample. Only packages in its `package.json` can be imported, and of `posthorn` only its `exports`. The
  * first suite of a test run compiles the sample, and the other suites wait.
  */
-export function compileSample(): CompiledSample {
+export function compileSample(sample = SAMPLE): CompiledSample {
   const folder = path.join(
     process.env['POSTHORN_TEST_DIR'] ?? mkdtempSync(path.join(tmpdir(), 'posthorn-sample-')),
-    'sample',
+    path.basename(sample),
   );
   const lock = `${folder}.lock`;
   const deadlineMs = performance.now() + WAIT_MS_MAX;
@@ -38,7 +39,7 @@ export function compileSample(): CompiledSample {
     }
     try {
       // The folder gets its final name only when it is complete.
-      if (!existsSync(folder)) renameSync(compiledIn(`${folder}.making`), folder);
+      if (!existsSync(folder)) renameSync(compiledIn(`${folder}.making`, sample), folder);
     } finally {
       rmSync(lock, { recursive: true, force: true });
     }
@@ -57,9 +58,9 @@ function isTaken(lock: string): boolean {
   }
 }
 
-function compiledIn(folder: string): string {
+function compiledIn(folder: string, sample: string): string {
   rmSync(folder, { recursive: true, force: true });
-  cpSync(path.join(ROOT, SAMPLE), folder, { recursive: true });
+  cpSync(path.join(ROOT, sample), folder, { recursive: true });
   const { dependencies, peerDependencies } = JSON.parse(
     readFileSync(path.join(folder, 'package.json'), 'utf8'),
   ) as Manifest;

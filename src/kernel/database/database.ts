@@ -4,6 +4,7 @@ import pg from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { Config } from '../config/config.js';
 import { connectionOptions } from './connection.js';
+import { joinedDataSource } from './joined-data-source.js';
 import { PlannedPool } from './planned-pool.js';
 
 /** A prepared statement. A name must always have the same text, since connections cache texts by name. */
@@ -130,11 +131,20 @@ export class Database {
     return this.current()?.runner?.manager ?? this.dataSource.manager;
   }
 
+  /** Returns TypeORM's data source for repositories: its queries and transactions join the current unit of work. */
+  joinedDataSource(): DataSource {
+    return joinedDataSource(this.dataSource, (mode) => {
+      const unit = this.current();
+      const joins = unit?.runner != null || unit?.opening != null || (unit?.companion != null && mode === 'master');
+      return joins ? () => this.connectionOf(unit) : null;
+    });
+  }
+
   /** Runs `work` in a transaction. Joins the current transaction if there is one. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     const unit = this.current();
     if (!unit) return this.unitOfWork(() => this.transaction(work));
-    if (!unit.runner) await (unit.opening ??= this.open(unit).finally(() => (unit.opening = null)));
+    await this.begin(unit);
     return work();
   }
 
@@ -261,6 +271,17 @@ export class Database {
       throw new Error('The unit of work ended while its transaction began.');
     }
     unit.runner = runner;
+  }
+
+  /** Begins the unit's transaction if it has not begun, and returns its connection. */
+  private async connectionOf(unit: Unit): Promise<unknown> {
+    if (unit.ended) throw new Error('The unit of work of this query has ended: await the query.');
+    await this.begin(unit);
+    return unit.runner?.connect();
+  }
+
+  private async begin(unit: Unit): Promise<void> {
+    if (!unit.runner) await (unit.opening ??= this.open(unit).finally(() => (unit.opening = null)));
   }
 
   private current(): Unit | undefined {

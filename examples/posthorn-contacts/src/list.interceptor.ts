@@ -1,0 +1,10 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { map, type Observable } from 'rxjs';
+
+/** Wraps a list in an object, as every list of Posthorn's API is. */
+@Injectable()
+export class ListInterceptor implements NestInterceptor<unknown[], { data: unknown[] }> {
+  intercept(_context: ExecutionContext, next: CallHandler<unknown[]>): Observable<{ data: unknown[] }> {
+    return next.handle().pipe(map((data) => ({ data })));
+  }
+}

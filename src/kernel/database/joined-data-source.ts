@@ -1,0 +1,29 @@
+import type { DataSource, QueryRunner, ReplicationMode } from 'typeorm';
+
+/** Returns the connection of the current unit of work, once its transaction has begun. */
+export type UnitConnection = () => Promise<unknown>;
+
+/**
+ * Returns TypeORM's data source for repositories: inside a unit of work, its queries run on the unit's connection.
+ *
+ * `unitConnection` receives the mode of the query runner: TypeORM uses `slave` for reads and `master` for writes. It
+ * returns null if the statement does not belong to a transaction of a unit.
+ *
+ * The runner of a joined query counts as inside a transaction. TypeORM then uses savepoints instead of `COMMIT`, and
+ * `release` does not release the unit's connection, because the runner has not acquired it.
+ */
+export function joinedDataSource(
+  dataSource: DataSource,
+  unitConnection: (mode: ReplicationMode) => UnitConnection | null,
+): DataSource {
+  const joined = Object.create(dataSource) as DataSource;
+  const createQueryRunner = (mode: ReplicationMode = 'master'): QueryRunner => {
+    const runner = dataSource.createQueryRunner.call(joined, mode);
+    const connect = unitConnection(mode);
+    return connect === null
+      ? runner
+      : Object.assign(runner, { connect, isTransactionActive: true, transactionDepth: 1 });
+  };
+  Object.assign(joined, { createQueryRunner });
+  return Object.assign(joined, { manager: joined.createEntityManager() });
+}
