@@ -1,5 +1,5 @@
 import { ForbiddenException, HttpException, NotFoundException } from '@nestjs/common';
-import { ApiError, badRequest, conflict, type ErrorType, invalid, notFound, unavailable } from '#kernel/errors.js';
+import { ApiError, badRequest, conflict, type ErrorType, invalid, noSuch, unavailable } from '#kernel/errors.js';
 import { answerOf, statusOf, toApiError } from './envelope.js';
 
 const ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
@@ -30,7 +30,7 @@ describe('the status of an error', () => {
 
 describe('the answer to an error', () => {
   it('is the envelope, with an empty `details` if there are none', () => {
-    const { status, body } = answerOf(notFound('destination'), ID);
+    const { status, body } = answerOf(noSuch('destination'), ID);
 
     expect(status).toBe(404);
     expect(JSON.parse(body)).toEqual({

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { isUnreachable } from '#kernel/database/retry-until-available.js';
-import { ApiError, badRequest, type ErrorType, notFound, unavailable } from '#kernel/errors.js';
+import { ApiError, badRequest, type ErrorType, noSuch, unavailable } from '#kernel/errors.js';
 import { fromHttpException } from './http-exceptions.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -56,7 +56,7 @@ export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (known) return known(bodyBytesMax);
   const status = clientStatusOf(error);
   if (status !== null)
-    return status === 403 || status === 404 ? notFound('path') : badRequest('The request could not be read.');
+    return status === 403 || status === 404 ? noSuch('path') : badRequest('The request could not be read.');
   if (isUnreachable(error))
     return unavailable('The service cannot reach its database. Nothing was accepted; send the request again.');
   return new ApiError(

@@ -1,4 +1,4 @@
-import { ApiError, badRequest, conflict, invalid, notFound, unavailable } from '#kernel/errors.js';
+import { ApiError, badRequest, conflict, invalid, noSuch, unavailable } from '#kernel/errors.js';
 import { keyInFlight, keyReused, mayHaveSucceeded, parseKey, routeOf } from './idempotency-key.js';
 
 const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';
@@ -40,7 +40,7 @@ describe('the scope of a key', () => {
 
 describe('the errors for which an earlier answer is looked up', () => {
   it.each<[ApiError, boolean]>([
-    [notFound('x'), true],
+    [noSuch('x'), true],
     [conflict('x'), true],
     [invalid([]), true],
     [badRequest('x'), false],

@@ -3,7 +3,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '#kernel/config/config.js';
-import { ApiError, notFound } from '#kernel/errors.js';
+import { ApiError, noSuch } from '#kernel/errors.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { Public } from './access.js';
 import { parseBearer } from './authentication-hook.js';
@@ -44,7 +44,7 @@ export class MetricsController {
       return;
     }
     const isLocal = LOOPBACK.test(request.ip) && !PROXY_HEADERS.some((name) => name in request.headers);
-    if (metricsPort !== null || !isLocal) throw notFound('path');
+    if (metricsPort !== null || !isLocal) throw noSuch('path');
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { ApiError, type Fault, invalid, noSuch } from '#kernel/errors.js';
 import { parseId } from '#kernel/ids.js';
 import type { CallerPortal } from '#kernel/tenant.js';
 import type { EdgeRouteConfig } from './request.js';
@@ -19,7 +19,7 @@ export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequ
       required: 'key',
     });
   const { app } = (params ?? {}) as { app?: string };
-  if (app !== undefined && parseId('app', app) !== portal.applicationId) return notFound('application');
+  if (app !== undefined && parseId('app', app) !== portal.applicationId) return noSuch('application');
   if (portal.permissions.includes(taken.permission)) return undefined;
   return new ApiError('insufficient_scope', `This portal was opened without the permission \`${taken.permission}\`.`, {
     required: taken.permission,

@@ -1,10 +1,15 @@
-import { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavailable } from './errors.js';
+import { ApiError, badRequest, checkFailed, conflict, invalid, noSuch, notFound, unavailable } from './errors.js';
 
 describe('errors', () => {
   it.each([
     ['badRequest', badRequest('No.', { at: 3 }), { type: 'bad_request', message: 'No.', details: { at: 3 } }],
     ['badRequest without details', badRequest('No.'), { type: 'bad_request', message: 'No.', details: {} }],
-    ['notFound', notFound('destination'), { type: 'not_found', message: 'No such destination.', details: {} }],
+    [
+      'notFound',
+      notFound('The month is closed.', { month: 11 }),
+      { type: 'not_found', message: 'The month is closed.', details: { month: 11 } },
+    ],
+    ['noSuch', noSuch('destination'), { type: 'not_found', message: 'No such destination.', details: {} }],
     [
       'conflict',
       conflict('Twice.', { reason: 'x' }),

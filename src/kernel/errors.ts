@@ -44,7 +44,11 @@ export const badRequest = (message: string, details?: Record<string, unknown>): 
   new ApiError('bad_request', message, details);
 
 /** 404: the resource does not exist in the caller's environment. Resources of other tenants are treated as missing. */
-export const notFound = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`);
+export const notFound = (message: string, details?: Record<string, unknown>): ApiError =>
+  new ApiError('not_found', message, details);
+
+/** 404 for the resource with this noun: `endpoint`, `event type`. */
+export const noSuch = (noun: string): ApiError => notFound(`No such ${noun}.`);
 
 /** 405, with the accepted methods in `Allow`. The endpoint's owner configures them (RFC 9110, section 15.5.6). */
 export const methodNotAllowed = (message: string, allowed: readonly string[]): ApiError =>

@@ -7,7 +7,7 @@ import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { JSON_TYPE } from '#http/envelope.js';
 import { ANY_ORIGIN } from '#http/oauth-answers.js';
 import { Config } from '#kernel/config/config.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { CLIENT_GRANTS, GRANTED_SCOPE } from './client-metadata.js';
 import { AuthorizationServerItem, ProtectedResourceItem } from './oauth.dto.js';
 
@@ -150,7 +150,7 @@ export class OAuthMetadataController implements OnModuleInit {
    * Sends 404 for any path other than the path of BASE_URL, because another service on the host has its own metadata.
    */
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    await this.filter.answer(notFound('path'), request, reply);
+    await this.filter.answer(noSuch('path'), request, reply);
     return reply;
   }
 

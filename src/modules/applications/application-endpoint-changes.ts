@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
-import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, noSuch } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type DeliverySettings, type ShownSecret } from '#modules/destinations/contract.js';
@@ -90,7 +90,7 @@ export class ApplicationEndpointChanges {
   ): Promise<ApplicationEndpointEntity> {
     const application = await this.store.holdApplication(environmentId, applicationId, 'together');
     const row = application && (await this.store.findForUpdate(environmentId, id));
-    if (row === null) throw notFound('endpoint');
+    if (row === null) throw noSuch('endpoint');
     return row;
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
-import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, noSuch } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type DeliverySettings, type ShownSecret } from '#modules/destinations/contract.js';
@@ -129,8 +129,7 @@ export class ApplicationEndpointRegistration {
 
   /** Locks the application until the transaction ends, so that two calls cannot both take the last free slot. */
   private async makeRoom(environmentId: number, applicationId: Id, placesMax: number): Promise<void> {
-    if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null)
-      throw notFound('application');
+    if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null) throw noSuch('application');
     if ((await this.store.count(environmentId, applicationId)) < placesMax) return;
     throw conflict(`An application has at most ${placesMax} endpoints. Delete one first.`, { limit: placesMax });
   }

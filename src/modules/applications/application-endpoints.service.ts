@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { subscription } from '#engine/subscription.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type OwnedDestination } from '#modules/destinations/contract.js';
@@ -96,14 +96,14 @@ export class ApplicationEndpointsService {
   /** Throws 404 if the endpoint does not exist. */
   async find(environmentId: number, id: Id): Promise<ApplicationEndpointView> {
     const row = await this.store.find(environmentId, id);
-    if (row === null) throw notFound('endpoint');
+    if (row === null) throw noSuch('endpoint');
     return this.view(row);
   }
 
   /** Throws 404 if the endpoint and the destination that it owns were deleted in the meantime. */
   async view(row: ApplicationEndpointEntity): Promise<ApplicationEndpointView> {
     const [view] = await this.views(row.environmentId, [row]);
-    if (view === undefined) throw notFound('endpoint');
+    if (view === undefined) throw noSuch('endpoint');
     return view;
   }
 

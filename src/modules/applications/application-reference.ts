@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { invalid, notFound } from '#kernel/errors.js';
+import { invalid, noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 
@@ -20,7 +20,7 @@ export class ApplicationReference {
   parse(text: string): { id: Id; uid: null } | { id: null; uid: string } {
     if (text.startsWith('app_')) {
       const id = parseId('app', text);
-      if (id === null) throw notFound('application');
+      if (id === null) throw noSuch('application');
       return { id, uid: null };
     }
     const fault = uidFault(text, 'app');
@@ -33,7 +33,7 @@ export class ApplicationReference {
     const id = text.startsWith('app_') ? parseId('app', text) : null;
     if (id !== null && (await this.store.exists(environmentId, id))) return id;
     const known = id === null && uidFault(text, 'app') === null ? await this.store.byUid(environmentId, text) : null;
-    if (known === null) throw notFound('application');
+    if (known === null) throw noSuch('application');
     return known;
   }
 }

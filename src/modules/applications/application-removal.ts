@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { OwnedDestinations } from '#modules/destinations/owned-destinations.js';
@@ -26,7 +26,7 @@ export class ApplicationRemoval {
    */
   async remove({ environmentId }: Tenant, application: string): Promise<void> {
     const id = await this.reference.resolve(environmentId, application);
-    if (!(await this.removeHeld(environmentId, id))) throw notFound('application');
+    if (!(await this.removeHeld(environmentId, id))) throw noSuch('application');
   }
 
   /** Removes an application, its endpoints and their own destinations. Waiting deliveries fail. Idempotent. */

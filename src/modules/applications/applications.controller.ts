@@ -5,7 +5,7 @@ import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/acc
 import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { parseId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
@@ -174,7 +174,7 @@ export class ApplicationsController {
     const { id } = await this.applications.find(tenant, application);
     const messageId = parseId('msg', message);
     const found = messageId && (await this.messages.find(tenant, messageId));
-    if (!found || found.applicationId !== id) throw notFound('message');
+    if (!found || found.applicationId !== id) throw noSuch('message');
     return presentMessageDetail(found, caller);
   }
 

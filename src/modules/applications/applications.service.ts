@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database } from '#kernel/database/database.js';
-import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, noSuch } from '#kernel/errors.js';
 import { Ids, idTimeMs } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { ApplicationReference, uidFault } from './application-reference.js';
@@ -44,7 +44,7 @@ export class ApplicationsService {
   /** Throws 404. Here and in the other methods, `application` is an `app_` id or a uid. */
   async find({ environmentId }: Tenant, application: string): Promise<ApplicationEntity> {
     const row = await this.store.find(environmentId, await this.reference.resolve(environmentId, application));
-    if (row === null) throw notFound('application');
+    if (row === null) throw noSuch('application');
     return row;
   }
 
@@ -80,7 +80,7 @@ export class ApplicationsService {
     const id = await this.reference.resolve(environmentId, application);
     return this.database.transaction(async () => {
       const row = await this.store.hold(environmentId, id, 'alone');
-      if (row === null) throw notFound('application');
+      if (row === null) throw noSuch('application');
       const changes = {
         ...(uid !== undefined && { uid }),
         ...(name !== undefined && { name }),

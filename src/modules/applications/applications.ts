@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { type DestinationUser } from '#modules/destinations/destination-users.contract.js';
@@ -50,7 +50,7 @@ export class Applications {
     // If the application was deleted a moment ago, it is created again with the same uid.
     const known = id ?? (await this.live.idOrNew(environmentId, uid, () => this.ids.next()));
     const found = await this.live.get(environmentId, known);
-    if (found === null) throw notFound('application');
+    if (found === null) throw noSuch('application');
     const judge = async (filters: readonly Condition[], on: RequestView): Promise<(boolean | null)[]> => {
       const { organizationId } = await this.environments.get(environmentId);
       return this.rules.filters({ organization: organizationId, endpoint: found.id }, filters, on);
@@ -62,7 +62,7 @@ export class Applications {
   async endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint> {
     const applicationId = await this.reference.resolve(environmentId, application);
     const found = await this.store.endpointOf(environmentId, applicationId, parseId('ep', endpoint), endpoint);
-    if (found === null) throw notFound('endpoint');
+    if (found === null) throw noSuch('endpoint');
     return found;
   }
 

@@ -6,7 +6,7 @@ import { type Subscription, subscription } from '#engine/subscription.js';
 import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { MessageTraits } from './contract.js';
 import { LiveApplicationsStore, type SubscribedRow } from './live-applications.store.js';
@@ -131,7 +131,7 @@ export class LiveApplications {
       await this.store.create(environmentId, newId(), uid);
       this.byUid.drop(`${environmentId}:${uid}`);
     }
-    throw notFound('application');
+    throw noSuch('application');
   }
 
   private async load(key: string): Promise<LiveApplication | null> {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredCoding } from '#http/content-coding.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Config } from '#kernel/config/config.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { ConsoleFiles } from './console-files.js';
 import { isTrustworthy, originFor, policyOf } from './page-place.js';
 
@@ -83,7 +83,7 @@ export class ConsolePages implements OnModuleInit {
   }
 
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    await this.filter.answer(notFound('path'), request, reply);
+    await this.filter.answer(noSuch('path'), request, reply);
     return reply;
   }
 }

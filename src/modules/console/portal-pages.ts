@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Config } from '#kernel/config/config.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { PortalFrames } from '#modules/portal/contract.js';
 import { ConsoleFiles } from './console-files.js';
 import { originFor, policyOf } from './page-place.js';
@@ -80,7 +80,7 @@ export class PortalPages implements OnModuleInit {
   }
 
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    await this.filter.answer(notFound('path'), request, reply);
+    await this.filter.answer(noSuch('path'), request, reply);
     return reply;
   }
 }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { CLOSED } from '#engine/circuit.js';
 import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import { Database } from '#kernel/database/database.js';
-import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { shownTarget } from '#modules/destinations/contract.js';
@@ -62,7 +62,7 @@ export class Changes {
     whose: Whose = 'listed',
   ): Promise<DestinationEntity> {
     const found = await this.store.find(tenant.environmentId, id, whose);
-    if (found === null) throw notFound('destination');
+    if (found === null) throw noSuch('destination');
     const settings = changed(settingsOf(found), changes.settings);
     const faults = [
       ...settingsFaults(settings),
@@ -83,7 +83,7 @@ export class Changes {
    */
   async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
-      if ((await this.store.findForUpdate(environmentId, id, whose)) === null) throw notFound('destination');
+      if ((await this.store.findForUpdate(environmentId, id, whose)) === null) throw noSuch('destination');
       if (whose === 'listed') await this.refuseWhileUsed(environmentId, id);
       await this.store.remove(environmentId, id);
       await this.headerSecrets.release(environmentId, id);
@@ -135,7 +135,7 @@ export class Changes {
   ): Promise<DestinationEntity> {
     const { settings: given, credentials, status, reason } = changes;
     const row = await this.store.findForUpdate(tenant.environmentId, id, whose);
-    if (row === null) throw notFound('destination');
+    if (row === null) throw noSuch('destination');
     if (probed && probed.version !== row.version) {
       throw conflict('Another call changed the destination while this one was probing it. Read it and try again.');
     }

@@ -4,7 +4,7 @@ import { formatPublicKey, formatSecret, parseSecret, privateKeyOf, SEED_BYTES } 
 import { Clock } from '#kernel/clock.js';
 import { sealedIn, Vault } from '#kernel/crypto/vault.js';
 import { Database } from '#kernel/database/database.js';
-import { type Fault, invalid, notFound } from '#kernel/errors.js';
+import { type Fault, invalid, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { ShownSecret, Target } from '#modules/destinations/contract.js';
@@ -94,7 +94,7 @@ export class DestinationSecrets {
   /** Returns the secret. Throws 404. */
   async show(tenant: Tenant, id: Id, whose: Whose = 'listed'): Promise<ShownSecret> {
     const row = await this.store.find(tenant.environmentId, id, whose);
-    if (row === null) throw notFound('destination');
+    if (row === null) throw noSuch('destination');
     return this.shown(row);
   }
 
@@ -102,7 +102,7 @@ export class DestinationSecrets {
   rotate(tenant: Tenant, id: Id, graceMs: number, whose: Whose = 'listed'): Promise<ShownSecret> {
     return this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id, whose);
-      if (row === null) throw notFound('destination');
+      if (row === null) throw noSuch('destination');
       const columns: Partial<SecretColumns> = {
         secret: this.seal(row, 'secret', randomBytes(KEY_BYTES)),
         privateKey: row.privateKey && this.newSeed(row),

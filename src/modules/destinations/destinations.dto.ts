@@ -4,7 +4,7 @@ import { ListCount, listCount } from '#http/list-count.dto.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
 import { DeliverySettingsItem } from './contract.dto.js';
@@ -187,7 +187,7 @@ export class DestinationDetail extends IntersectionType(DestinationItem, Deliver
 /** Parses the destination id in a path. Throws 404 if the text cannot be a destination id. */
 export function destinationId(text: string): Id {
   const id = parseId('dst', text);
-  if (id === null) throw notFound('destination');
+  if (id === null) throw noSuch('destination');
   return id;
 }
 

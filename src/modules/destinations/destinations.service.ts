@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Circuit } from '#engine/circuit.js';
 import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { badRequest, notFound } from '#kernel/errors.js';
+import { badRequest, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { ShownDeliverySettings } from '#modules/destinations/contract.js';
@@ -66,7 +66,7 @@ export class DestinationsService {
   /** Throws 404 if there is no such destination. */
   async find(tenant: Tenant, id: Id): Promise<DestinationView> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
-    if (row === null) throw notFound('destination');
+    if (row === null) throw noSuch('destination');
     return this.view(row);
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { Validation } from './destinations.entities.js';
@@ -20,7 +20,7 @@ export class Validator {
   /** Throws 404 if the destination does not exist. */
   async validate(tenant: Tenant, id: Id): Promise<ValidationReport> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
-    if (row === null) throw notFound('destination');
+    if (row === null) throw noSuch('destination');
     const report = await this.reachability.report(row);
     const validation = verdict(report, row.validation);
     if (validation !== row.validation) await this.store.update(tenant.environmentId, id, { validation });

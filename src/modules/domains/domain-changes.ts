@@ -4,7 +4,7 @@ import { recordsOf } from '#engine/mail/dns-records.js';
 import { afterConversion } from '#engine/mail/domain-state.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database/database.js';
-import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { conflict, invalid, noSuch } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -39,13 +39,13 @@ export class DomainChanges {
   /** Throws 404, 422 for a webhook domain, and 409 if another server gets the mail or an alias uses the domain. */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
-    if (found === null) throw notFound('domain');
+    if (found === null) throw noSuch('domain');
     // Runs before the transaction, which must not wait for name servers.
     if (found.kind === 'email-send' && kind === 'email') await this.gate.pass(found, isMxAcknowledged);
     const platform = await this.zone.names();
     const row = await this.database.transaction(async () => {
       const before = await this.store.findForUpdate(environmentId, id);
-      if (before === null) throw notFound('domain');
+      if (before === null) throw noSuch('domain');
       if (before.kind === 'webhook') {
         throw invalid([
           {
@@ -83,7 +83,7 @@ export class DomainChanges {
   async remove({ environmentId }: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(environmentId, id);
-      if (row === null) throw notFound('domain');
+      if (row === null) throw noSuch('domain');
       await this.refuseUsed(row, 'This domain is in use. Delete or move its users first, see details.used_by.');
       await this.store.remove(row);
     });

@@ -224,7 +224,7 @@ export class DomainPage {
 /** Returns the domain id in a path segment. Throws 404 if the segment cannot be a domain id. */
 export function domainId(text: string): Id {
   const id = parseId('dom', text);
-  if (id === null) throw notFound('domain');
+  if (id === null) throw noSuch('domain');
   return id;
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DomainChecks } from './domain-checks.js';
@@ -36,7 +36,7 @@ export class DomainsService {
   /** Throws 404 if the domain does not exist. */
   async find({ environmentId }: Tenant, id: Id): Promise<DomainView> {
     const row = await this.store.find(environmentId, id);
-    if (row === null) throw notFound('domain');
+    if (row === null) throw noSuch('domain');
     return this.view(row);
   }
 

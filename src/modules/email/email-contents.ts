@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError, notFound } from '#kernel/errors.js';
+import { ApiError, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SignedViews } from '#modules/inbox/messages/signed-views.js';
@@ -34,7 +34,7 @@ export class EmailContents {
       index < 0
         ? null
         : await this.reading.attachment(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id), index);
-    if (found === null) throw notFound('attachment');
+    if (found === null) throw noSuch('attachment');
     return found;
   }
 

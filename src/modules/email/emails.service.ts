@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
-import { badRequest, conflict, notFound } from '#kernel/errors.js';
+import { badRequest, conflict, noSuch } from '#kernel/errors.js';
 import { type Id, idTimeMs, lowestIdAt, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type AttemptRow } from '#modules/events/attempts.contract.js';
@@ -67,7 +67,7 @@ export class EmailsService {
       // A scheduled email may have moved to the other table between the two queries.
       email = await this.store.find(environmentId, id);
     }
-    if (email === null) throw notFound('email');
+    if (email === null) throw noSuch('email');
     const attempts = await this.attempts.ofEvent(tenant, email);
     return { email, attempts: attempts.filter(({ error }) => error !== 'refused') };
   }
@@ -76,7 +76,7 @@ export class EmailsService {
   async bytes(tenant: Tenant, text: string): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const email = await this.store.find(tenant.environmentId, emailId(text));
     const chunks = email && (await this.raw.read(tenant.environmentId, email.id));
-    if (!email || !chunks) throw notFound('email');
+    if (!email || !chunks) throw noSuch('email');
     return { chunks, sizeBytes: email.sizeBytes };
   }
 
@@ -84,7 +84,7 @@ export class EmailsService {
   async cancel({ environmentId }: Tenant, text: string): Promise<Id> {
     const id = emailId(text);
     if (await this.scheduled.remove(environmentId, id)) return id;
-    if ((await this.store.find(environmentId, id)) === null) throw notFound('email');
+    if ((await this.store.find(environmentId, id)) === null) throw noSuch('email');
     throw conflict(
       'The email was sent or is being sent: only a scheduled email can be cancelled. POST /v1/events/{id}/cancel ends the deliveries that are still waiting.',
     );
@@ -138,7 +138,7 @@ function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Om
 /** Throws 404 for anything but the `evt_` id of an email. */
 export function emailId(text: string): Id {
   const id = parseId('evt', text);
-  if (id === null) throw notFound('email');
+  if (id === null) throw noSuch('email');
   return id;
 }
 

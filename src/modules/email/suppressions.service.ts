@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database } from '#kernel/database/database.js';
-import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { conflict, invalid, noSuch } from '#kernel/errors.js';
 import { type Id, Ids, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type SuppressionOrigin, type SuppressionRow, SuppressionsStore } from './suppressions.store.js';
@@ -62,13 +62,13 @@ export class SuppressionsService {
   async find({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
     const id: Id | null = parseId('sup', text);
     const row = await this.store.find(environmentId, id === null ? { key: suppressionKey(text) } : { id });
-    if (row === null) throw notFound('suppression');
+    if (row === null) throw noSuch('suppression');
     return row;
   }
 
   /** Removes a suppression, so that the address receives emails again. Throws 404. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { id } = await this.find(tenant, text);
-    if (!(await this.store.remove(tenant.environmentId, id))) throw notFound('suppression');
+    if (!(await this.store.remove(tenant.environmentId, id))) throw noSuch('suppression');
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
-import { invalid, notFound } from '#kernel/errors.js';
+import { invalid, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type EndpointDraft, EndpointRecords, type StoredEndpoint } from './endpoint-records.js';
@@ -35,7 +35,7 @@ export class EndpointChanges {
   /** Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. An error changes nothing. */
   async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
     const found = await this.records.find(tenant.environmentId, id);
-    if (found === null) throw notFound('endpoint');
+    if (found === null) throw noSuch('endpoint');
     const chosen = await this.domains.choose(tenant, { url: asked.url });
     const { drafts } = next(found, asked, chosen);
     await this.checks.pass(tenant.environmentId, { settings: asked.settings, drafts });
@@ -45,7 +45,7 @@ export class EndpointChanges {
   /** Frees the URL at once. The events stay until their retention ends. Throws 404, also on a repeated call. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
-      if (!(await this.records.remove(tenant.environmentId, id))) throw notFound('endpoint');
+      if (!(await this.records.remove(tenant.environmentId, id))) throw noSuch('endpoint');
     });
   }
 
@@ -57,7 +57,7 @@ export class EndpointChanges {
     chosen: ChosenDomain,
   ): Promise<RoutedEndpoint> {
     const before = await this.records.findForUpdate(environmentId, id);
-    if (before === null) throw notFound('endpoint');
+    if (before === null) throw noSuch('endpoint');
     const { drafts, ...rest } = next(before, asked, chosen);
     const after: EndpointDraft = {
       ...rest,

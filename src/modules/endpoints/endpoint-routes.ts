@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
-import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { conflict, invalid, noSuch } from '#kernel/errors.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { RouteEntity } from './endpoints.entities.js';
@@ -30,7 +30,7 @@ export class EndpointRoutes {
   /** Returns routes in the order of evaluation. Throws 404 if the endpoint does not exist. */
   async list(tenant: Tenant, endpointId: Id): Promise<RouteEntity[]> {
     const { environmentId } = tenant;
-    if ((await this.store.find(environmentId, endpointId)) === null) throw notFound('endpoint');
+    if ((await this.store.find(environmentId, endpointId)) === null) throw noSuch('endpoint');
     return this.store.routes(environmentId, [endpointId]);
   }
 
@@ -99,7 +99,7 @@ export class EndpointRoutes {
     const { environmentId } = tenant;
     return this.database.transaction(async () => {
       const endpoint = await this.store.findForUpdate(environmentId, endpointId);
-      if (endpoint === null) throw notFound('endpoint');
+      if (endpoint === null) throw noSuch('endpoint');
       const before = await this.store.routes(environmentId, [endpointId]);
       const after = change(before).map((route, position) => ({ ...route, position }));
       if (new Set(after.map(({ destinationId }) => destinationId)).size < after.length)
@@ -114,6 +114,6 @@ export class EndpointRoutes {
 
 function routeIn(routes: readonly RouteEntity[], id: Id): RouteEntity {
   const route = routes.find((each) => each.id === id);
-  if (route === undefined) throw notFound('route');
+  if (route === undefined) throw noSuch('route');
   return route;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { secretFault } from '#engine/inbound/secret-fault.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database/database.js';
-import { invalid, notFound } from '#kernel/errors.js';
+import { invalid, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type ProviderSecret, schemeOf } from './contract.js';
@@ -26,7 +26,7 @@ export class EndpointSecrets {
   async put(tenant: Tenant, id: Id, secret: string, graceMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
-      if (row === null) throw notFound('endpoint');
+      if (row === null) throw noSuch('endpoint');
       const fault = secretFault(schemeOf(row), secret);
       if (fault !== null) throw invalid([{ path: 'secret', message: fault }]);
       const secrets = withNewSecret(this.vault.openSecrets(row), secret, this.clock.nowMs(), graceMs);

@@ -21,7 +21,7 @@ import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { EndpointChangesAsked } from './endpoint-changes.js';
 import {
@@ -443,7 +443,7 @@ export class EndpointDetail extends EndpointItem {
 /** Parses the endpoint id in a path. Throws 404 if the text cannot be an endpoint id. */
 export function endpointId(text: string): Id {
   const id = parseId('ep', text);
-  if (id === null) throw notFound('endpoint');
+  if (id === null) throw noSuch('endpoint');
   return id;
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { badRequest, notFound } from '#kernel/errors.js';
+import { badRequest, noSuch } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type DestinationUser } from '#modules/destinations/destination-users.contract.js';
@@ -107,7 +107,7 @@ export class EndpointsService {
   /** Throws 404 if the endpoint does not exist. */
   async find(tenant: Tenant, id: Id): Promise<EndpointView> {
     const row = await this.store.find(tenant.environmentId, id);
-    if (row === null) throw notFound('endpoint');
+    if (row === null) throw noSuch('endpoint');
     return this.view({ row, routes: await this.store.routes(tenant.environmentId, [id]) });
   }
 

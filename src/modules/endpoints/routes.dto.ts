@@ -111,7 +111,7 @@ export class RoutePage {
 /** Parses the route id in a path. Throws 404 if the text cannot be a route id. */
 export function routeId(text: string): Id {
   const id = parseId('rte', text);
-  if (id === null) throw notFound('route');
+  if (id === null) throw noSuch('route');
   return id;
 }
 

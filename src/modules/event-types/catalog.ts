@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { catalogPage, type CatalogView } from './catalog-page.js';
 import { EventTypesStore } from './event-types.store.js';
@@ -29,7 +29,7 @@ export class Catalog {
 
   /** Throws the same 404 for an unknown organization and for a catalogue that is not public. */
   async page(slug: string, mode: CatalogView['mode']): Promise<string> {
-    if (!SLUG.test(slug)) throw notFound('catalogue');
+    if (!SLUG.test(slug)) throw noSuch('catalogue');
     return this.pages.get(`${mode}:${slug}`);
   }
 
@@ -37,7 +37,7 @@ export class Catalog {
     const colon = key.indexOf(':');
     const mode = key.slice(0, colon) as CatalogView['mode'];
     const owner = await this.environments.catalogOwner(key.slice(colon + 1), mode);
-    if (owner === null) throw notFound('catalogue');
+    if (owner === null) throw noSuch('catalogue');
     const types = await this.store.catalog(owner.environmentId, DETAILS_BYTES_MAX);
     return catalogPage({ organization: owner.organizationName, mode, types });
   }

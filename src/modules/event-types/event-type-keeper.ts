@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database/database.js';
-import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, noSuch } from '#kernel/errors.js';
 import { Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Environments } from '#modules/auth/environments/environments.js';
@@ -46,7 +46,7 @@ export class EventTypeKeeper {
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
       const before = await this.store.find(environmentId, name);
-      if (before === null) throw notFound('event type');
+      if (before === null) throw noSuch('event type');
       const draft = { ...before, ...given(changes) };
       refuse(await this.faults(environmentId, draft, before));
       if (isSame(draft, before)) return before;
@@ -66,7 +66,7 @@ export class EventTypeKeeper {
 
   /** Throws 404 if the event type does not exist, for example because it was already removed. */
   async remove({ environmentId }: Tenant, name: string): Promise<void> {
-    if (!(await this.store.remove(environmentId, name))) throw notFound('event type');
+    if (!(await this.store.remove(environmentId, name))) throw noSuch('event type');
   }
 
   /** Saves rows. The caller has locked the environment. Throws 409 if the enforced schemas together are too large. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors, type Page } from '#kernel/cursors.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore, type ListedType, type TypeVersion } from './event-types.store.js';
@@ -36,7 +36,7 @@ export class EventTypesService {
   /** Throws 404 if the event type does not exist. */
   async find({ environmentId }: Tenant, name: string): Promise<EventTypeEntity> {
     const row = await this.store.find(environmentId, name);
-    if (row === null) throw notFound('event type');
+    if (row === null) throw noSuch('event type');
     return row;
   }
 

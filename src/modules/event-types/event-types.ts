@@ -3,7 +3,7 @@ import { compilesAtOnce, compileSchema, TOO_MUCH } from '#engine/json-schema/jso
 import { Clock } from '#kernel/clock.js';
 import { Cache, STALENESS_MAX_MS } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { type Fault, invalid, notFound } from '#kernel/errors.js';
+import { type Fault, invalid, noSuch } from '#kernel/errors.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { CompiledSchemas, type KnownSchema } from './compiled-schemas.js';
@@ -58,7 +58,7 @@ export class EventTypes {
 
   /** Throws 404 if the catalogue does not have the type. */
   async require(environmentId: number, eventType: string): Promise<void> {
-    if ((await this.store.find(environmentId, eventType)) === null) throw notFound('event type');
+    if ((await this.store.find(environmentId, eventType)) === null) throw noSuch('event type');
   }
 
   private async checkLater(environmentId: number, eventType: string, payload: unknown): Promise<void> {

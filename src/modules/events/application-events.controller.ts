@@ -2,7 +2,7 @@ import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { parseId, showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { EventSources } from './event-sources.js';
@@ -69,9 +69,9 @@ export class ApplicationEventsController {
     @Param('event') event: string,
   ): Promise<string> {
     const application = await this.sources.existingApplication(caller.tenant.environmentId, name);
-    if (parseId('evt', event) === null) throw notFound('event');
+    if (parseId('evt', event) === null) throw noSuch('event');
     const found = await this.events.find(caller.tenant, event);
-    if (found.event.applicationId !== application) throw notFound('event');
+    if (found.event.applicationId !== application) throw noSuch('event');
     return presentEventDetail(found, caller);
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import {
   type EventAim,
@@ -14,7 +14,7 @@ export class EventSources {
   private readonly finders: FindAim[] = [];
   private findApplication: FindApplication = async () => null;
   private requireApplication: RequireApplication = async () => {
-    throw notFound('application');
+    throw noSuch('application');
   };
 
   /** Resolves an `ep_` id or a path. The id of a deleted endpoint is also resolved. */

@@ -12,7 +12,7 @@ import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { ExchangeList, presentExchanges } from './attempts/exchanges.dto.js';
 import { Exchanges } from './attempts/exchanges.js';
@@ -173,7 +173,7 @@ export class EventsController {
   @ApiOkResponse({ type: Cancelled, description: 'The number of cancelled deliveries.' })
   async cancelEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<Cancelled> {
     const cancelled = await this.erasing.cancel(tenant.environmentId, eventId(id));
-    if (cancelled === null) throw notFound('event');
+    if (cancelled === null) throw noSuch('event');
     return { cancelled };
   }
 
@@ -190,6 +190,6 @@ export class EventsController {
   @ApiNoContentResponse({ description: 'The payload was erased now or earlier.' })
   @TryAfter('Replay')
   async erasePayload(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
-    if (!(await this.erasing.erase(tenant.environmentId, eventId(id)))) throw notFound('event');
+    if (!(await this.erasing.erase(tenant.environmentId, eventId(id)))) throw noSuch('event');
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { ApiError, badRequest, notFound } from '#kernel/errors.js';
+import { ApiError, badRequest, noSuch } from '#kernel/errors.js';
 import { type Id, idAfter, idTimeMs, lowestIdAt, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { CircuitsStore } from '#modules/destinations/circuits.store.js';
@@ -143,7 +143,7 @@ export class EventsService {
 
   private async absence(tenant: Tenant, id: Id): Promise<ApiError> {
     const message = await this.messages.find(tenant, id);
-    if (message === null) return notFound('event');
+    if (message === null) return noSuch('event');
     const [messageId, application] = [showId('msg', id), showId('app', message.applicationId)];
     const [events, sent] = [`/v1/events?message_id=${messageId}`, `/v1/app/${application}/messages/${messageId}`];
     const text = `This message went to ${message.fanout} endpoints of an application, and each of them has an event of its own: list them with GET ${events}.`;
@@ -254,7 +254,7 @@ function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
 /** Accepts an `evt_` or `msg_` id. Throws 404 for anything else. */
 export function eventId(text: string): Id {
   const id = parseId('evt', text) ?? parseId('msg', text);
-  if (id === null) throw notFound('event');
+  if (id === null) throw noSuch('event');
   return id;
 }
 

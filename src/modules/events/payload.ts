@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError, notFound } from '#kernel/errors.js';
+import { ApiError, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type PayloadRow, PayloadStore } from './payload.store.js';
@@ -21,7 +21,7 @@ export class Payloads {
   /** Returns the payload of an event, or of the message of a fan-out. Throws 404 if it does not exist or was erased. */
   async find({ environmentId }: Tenant, id: Id): Promise<Payload> {
     const row = await this.store.find(environmentId, id);
-    if (row === null) throw notFound('event');
+    if (row === null) throw noSuch('event');
     if (row.erasedAt !== null) {
       throw new ApiError('not_found', 'The payload was erased.', {
         reason: 'erased',

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type ReportRow, ReportsStore, type ReportState } from './reports.store.js';
@@ -33,20 +33,20 @@ export class ReportsService {
   /** Throws 404 if the report does not exist. */
   async find({ environmentId }: Tenant, text: string): Promise<ReportRow> {
     const row = await this.store.find(environmentId, reportId(text));
-    if (row === null) throw notFound('report');
+    if (row === null) throw noSuch('report');
     return row;
   }
 
   /** Returns the original bytes. Throws 404 if the report does not exist. */
   async raw({ environmentId }: Tenant, text: string): Promise<{ raw: Buffer; type: string }> {
     const found = await this.store.rawOf(environmentId, reportId(text));
-    if (found === null) throw notFound('report');
+    if (found === null) throw noSuch('report');
     return { raw: found.raw, type: found.source === 'ses' ? 'application/json' : 'message/rfc822' };
   }
 }
 
 function reportId(text: string): Id {
   const id = parseId('rep', text);
-  if (id === null) throw notFound('report');
+  if (id === null) throw noSuch('report');
   return id;
 }

@@ -7,7 +7,7 @@ import { snsConfirmUrl } from '#engine/inbound/sns.js';
 import { publishedAt, verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
-import { ApiError, badRequest, notFound, unavailable } from '#kernel/errors.js';
+import { ApiError, badRequest, noSuch, unavailable } from '#kernel/errors.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { Certificates } from '#modules/receiving/certificates.js';
 import { StoredReports } from './stored-reports.js';
@@ -38,7 +38,7 @@ export class SesNotifications {
   /** Throws 404 if no topic is configured, 401 for a bad signature or topic, and 503 if verifying or storing fails. */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;
-    if (sesTopics.length === 0) throw notFound('page');
+    if (sesTopics.length === 0) throw noSuch('page');
     const request: Omit<ReceivedRequest, 'ip'> = { method: 'POST', path: '', query: '', url: '', headers: [], body };
     const certificateUrl = publishedAt(SNS, request, sesTopics);
     if (certificateUrl === null) throw unsigned();

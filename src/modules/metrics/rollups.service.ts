@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/applications.js';
@@ -50,7 +50,7 @@ export class RollupsService {
       return endpointId;
     const destinationId = parseId('dst', key);
     if (destinationId !== null && (await this.isShown(environmentId, destinationId))) return destinationId;
-    throw notFound('endpoint, destination or application');
+    throw noSuch('endpoint, destination or application');
   }
 
   /** True for a listed destination, and for an internal destination that owns itself. Events refer to both kinds. */

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Scope, TakesPortalToken } from '#http/access.js';
 import { parseBearer } from '#http/authentication-hook.js';
 import { TryNeeds } from '#http/openapi-sections.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { OwnPortalItem, presentOwnPortal } from './portal.dto.js';
 import { PortalSessions } from './portal-sessions.js';
 
@@ -30,7 +30,7 @@ export class OwnPortalController {
   @TryNeeds('a portal token as `portalToken` under *Authorize*')
   async getOwnPortal(@Req() { headers, ip }: FastifyRequest): Promise<OwnPortalItem> {
     const facts = await this.sessions.read(parseBearer(headers.authorization) ?? '', ip);
-    if (facts === null) throw notFound('portal session');
+    if (facts === null) throw noSuch('portal session');
     return presentOwnPortal(facts);
   }
 }

@@ -4,7 +4,7 @@ import { Config } from '#kernel/config/config.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { invalid, notFound } from '#kernel/errors.js';
+import { invalid, noSuch } from '#kernel/errors.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
 import { type Caller, PORTAL_PERMISSIONS, type PortalPermission, type Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/applications.js';
@@ -75,18 +75,18 @@ export class PortalLinks {
     const id = parseId('pls', session);
     const applicationId = await this.applications.find(environmentId, application);
     const row = id === null ? null : await this.store.find(environmentId, applicationId, id);
-    if (row === null) throw notFound('portal session');
+    if (row === null) throw noSuch('portal session');
     return row;
   }
 
   /** Ends one session or all sessions, on every node within five seconds. Throws 404 for an inactive session. */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);
-    if (session !== null && id === null) throw notFound('portal session');
+    if (session !== null && id === null) throw noSuch('portal session');
     const applicationId = await this.applications.find(environmentId, application);
     return this.database.transaction(async () => {
       const ended = await this.store.revoke(environmentId, applicationId, id);
-      if (id !== null && ended.length === 0) throw notFound('portal session');
+      if (id !== null && ended.length === 0) throw noSuch('portal session');
       const [only] = ended;
       if (only !== undefined)
         await this.notifications.announce('portal', ended.length === 1 ? only.hash.toString('hex') : '*');

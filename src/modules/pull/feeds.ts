@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { conflict, notFound } from '#kernel/errors.js';
+import { conflict, noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type Target } from '#modules/destinations/contract.js';
@@ -34,7 +34,7 @@ export class Feeds {
     if (destinationId !== null) return this.ofDestination(environmentId, destinationId);
     const endpointId = parseId('ep', text);
     if (endpointId !== null) return this.ofEndpoint(environmentId, endpointId);
-    throw notFound('endpoint or destination');
+    throw noSuch('endpoint or destination');
   }
 
   /** Issues a cursor that is valid only for this feed. */
@@ -51,14 +51,14 @@ export class Feeds {
 
   private async ofDestination(environmentId: number, id: Id): Promise<Feed> {
     const target = await this.targets.ofDestination(environmentId, id);
-    if (target === null) throw notFound('destination');
+    if (target === null) throw noSuch('destination');
     if (!this.isPulled(target)) throw conflict('The destination is not of type pull: its events are sent to it.');
     return { environmentId, keyId: id, targetId: id, endpointId: null, staticHeaders: target.headers };
   }
 
   private async ofEndpoint(environmentId: number, id: Id): Promise<Feed> {
     const endpoint = await this.endpoints.find(environmentId, id);
-    if (!endpoint) throw notFound('endpoint');
+    if (!endpoint) throw noSuch('endpoint');
     const pulled: Target[] = [];
     for (const destinationId of new Set(endpoint.routes.map((route) => route.destinationId))) {
       const target = await this.targets.ofDestination(environmentId, destinationId);

@@ -10,7 +10,7 @@ import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { originCalled } from '#http/forwarded.js';
 import { setRequestId } from '#http/request-id.js';
 import { Config } from '#kernel/config/config.js';
-import { ApiError, notFound } from '#kernel/errors.js';
+import { ApiError, noSuch } from '#kernel/errors.js';
 import { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { type CustomHost, CustomHostRouter } from './custom-host-router.js';
@@ -105,7 +105,7 @@ export class Ingest implements OnModuleInit {
     const found = this.addressees.get(request) ?? (await this.find(request));
     if (found === null) {
       await this.gate.authenticateUnrouted(request, reply);
-      throw notFound('endpoint');
+      throw noSuch('endpoint');
     }
     const { traceparent } = request.headers;
     const received = this.receivedRequest(request, partsOf(request)[1], this.called.findHost(request.raw));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { shownPairs } from '#kernel/crypto/sensitive-headers.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { conflict, notFound } from '#kernel/errors.js';
+import { conflict, noSuch } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
@@ -70,7 +70,7 @@ export class RawRequests {
 
   private async stored(tenant: Tenant, endpointId: Id, id: Id): Promise<RequestDetail> {
     const request = await this.requests.find(tenant.environmentId, id);
-    if (request === null || request.endpointId !== endpointId) throw notFound('request');
+    if (request === null || request.endpointId !== endpointId) throw noSuch('request');
     return request;
   }
 
@@ -138,7 +138,7 @@ export class RawRequests {
 
   private async endpoint(tenant: Tenant, id: Id): Promise<LiveEndpoint> {
     const endpoint = await this.endpoints.get(tenant.environmentId, id);
-    if (endpoint === null) throw notFound('endpoint');
+    if (endpoint === null) throw noSuch('endpoint');
     return endpoint;
   }
 }

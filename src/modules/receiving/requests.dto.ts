@@ -310,14 +310,14 @@ export class EndpointTested {
 /** Parses a `req_` id, or the `evt_` id of the event that the request created. Throws 404 if the text is neither. */
 export function requestId(text: string): Id {
   const id = parseId('req', text) ?? parseId('evt', text);
-  if (id === null) throw notFound('request');
+  if (id === null) throw noSuch('request');
   return id;
 }
 
 /** Parses an `ep_` id of an endpoint. Throws 404 if the text is not a valid id. */
 export function endpointIdOf(text: string): Id {
   const id = parseId('ep', text);
-  if (id === null) throw notFound('endpoint');
+  if (id === null) throw noSuch('endpoint');
   return id;
 }
 

@@ -6,7 +6,7 @@ import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { sampleOfType, signedSample, unsignedSample } from '#engine/inbound/sample.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
-import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
+import { ApiError, conflict, invalid, noSuch } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -44,7 +44,7 @@ export class SampleEvents {
     keeps: (tested: Tested) => StoredAnswer,
   ): Promise<Tested> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
-    if (endpoint === null) throw notFound('endpoint');
+    if (endpoint === null) throw noSuch('endpoint');
     const preset = options.preset === undefined ? endpoint.preset : presetOf(options.preset);
     if (options.preset !== undefined && preset === null)
       throw invalid([{ path: 'preset', message: 'is not a known preset' }]);

@@ -8,7 +8,7 @@ import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { Clock } from '#kernel/clock.js';
 import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
-import { conflict, type Fault, invalid, notFound, unavailable } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, noSuch, unavailable } from '#kernel/errors.js';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Environments } from '#modules/auth/environments/environments.js';
@@ -68,9 +68,9 @@ export class Trial {
    */
   async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
-    if (endpoint === null) throw notFound('endpoint');
+    if (endpoint === null) throw noSuch('endpoint');
     const stored = await this.requests.find(tenant.environmentId, requestId);
-    if (stored === null || stored.endpointId !== endpointId) throw notFound('request');
+    if (stored === null || stored.endpointId !== endpointId) throw noSuch('request');
     if (stored.erasedAt !== null)
       throw conflict('The request was erased: there is nothing to try.', { reason: 'erased' });
     const compiled = compile(endpoint, draft);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { conflict, notFound } from '#kernel/errors.js';
+import { conflict, noSuch } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/applications.js';
@@ -113,7 +113,7 @@ export class ApplicationJobs {
   private async erasable(environmentId: number, application: string): Promise<Id> {
     const id = parseId('app', application);
     if (id !== null && (await this.erasures.hasMessages(environmentId, id))) return id;
-    if (application.startsWith('app_') && id === null) throw notFound('application');
+    if (application.startsWith('app_') && id === null) throw noSuch('application');
     return this.applications.find(environmentId, application);
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError, notFound } from '#kernel/errors.js';
+import { ApiError, noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/applications.js';
@@ -32,7 +32,7 @@ export class NamedTargets {
   async destination({ environmentId }: Tenant, text: string): Promise<NamedTarget> {
     const id = parseId('dst', text);
     const target = id && (await this.targets.ofListed(environmentId, id));
-    if (!id || !target) throw notFound('destination');
+    if (!id || !target) throw noSuch('destination');
     return {
       environmentId,
       id,

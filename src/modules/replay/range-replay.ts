@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
+import { badRequest, conflict, invalid, noSuch } from '#kernel/errors.js';
 import { type Id, Ids, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type ReceivedRange } from '#modules/events/received.contract.js';
@@ -116,7 +116,7 @@ export class RangeReplay {
 
   private async checked(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<Range> {
     const endpoint = await this.endpoints.find(tenant.environmentId, endpointId);
-    if (endpoint === null) throw notFound('endpoint');
+    if (endpoint === null) throw noSuch('endpoint');
     const window = windowOf(query, this.clock.nowMs());
     const { fromId, beforeId } = window;
     return {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { conflict, notFound } from '#kernel/errors.js';
+import { conflict, noSuch } from '#kernel/errors.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type SetAsideRange } from '#modules/events/set-aside.contract.js';
@@ -69,7 +69,7 @@ export class Release {
     query: ReleaseQuery,
   ): Promise<{ endpoint: EndpointSummary; window: ReplayRange; range: SetAsideRange }> {
     const endpoint = await this.endpoints.find(environmentId, endpointId);
-    if (endpoint === null) throw notFound('endpoint');
+    if (endpoint === null) throw noSuch('endpoint');
     const window = windowOf(query, this.clock.nowMs());
     const { fromId, beforeId } = window;
     return { endpoint, window, range: { environmentId, endpointId, status: query.status, fromId, beforeId } };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database } from '#kernel/database/database.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
@@ -42,7 +42,7 @@ export class ReplayJobs {
   /** Throws 404 if the job does not exist. */
   async find(tenant: Tenant, id: Id): Promise<ReplayJob> {
     const job = await this.store.find(tenant.environmentId, id);
-    if (job === null) throw notFound('replay job');
+    if (job === null) throw noSuch('replay job');
     return job;
   }
 
@@ -51,7 +51,7 @@ export class ReplayJobs {
     return this.database.transaction(async () => {
       const before = await this.store.lock(tenant.environmentId, id);
       const job = before && (await this.store.requestStop(tenant.environmentId, id, this.clock.now()));
-      if (!job) throw notFound('replay job');
+      if (!job) throw noSuch('replay job');
       if (before.state === 'pending') await this.systemEvents.note(endOf(job));
       return job;
     });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { conflict, invalid, noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -32,7 +32,7 @@ export class ReplayService {
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
-    if (eventId === null) throw notFound('event');
+    if (eventId === null) throw noSuch('event');
     if ((await this.erasures.erasedAt(tenant.environmentId, eventId)) !== null) {
       throw conflict('The payload of the event was erased: there is nothing to send again.', { reason: 'erased' });
     }
@@ -43,7 +43,7 @@ export class ReplayService {
     refuseWhenNothingWasTaken(resent);
     if (resent.made > 0) return eventId;
     const request = await this.requests.find(tenant.environmentId, eventId);
-    if (request === null) throw notFound('event');
+    if (request === null) throw noSuch('event');
     throw conflict(
       `The event is ${request.status} and went nowhere. Replay its raw request instead: that verifies and routes it anew.`,
     );

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EventJobBody, EventJobDryRun, presentEventJobDryRun } from './event-jobs.dto.js';
@@ -154,6 +154,6 @@ export class ReplaysController {
 
 function idOf(prefix: 'ep' | 'rpj', text: string, what: string): Id {
   const id = parseId(prefix, text);
-  if (id === null) throw notFound(what);
+  if (id === null) throw noSuch(what);
   return id;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, idAfter, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/applications.js';
@@ -26,7 +26,7 @@ export class Resend {
     const { id: endpointId, applicationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const messageId = parseId('msg', message);
     const found = messageId === null ? null : await this.messages.find(tenant, messageId);
-    if (messageId === null || found?.applicationId !== applicationId) throw notFound('message');
+    if (messageId === null || found?.applicationId !== applicationId) throw noSuch('message');
     // The events of a fan-out have the ids that directly follow the message's id.
     const range = {
       environmentId,
@@ -35,7 +35,7 @@ export class Resend {
       beforeId: idAfter(messageId, FAN_OUT_MAX + 1),
     };
     const [event] = await this.sent.page(range, 1);
-    if (!event) throw notFound('message of this endpoint');
+    if (!event) throw noSuch('message of this endpoint');
     return this.replays.event(tenant, showId('evt', event.id));
   }
 }

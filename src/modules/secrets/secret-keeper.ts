@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database/database.js';
-import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, noSuch } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SealedSecrets } from './sealed-secrets.js';
@@ -61,7 +61,7 @@ export class SecretKeeper {
     if (value !== undefined) refuse(valueFaults(value));
     return this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
-      if (row === null) throw notFound('secret');
+      if (row === null) throw noSuch('secret');
       const users = await this.uses.users(tenant.environmentId, id, USERS_SHOWN_MAX);
       if (value !== undefined && users.some(({ kind }) => kind === 'destination')) refuse(headerValueFaults(value));
       const changes = {
@@ -78,7 +78,7 @@ export class SecretKeeper {
     const { environmentId } = tenant;
     await this.database.transaction(async () => {
       // The lock prevents new uses until the row is deleted.
-      if ((await this.store.findForUpdate(environmentId, id)) === null) throw notFound('secret');
+      if ((await this.store.findForUpdate(environmentId, id)) === null) throw noSuch('secret');
       const users = await this.uses.users(environmentId, id, USERS_SHOWN_MAX);
       if (users.length > 0) {
         throw conflict('This secret is in use. Remove all uses listed in details.used_by first.', {

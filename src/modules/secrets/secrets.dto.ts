@@ -143,7 +143,7 @@ export class SecretDetail extends SecretItem {
 /** Returns the secret id in a path. Throws 404 for a text that is not a secret id. */
 export function secretId(text: string): Id {
   const id = parseId('sec', text);
-  if (id === null) throw notFound('secret');
+  if (id === null) throw noSuch('secret');
   return id;
 }
 

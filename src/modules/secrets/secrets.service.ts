@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { SecretUser } from '#modules/secrets/contract.js';
@@ -44,7 +44,7 @@ export class SecretsService {
 
   async find(tenant: Tenant, id: Id): Promise<SecretView> {
     const row = await this.store.find(tenant.environmentId, id);
-    if (row === null) throw notFound('secret');
+    if (row === null) throw noSuch('secret');
     return { row, users: await this.uses.users(tenant.environmentId, id, USERS_SHOWN_MAX) };
   }
 }

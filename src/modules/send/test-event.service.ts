@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database/database.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -37,7 +37,7 @@ export class TestEventService {
   ): Promise<{ eventId: Id; attempt: AttemptRow | null }> {
     const id = parseId('dst', destination);
     const target = id && (await this.targets.ofListed(tenant.environmentId, id));
-    if (!target) throw notFound('destination');
+    if (!target) throw noSuch('destination');
     const payload = testPayload(TEST_TYPE, this.clock.now(), 'destination');
     const eventId = await this.sending.send(tenant, {
       destination,

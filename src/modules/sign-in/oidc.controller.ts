@@ -10,7 +10,7 @@ import { ownPath } from '#http/pages/return-to.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Config } from '#kernel/config/config.js';
 import type { OidcProvider } from '#kernel/config/oidc-provider.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { IdentityProvider, NotProvided } from './identity-provider.js';
 import { PendingCookie, type VouchedInBrowser } from './pending-cookie.js';
 import { ProviderAway } from './provider-fetch.js';
@@ -116,7 +116,7 @@ export class OidcController {
   }
 
   private configured(): OidcProvider {
-    if (this.config.oidc === null) throw notFound('sign-in');
+    if (this.config.oidc === null) throw noSuch('sign-in');
     return this.config.oidc;
   }
 

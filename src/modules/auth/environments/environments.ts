@@ -3,7 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type CatalogOwner, type Environment } from '#modules/auth/contract.js';
 import type { EnvironmentEntity } from '../auth.entities.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
@@ -62,7 +62,7 @@ export class Environments {
 
   private async load(environmentId: number): Promise<Known> {
     const row = await this.store.findEnvironment(environmentId);
-    if (row === null) throw notFound('environment');
+    if (row === null) throw noSuch('environment');
     const { slug } = await this.store.find(row.organizationId);
     const current = currentKey(this.vault, row);
     const previous = previousKey(this.vault, row);

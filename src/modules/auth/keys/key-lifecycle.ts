@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
+import { ApiError, conflict, invalid, noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { grants, type Scope, type Tenant } from '#kernel/tenant.js';
 import type { ApiKeyEntity } from '../auth.entities.js';
@@ -60,7 +60,7 @@ export class KeyLifecycle {
     await this.database.transaction(async () => {
       await this.keepOneAdmin(tenant, id);
       const hash = await this.keys.revoke(tenant.environmentId, id, this.clock.now());
-      if (hash === null) throw notFound('key');
+      if (hash === null) throw noSuch('key');
       await this.announce(hash);
       await this.notifications.announceAll('key', await this.granters.revokeOfKey(tenant.environmentId, id));
     });
@@ -84,7 +84,7 @@ export class KeyLifecycle {
       const facts = granter && (await this.granters.inForce(tenant.environmentId, granter));
       if (known?.firstKeyId) await this.keys.findForUpdate(tenant.environmentId, known.firstKeyId);
       const old = await this.keys.findForUpdate(tenant.environmentId, id);
-      if (old === null || old.revokedAt !== null) throw notFound('key');
+      if (old === null || old.revokedAt !== null) throw noSuch('key');
       const nowMs = this.clock.nowMs();
       if (old.expiresAt && old.expiresAt.getTime() <= nowMs) throw conflict('The key has expired. Create a new one.');
       if (granter && (facts === null || !grants(facts.scope, old.scope)))

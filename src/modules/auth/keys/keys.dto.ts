@@ -182,7 +182,7 @@ export class KeyPage {
 /** Parses the key id in a path. Throws 404 if the text cannot be a key id. */
 export function keyId(text: string): Id {
   const id = parseId('ek', text);
-  if (id === null) throw notFound('key');
+  if (id === null) throw noSuch('key');
   return id;
 }
 

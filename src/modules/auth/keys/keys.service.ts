@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { ApiKeyEntity } from '../auth.entities.js';
@@ -32,7 +32,7 @@ export class KeysService {
   /** Throws 404 if there is no such key. */
   async find(tenant: Tenant, id: Id): Promise<ApiKeyEntity> {
     const row = await this.store.find(tenant.environmentId, id);
-    if (row === null) throw notFound('key');
+    if (row === null) throw noSuch('key');
     return row;
   }
 }

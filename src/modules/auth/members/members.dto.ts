@@ -130,7 +130,7 @@ export class MemberPage {
 /** Parses the member id in a path. Throws 404 if the text cannot be a member id. */
 export function memberId(text: string): Id {
   const id = parseId('mbr', text);
-  if (id === null) throw notFound('member');
+  if (id === null) throw noSuch('member');
   return id;
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database, sqlState } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { ApiError, conflict, notFound } from '#kernel/errors.js';
+import { ApiError, conflict, noSuch } from '#kernel/errors.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import { grants, type Scope, SCOPES, type Tenant } from '#kernel/tenant.js';
 import { type Membership, type Provisioned } from '#modules/auth/members.contract.js';
@@ -47,7 +47,7 @@ export class MembersService {
   /** Throws 404 if there is no such member. */
   async find({ organizationId }: Tenant, id: Id): Promise<MemberRow> {
     const row = await this.store.find(organizationId, id);
-    if (row === null) throw notFound('member');
+    if (row === null) throw noSuch('member');
     return row;
   }
 
@@ -66,7 +66,7 @@ export class MembersService {
     return this.database.transaction(async () => {
       if (changes.role !== undefined && changes.role !== 'admin') await this.keepOneAdmin(tenant.organizationId, id);
       const row = await this.store.update(tenant.organizationId, id, changes);
-      if (row === null) throw notFound('member');
+      if (row === null) throw noSuch('member');
       await this.notifications.announce('member', id);
       await this.revokeGranted(row.organization_id, id, row.role);
       return row;
@@ -81,7 +81,7 @@ export class MembersService {
     requireLive(tenant);
     await this.database.transaction(async () => {
       await this.keepOneAdmin(tenant.organizationId, id);
-      if (!(await this.store.remove(tenant.organizationId, id))) throw notFound('member');
+      if (!(await this.store.remove(tenant.organizationId, id))) throw noSuch('member');
       await this.notifications.announce('member', id);
       await this.revokeGranted(tenant.organizationId, id, null);
     });

@@ -141,7 +141,7 @@ export class OrgPage {
 /** Parses the organization id in a path. Throws 404 if the text cannot be an organization id. */
 export function orgId(text: string): Id {
   const id = parseId('org', text);
-  if (id === null) throw notFound('organization');
+  if (id === null) throw noSuch('organization');
   return id;
 }
 

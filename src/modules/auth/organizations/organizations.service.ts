@@ -4,7 +4,7 @@ import { DOMAINS_REQUIRED, lacksDomains } from '#kernel/config/oidc-provider.js'
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database, sqlState } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { conflict, notFound } from '#kernel/errors.js';
+import { conflict, noSuch } from '#kernel/errors.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { KeyIssuer } from '../keys/key-issuer.js';
@@ -61,7 +61,7 @@ export class OrgsService {
   /** Throws 404 if there is no such organization. */
   async find(id: Id): Promise<OrgRow> {
     const row = await this.store.find(id);
-    if (row === null) throw notFound('organization');
+    if (row === null) throw noSuch('organization');
     return row;
   }
 
@@ -92,7 +92,7 @@ export class OrgsService {
   async remove(id: Id): Promise<void> {
     await this.database.transaction(async () => {
       const live = await this.store.lockLive();
-      if (!live.includes(id)) throw notFound('organization');
+      if (!live.includes(id)) throw noSuch('organization');
       if (live.length === 1)
         throw conflict('This is the last organization of the installation. Create another one first.');
       const { keyHashes, environmentIds } = await this.store.remove(

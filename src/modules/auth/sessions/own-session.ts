@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditOrigin, AuditTrail } from '#kernel/audit.js';
 import { Database } from '#kernel/database/database.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
 import { type SignedIn } from '#modules/auth/sessions.contract.js';
@@ -18,7 +18,7 @@ export class OwnSession {
   /** Returns the session's user. Throws 404 if the caller uses a key, whether or not the request has a cookie. */
   async read({ session }: Caller, cookieHeader: string | undefined): Promise<SignedIn> {
     const who = session === undefined ? null : await this.sessions.peek(cookieHeader);
-    if (who === null) throw notFound('session');
+    if (who === null) throw noSuch('session');
     return who;
   }
 

@@ -98,7 +98,7 @@ export class SessionPage {
 /** Parses the session id in a path. Throws 404 if the text cannot be a session id. */
 export function sessionId(text: string): Id {
   const id = parseId('ses', text);
-  if (id === null) throw notFound('session');
+  if (id === null) throw noSuch('session');
   return id;
 }
 

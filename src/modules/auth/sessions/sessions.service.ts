@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { requireLive } from '../members/members.service.js';
@@ -35,7 +35,7 @@ export class SessionsService {
     requireLive(tenant);
     return this.database.transaction(async () => {
       const ended = await this.store.revoke(tenant.organizationId, id);
-      if (ended === null) throw notFound('session');
+      if (ended === null) throw noSuch('session');
       await this.notifications.announce('session', ended.hash.toString('hex'));
       return ended;
     });

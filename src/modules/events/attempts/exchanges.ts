@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EventLookup } from '../event-lookup.js';
@@ -23,7 +23,7 @@ export class Exchanges {
   /** Returns exchanges of failed attempts only. Throws 404 if the event does not exist. */
   async findByEvent(tenant: Tenant, eventId: Id): Promise<EventExchanges> {
     const event = await this.lookup.find(tenant, eventId);
-    if (event === null) throw notFound('event');
+    if (event === null) throw noSuch('event');
     return { event, rows: await this.store.exchanges(tenant, event, ATTEMPTS_MAX) };
   }
 }

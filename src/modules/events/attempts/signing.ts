@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { withoutConfigured } from '#engine/headers.js';
 import { Clock } from '#kernel/clock.js';
 import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
-import { ApiError, conflict, notFound } from '#kernel/errors.js';
+import { ApiError, conflict, noSuch } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type SignedRequest, type Target } from '#modules/destinations/contract.js';
@@ -34,7 +34,7 @@ export class Signing {
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
     const event = await this.lookup.find(tenant, eventId);
-    if (event === null) throw notFound('event');
+    if (event === null) throw noSuch('event');
     if (event.erasedAt !== null)
       throw new ApiError('not_found', 'The payload was erased.', {
         reason: 'erased',
@@ -45,7 +45,7 @@ export class Signing {
       named === undefined
         ? deliveries.at(-1)
         : deliveries.find(({ ordinal }) => shownDelivery(event.id, ordinal) === named);
-    if (delivery === undefined) throw notFound('delivery');
+    if (delivery === undefined) throw noSuch('delivery');
     const target = await this.targets.ofDelivery(tenant.environmentId, {
       targetId: delivery.targetId,
       url: event.direction === 'outbound' ? event.url : null,

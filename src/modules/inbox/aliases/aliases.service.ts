@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { suppressionKey } from '#engine/mail/addresses.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database } from '#kernel/database/database.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DestinationUsers } from '#modules/destinations/destination-users.js';
@@ -50,7 +50,7 @@ export class AliasesService {
       id === null
         ? await this.store.findAt(environmentId, suppressionKey(text))
         : await this.store.find(environmentId, id);
-    if (row === null) throw notFound('alias');
+    if (row === null) throw noSuch('alias');
     return row;
   }
 
@@ -60,7 +60,7 @@ export class AliasesService {
     const columns = await this.settings.read(environmentId, settings);
     return this.database.transaction(async () => {
       const row = await this.store.findForUpdate(environmentId, id);
-      if (row === null) throw notFound('alias');
+      if (row === null) throw noSuch('alias');
       const { destinationIds } = columns;
       // Deletes the filter of a removed destination, so that it does not reappear if the destination is added again.
       if (destinationIds !== undefined && columns.filters === undefined)
@@ -74,6 +74,6 @@ export class AliasesService {
   /** New mail is rejected from now on; received messages stay readable. Throws 404 for an unknown or removed alias. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { environmentId, id } = await this.find(tenant, text);
-    if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw notFound('alias');
+    if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw noSuch('alias');
   }
 }

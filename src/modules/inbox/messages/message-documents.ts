@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { SentEmails } from '#modules/email/sent-emails.js';
 import { ThreadedMailReading } from '../reading/mail-reading-threads.js';
 import type { ViewedMessage } from '../viewing.contract.js';
@@ -21,7 +21,7 @@ export class MessageDocuments {
   async findByToken(token: string): Promise<Uint8Array> {
     const viewed = this.views.read(token);
     const document = viewed && (await this.reading.document(viewed.environmentId, () => this.rawOf(viewed)));
-    if (document === null) throw notFound('view');
+    if (document === null) throw noSuch('view');
     return document;
   }
 

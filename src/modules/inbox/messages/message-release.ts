@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RequestView } from '#engine/conditions/request-view.js';
 import { Database } from '#kernel/database/database.js';
-import { conflict, notFound } from '#kernel/errors.js';
+import { conflict, noSuch } from '#kernel/errors.js';
 import { type Id, idAfter, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { ReceivedStore } from '#modules/events/received.store.js';
@@ -27,7 +27,7 @@ export class MessageRelease {
     const found = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);
     const message = id === null ? null : await this.messages.find(tenant.environmentId, found.id, id);
-    if (id === null || message === null || message.erasedAt !== null) throw notFound('message');
+    if (id === null || message === null || message.erasedAt !== null) throw noSuch('message');
     if (message.state !== 'quarantined') throw notQuarantined();
     const { expiresOn, targets } = await this.destinationsOf(tenant.environmentId, found, id);
     await this.database.transaction(async () => {
@@ -50,7 +50,7 @@ export class MessageRelease {
       1,
       true,
     );
-    if (event?.request == null) throw notFound('message');
+    if (event?.request == null) throw noSuch('message');
     const targets = await this.routing.matching(
       routesOf(alias),
       new RequestView(event.request, event.request.verification),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -83,7 +83,7 @@ export class MessagesService {
   ): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const { row } = await this.row(tenant, alias, text);
     const chunks = await this.bytes.read(tenant.environmentId, row.id);
-    if (chunks === null) throw notFound('message');
+    if (chunks === null) throw noSuch('message');
     return { chunks, sizeBytes: row.sizeBytes };
   }
 
@@ -91,20 +91,20 @@ export class MessagesService {
   async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<FoundAttachment> {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
-    if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw notFound('attachment');
+    if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw noSuch('attachment');
     const found = await this.reading.attachment(
       tenant.environmentId,
       () => this.bytes.whole(tenant.environmentId, row.id, row.sizeBytes),
       index,
     );
-    if (found === null) throw notFound('attachment');
+    if (found === null) throw noSuch('attachment');
     return found;
   }
 
   /** Throws 404 if the message does not exist or has no HTML. */
   async view(tenant: Tenant, alias: string, text: string): Promise<MailView> {
     const { row, aliasId } = await this.row(tenant, alias, text);
-    if (row.detail === null || row.detail.html === null) throw notFound('HTML of this message');
+    if (row.detail === null || row.detail.html === null) throw noSuch('HTML of this message');
     return this.views.issue({ environmentId: tenant.environmentId, id: row.id, aliasId });
   }
 
@@ -117,7 +117,7 @@ export class MessagesService {
     const { id: aliasId, address } = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);
     const row = id === null ? null : await this.messages.find(tenant.environmentId, aliasId, id, isInTransaction);
-    if (row === null || row.erasedAt !== null) throw notFound('message');
+    if (row === null || row.erasedAt !== null) throw noSuch('message');
     return { row, aliasId, address };
   }
 }
