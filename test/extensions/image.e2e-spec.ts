@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from '../api/polling.js';
+import { ROOT } from '../architecture/source-tree.js';
 import { freePort, noteForReaper } from '../durability/processes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { type ImageLayout, layOutImage } from '../support/image-layout.js';
+import { compileSample, CONTACTS } from './sample.js';
 
 interface Ended {
   code: number | null;
@@ -91,6 +93,38 @@ describe('the image', () => {
     });
     expect((await run('posthorn migrate', { MASTER_KEY: next })).code).toBe(0);
   }, 120_000);
+
+  it('422: ValidationPipe of an extension below extensions/ sees the decorators of its own copies', async () => {
+    const modules = path.join(image.app, 'extensions', 'node_modules');
+    cpSync(path.dirname(compileSample(CONTACTS).file), path.join(modules, 'posthorn-contacts', 'dist'), {
+      recursive: true,
+    });
+    cpSync(path.join(ROOT, CONTACTS, 'package.json'), path.join(modules, 'posthorn-contacts', 'package.json'));
+    for (const name of ['@nestjs/typeorm', 'class-transformer', 'class-validator', 'libphonenumber-js', 'validator'])
+      cpSync(path.join(ROOT, 'node_modules', name), path.join(modules, name), { recursive: true });
+    const EXTENSIONS = './extensions/node_modules/posthorn-contacts/dist/index.js';
+    const { child, output } = begin('posthorn', { EXTENSIONS });
+    await until(
+      async () => output(),
+      (text) => /listening on \S+\n/.test(text),
+      60_000,
+    );
+    const url = /listening on (\S+)/.exec(output())?.[1]?.replace('localhost', '127.0.0.1') ?? '';
+    const key = /ek_test_\w+/.exec((await run('posthorn create-admin-key --env test')).out)?.[0];
+
+    const answer = await fetch(`${url}/v1/contacts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Ada', phone: '12', address: { postal_code: 'Berlin' } }),
+    });
+
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status: 422,
+      body: { error: { details: { fields: [{ path: 'phone' }, { path: 'address.postal_code' }] } } },
+    });
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }, 180_000);
 
   it('backs up its embedded database and restores it into a fresh DATA_DIR, without any file of a clone', async () => {
     const place = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'image-backup-'));
