@@ -17,7 +17,7 @@ const TOKEN = /^(APP_(?:PIPE|FILTER|INTERCEPTOR)) \(UUID: /;
 type NestModule = ModulesContainer extends Map<string, infer M> ? M : never;
 
 /**
- * Rejects global pipes, filters and interceptors of extensions (ADR 40). They would change requests and responses of
+ * Rejects global pipes, filters and interceptors of extensions (ADR 41). They would change requests and responses of
  * Posthorn's own routes: a transforming pipe replaces bodies that are already checked, and a cache returns one tenant's
  * response to another. `APP_GUARD` is allowed, because a guard can only reject a request.
  *

@@ -2,20 +2,22 @@ import { filesBelow, textOf } from '../architecture/source-tree.js';
 
 const document = textOf('docs/extending.md');
 const quotes = [...document.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
-/** The sample extension and its test suite. */
-const sources = [...filesBelow('examples/posthorn-nats/src'), 'test/extensions/nats-conformance.e2e-spec.ts'].map(
-  textOf,
-);
+/** The sample extensions, and the test suite of one. */
+const sources = [
+  ...filesBelow('examples/posthorn-nats/src', 'examples/posthorn-contacts/src'),
+  'test/extensions/nats-conformance.e2e-spec.ts',
+].map(textOf);
 
 describe('docs/extending.md', () => {
-  it('quotes the sample for every extension point', () => {
+  it('quotes the samples for every extension point', () => {
     expect(quotes.length).toBeGreaterThan(12);
   });
 
   it.each(quotes.map((code) => [code.split('\n')[0]?.trim(), code]))(
-    'quotes the sample exactly: %s',
+    'quotes a sample exactly, in fewer than 30 lines: %s',
     (_firstLine, code) => {
       expect(sources.some((source) => source.includes(code))).toBe(true);
+      expect(code.trimEnd().split('\n').length).toBeLessThan(30);
     },
   );
 

@@ -13,7 +13,7 @@ export class CreateContactDto {
   @ApiProperty({ type: String, description: 'Name of the contact.', example: 'Ada Lovelace' })
   @IsString()
   @IsNotEmpty()
-  @Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))
+  @Transform(({ value }: { value: unknown }): unknown => (typeof value === 'string' ? value.trim() : value))
   name: string;
 
   @ApiProperty({ type: String, required: false, description: 'Telephone number.', example: '+49 30 901820' })

@@ -3,7 +3,7 @@ import { IsBoolean, IsIn, IsInt, IsString, Length, Max, MaxLength, Min } from 'c
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { Conversion } from './domain-changes.js';
 import type { NewDomain } from './domain-registration.js';

@@ -11,7 +11,7 @@ import {
   IsStringMap,
   MatchesSchema,
 } from '#http/validation.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
 import type { RequestDetail, RequestRow } from '#modules/events/requests.contract.js';
 import { shownAnswer } from './received-answer.js';

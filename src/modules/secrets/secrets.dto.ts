@@ -3,7 +3,7 @@ import { IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { NewSecret, SecretChanges } from './secret-keeper.js';
 import { showUser } from './secret-users.js';

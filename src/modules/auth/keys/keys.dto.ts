@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
 import type { ApiKeyEntity } from '../auth.entities.js';

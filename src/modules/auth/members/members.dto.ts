@@ -4,7 +4,7 @@ import { parseMailbox } from '#engine/mail/addresses.js';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
-import { invalid, notFound } from '#kernel/errors.js';
+import { invalid, noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { type Scope, SCOPES } from '#kernel/tenant.js';
 import type { NewMember } from './members.service.js';

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { MemberItem, newMember, presentMember } from '../members/members.dto.js';
 import type { MadeOrganization, NewOrganization } from './organizations.service.js';

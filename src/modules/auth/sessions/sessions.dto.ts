@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
-import { notFound } from '#kernel/errors.js';
+import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { SignInWay } from '#modules/auth/sessions.contract.js';
 import type { SessionRow } from './sessions.store.js';
