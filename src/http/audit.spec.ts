@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, Post, Put, type Type, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Post, Put, type Type, UseInterceptors } from '@nestjs/common';
 import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { type ModulesContainer, Reflector } from '@nestjs/core';
 import { Public, Scope } from './access.js';
