@@ -139,7 +139,23 @@ export default {
       comment: 'A context uses the contract files of another context and the providers that its module exports.',
       severity: 'error',
       from: { path: HERE, pathNot: '\\.module\\.ts$' },
-      to: { path: '^src/modules/(?!$1/)', pathNot: ['[/.]contract(\\.dto)?\\.ts$', EXPORTED] },
+      to: { path: '^src/modules/(?!$1/)', pathNot: ['[/.]contract(\\.dto)?\\.ts$', '\\.entities\\.ts$', EXPORTED] },
+    },
+    {
+      name: 'rows-of-other-contexts-are-types',
+      comment:
+        "A store whose SQL reads another context's table takes the type of its rows from that context's entity. " +
+        'Without the class it cannot get a repository, so every other use goes through the contract.',
+      severity: 'error',
+      from: { path: HERE },
+      to: { path: '^src/modules/(?!$1/)[^/]+/[^/]+\\.entities\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'rows-are-read-in-stores',
+      comment: "Other code of a context knows another context's data by its contract, not by its tables.",
+      severity: 'error',
+      from: { path: HERE, pathNot: '\\.(store|entities)\\.ts$' },
+      to: { path: '^src/modules/(?!$1/)[^/]+/[^/]+\\.entities\\.ts$' },
     },
     {
       name: 'modules-import-modules',

@@ -1,17 +1,48 @@
 import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { BlobChunkEntity } from '#blobs/blobs.entities.js';
+import { IdempotencyKeyEntity } from '#http/idempotency.entities.js';
 import { ConfigError } from '#kernel/config/config.js';
+import { DataKeyEntity } from '#kernel/crypto/keyring.entities.js';
 import { connectionOptions } from '#kernel/database/connection.js';
+import { ClusterEpochEntity, SeenClockEntity } from '#kernel/database/database.entities.js';
 import { VERSION } from '#kernel/version.js';
+import { OAuthClientEntity, OAuthCodeEntity, OAuthDeviceEntity } from '#modules/agents/agents.entities.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from '#modules/applications/applications.entities.js';
-import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from '#modules/auth/auth.entities.js';
+import { AuditLogEntity } from '#modules/audit/audit.entities.js';
+import {
+  ApiKeyEntity,
+  EnvironmentEntity,
+  MemberEntity,
+  OrganizationEntity,
+  ReservedSlugEntity,
+  SessionEntity,
+} from '#modules/auth/auth.entities.js';
+import { TargetPermitEntity } from '#modules/delivery/delivery.entities.js';
 import { CircuitEntity, DestinationEntity } from '#modules/destinations/destinations.entities.js';
-import { DomainEntity } from '#modules/domains/domains.entities.js';
+import { DkimKeyEntity, DomainEntity } from '#modules/domains/domains.entities.js';
+import { EmailEntity, ScheduledEmailEntity, SuppressionEntity } from '#modules/email/email.entities.js';
 import { EndpointEntity, RouteEntity } from '#modules/endpoints/endpoints.entities.js';
-import { EventTypeEntity } from '#modules/event-types/event-types.entities.js';
-import { AliasEntity } from '#modules/inbox/inbox.entities.js';
-import { SecretEntity } from '#modules/secrets/secrets.entities.js';
+import { EventTypeEntity, EventTypeVersionEntity } from '#modules/event-types/event-types.entities.js';
+import { MailReportEntity } from '#modules/feedback/feedback.entities.js';
+import { AliasEntity, InboxMessageEntity } from '#modules/inbox/inbox.entities.js';
+import {
+  AttemptEntity,
+  DeliveryEntity,
+  DueDeliveryEntity,
+  EventEntity,
+  MessageEntity,
+  RequestEntity,
+  WorkerEntity,
+} from '#modules/ledger/ledger.entities.js';
+import { RollupEntity, RollupPartEntity } from '#modules/metrics/metrics.entities.js';
+import { PortalSessionEntity } from '#modules/portal/portal.entities.js';
+import { PullItemEntity, PullPositionEntity } from '#modules/pull/pull.entities.js';
+import { ReplayJobEntity } from '#modules/replay/replay.entities.js';
+import { SecretEntity, SecretUseEntity } from '#modules/secrets/secrets.entities.js';
+import { SignInCodeEntity } from '#modules/sign-in/sign-in.entities.js';
+import { SystemSignalEntity, SystemTellingEntity } from '#modules/system-events/system-events.entities.js';
 import { Tenancy1732100000000 } from '../../migrations/1732100000000-tenancy.js';
 import { Destinations1732100100000 } from '../../migrations/1732100100000-destinations.js';
 import { Ledger1732100200000 } from '../../migrations/1732100200000-ledger.js';
@@ -86,15 +117,52 @@ export const ENTITIES = [
   ApiKeyEntity,
   ApplicationEndpointEntity,
   ApplicationEntity,
+  AttemptEntity,
+  AuditLogEntity,
+  BlobChunkEntity,
   CircuitEntity,
+  ClusterEpochEntity,
+  DataKeyEntity,
+  DeliveryEntity,
   DestinationEntity,
+  DkimKeyEntity,
   DomainEntity,
+  DueDeliveryEntity,
+  EmailEntity,
   EndpointEntity,
   EnvironmentEntity,
+  EventEntity,
   EventTypeEntity,
+  EventTypeVersionEntity,
+  IdempotencyKeyEntity,
+  InboxMessageEntity,
+  MailReportEntity,
+  MemberEntity,
+  MessageEntity,
+  OAuthClientEntity,
+  OAuthCodeEntity,
+  OAuthDeviceEntity,
   OrganizationEntity,
+  PortalSessionEntity,
+  PullItemEntity,
+  PullPositionEntity,
+  ReplayJobEntity,
+  RequestEntity,
+  ReservedSlugEntity,
+  RollupEntity,
+  RollupPartEntity,
   RouteEntity,
+  ScheduledEmailEntity,
   SecretEntity,
+  SecretUseEntity,
+  SeenClockEntity,
+  SessionEntity,
+  SignInCodeEntity,
+  SuppressionEntity,
+  SystemSignalEntity,
+  SystemTellingEntity,
+  TargetPermitEntity,
+  WorkerEntity,
 ];
 export const MIGRATIONS = [
   Tenancy1732100000000,

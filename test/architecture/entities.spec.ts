@@ -74,6 +74,17 @@ describe('entities', () => {
 });
 
 describe('tables', () => {
+  it("each have an entity, without the partitions and TypeORM's own table", async () => {
+    const tables: { name: string }[] = await source.query(
+      `select relname as name from pg_class
+       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname <> 'migrations'`,
+    );
+
+    expect(ENTITIES.map((entity) => source.getMetadata(entity).tableName).sort()).toEqual(
+      tables.map(({ name }) => name).sort(),
+    );
+  });
+
   it('with an environment have an index that starts with it', async () => {
     const rows: { name: string }[] = await source.query(`
       select c.relname as name from pg_class c

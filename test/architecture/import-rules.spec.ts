@@ -52,6 +52,7 @@ const LAWFUL: Tree = {
     '#modules/auth/environments.js',
   ],
   'src/modules/send/send.dto.ts': [],
+  'src/modules/send/send.store.ts': ['#kernel/clock.js', '#modules/ledger/ledger.entities.js'],
   'src/extension/index.ts': ['#modules/ledger/contract.js', '#http/access.js', '#egress/agent.js'],
   'src/client/openapi.ts': ['./index.js'],
   'console/src/api/client.ts': ['../../../src/client/openapi.js'],
@@ -122,6 +123,11 @@ const UNLAWFUL: Record<string, Tree> = {
     '../ledger/ledger.store.js',
     '../ledger/ledger.module.js',
   ]),
+  'rows-of-other-contexts-are-types': oneEach('src/modules/send/rows.store', ['#modules/ledger/ledger.entities.js']),
+  // The second import is of types only.
+  'rows-are-read-in-stores': {
+    'src/modules/send/rows.service.ts': ['#kernel/clock.js', '#modules/ledger/ledger.entities.js'],
+  },
   'modules-import-modules': {
     'src/modules/replay/replay.module.ts': ['#modules/ledger/ledger.js'],
     'src/modules/pull/pull.module.ts': ['../ledger/ledger.js'],

@@ -131,3 +131,103 @@ export class ApiKeyEntity {
   @Column('uuid', { name: 'first_key_id', nullable: true })
   firstKeyId: Id | null;
 }
+
+/** A former slug of an organization. Its URLs continue to work, so no other organization can take it. */
+@Entity('reserved_slugs')
+export class ReservedSlugEntity {
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'reserved_slugs_pkey' })
+  slug: string;
+
+  @Column('uuid', { name: 'organization_id' })
+  organizationId: Id;
+
+  @Column('timestamptz', { name: 'given_up_at', default: () => 'now()' })
+  givenUpAt: Date;
+}
+
+/** A member of an organization. The row of a removed member is kept for the audit log. */
+@Entity('members')
+@Check('members_role_check', `role in ('read', 'write', 'admin')`)
+@Index('members_email_idx', ['email', 'organizationId'], { unique: true, where: 'removed_at is null' })
+export class MemberEntity {
+  @PrimaryColumn('uuid', { name: 'organization_id', primaryKeyConstraintName: 'members_pkey' })
+  @ForeignKey(() => OrganizationEntity, { name: 'members_organization_id_fkey' })
+  organizationId: Id;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'members_pkey' })
+  id: Id;
+
+  @Column('text')
+  email: string;
+
+  @Column('text')
+  name: string;
+
+  @Column('text')
+  role: Scope;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'last_signed_in_at', nullable: true })
+  lastSignedInAt: Date | null;
+
+  @Column('timestamptz', { name: 'removed_at', nullable: true })
+  removedAt: Date | null;
+}
+
+/** A session of the console. Belongs to a member, or to the key that opened it. */
+@Entity('sessions')
+@Unique('sessions_hash_key', ['hash'])
+@Check('sessions_how_check', `how in ('key', 'code', 'oidc')`)
+@ForeignKey(() => ApiKeyEntity, ['keyEnvironmentId', 'keyId'], ['environmentId', 'id'], { name: 'sessions_key_fkey' })
+@ForeignKey(() => MemberEntity, ['organizationId', 'memberId'], ['organizationId', 'id'], {
+  name: 'sessions_member_fkey',
+})
+@Check('sessions_owner_check', 'member_id is null <> key_id is null')
+@Index('sessions_expires_at_idx', ['expiresAt'])
+@Index('sessions_member_id_idx', ['organizationId', 'memberId'], { where: 'member_id is not null' })
+@Index('sessions_key_id_idx', ['keyEnvironmentId', 'keyId'], { where: 'key_id is not null' })
+export class SessionEntity {
+  @PrimaryColumn('uuid', { name: 'organization_id', primaryKeyConstraintName: 'sessions_pkey' })
+  @ForeignKey(() => OrganizationEntity, { name: 'sessions_organization_id_fkey' })
+  organizationId: Id;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'sessions_pkey' })
+  id: Id;
+
+  /** SHA-256 of the token. */
+  @Column('bytea')
+  hash: Buffer;
+
+  @Column('uuid', { name: 'member_id', nullable: true })
+  memberId: Id | null;
+
+  @Column('int', { name: 'key_environment_id', nullable: true })
+  keyEnvironmentId: number | null;
+
+  @Column('uuid', { name: 'key_id', nullable: true })
+  keyId: Id | null;
+
+  /** Way of signing in. */
+  @Column('text')
+  how: 'key' | 'code' | 'oidc';
+
+  @Column('text')
+  network: string;
+
+  @Column('text', { name: 'user_agent' })
+  userAgent: string;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'last_seen_at' })
+  lastSeenAt: Date;
+
+  @Column('timestamptz', { name: 'expires_at' })
+  expiresAt: Date;
+
+  @Column('timestamptz', { name: 'revoked_at', nullable: true })
+  revokedAt: Date | null;
+}

@@ -86,3 +86,24 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'verified_at', nullable: true })
   verifiedAt: Date | null;
 }
+
+/** A DKIM key of the installation. The private key is encrypted. */
+@Entity('dkim_keys')
+@Check('dkim_keys_state_check', `state in ('current', 'idle', 'next')`)
+@Index('dkim_keys_current_idx', ['state'], { unique: true, where: `state = 'current'` })
+export class DkimKeyEntity {
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'dkim_keys_pkey' })
+  selector: string;
+
+  @Column('text', { name: 'public_key' })
+  publicKey: string;
+
+  @Column('bytea', { name: 'private_key' })
+  privateKey: Buffer;
+
+  @Column('text')
+  state: 'current' | 'idle' | 'next';
+
+  @Column('timestamptz', { name: 'made_at' })
+  madeAt: Date;
+}

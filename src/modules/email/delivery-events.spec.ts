@@ -1,6 +1,6 @@
 import type { EmailFact } from './contract.js';
 import { applyDeliveryEvents } from './delivery-events.js';
-import type { StoredRecipient } from './emails.store.js';
+import type { StoredRecipient } from './email.entities.js';
 
 const AT = '2026-11-22T10:00:00.000Z';
 const LATER = '2026-11-22T11:00:00.000Z';

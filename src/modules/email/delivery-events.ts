@@ -1,7 +1,8 @@
 import { suppressionKey } from '#engine/mail/addresses.js';
 import { type EmailStatus, emailStatus, isOwed, stateAfter, suppressionAfter } from '#engine/mail/recipient-state.js';
 import type { EmailFact } from './contract.js';
-import type { EmailState, NewEmail, StoredRecipient, TimelineItem } from './emails.store.js';
+import type { StoredRecipient, TimelineItem } from './email.entities.js';
+import type { EmailState, NewEmail } from './emails.store.js';
 
 export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;

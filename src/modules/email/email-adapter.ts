@@ -16,10 +16,11 @@ import {
 } from '#modules/destinations/contract.js';
 import type { EmailFact } from './contract.js';
 import { applyDeliveryEvents } from './delivery-events.js';
+import type { StoredRecipient } from './email.entities.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EMAIL_TYPE } from './email-destination.js';
 import { EmailStates } from './email-states.js';
-import { EmailsStore, type EmailState, type StoredRecipient } from './emails.store.js';
+import { EmailsStore, type EmailState } from './emails.store.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
 import { StoredDeliveryEvents } from './stored-delivery-events.js';

@@ -4,18 +4,14 @@ import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
-import { compose, type ComposedAttachment } from '#mail/compose.js';
+import { compose } from '#mail/compose.js';
 import { overallState } from './delivery-events.js';
-import { type EmailDraft, recipientsOf } from './email-draft.js';
-import type { NewEmail, StoredRecipient, TimelineItem } from './emails.store.js';
+import type { StoredRecipient, TimelineItem } from './email.entities.js';
+import { type CompleteDraft, type EmailDraft, recipientsOf } from './email-draft.js';
+import type { NewEmail } from './emails.store.js';
 import type { SenderIdentity } from './sender-identity.js';
 import { SuppressionsStore } from './suppressions.store.js';
 import { MailTransport } from './transport.contract.js';
-
-/** A draft with the bytes of all attachments. */
-export interface CompleteDraft extends Omit<EmailDraft, 'attachments'> {
-  attachments: readonly ComposedAttachment[];
-}
 
 export type Named = Pick<NewEmail, 'environmentId' | 'id' | 'expiresOnDay' | 'messageId'>;
 

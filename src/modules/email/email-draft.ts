@@ -3,6 +3,7 @@ import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { readSchedule } from '#engine/mail/schedule.js';
 import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import type { Fault } from '#kernel/errors.js';
+import type { ComposedAttachment } from '#mail/compose.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
@@ -56,6 +57,11 @@ export interface EmailDraft {
   tags: Tag[];
   /** Time to send, possibly in the past. Null to send now. */
   scheduledAt: Date | null;
+}
+
+/** A draft with the bytes of all attachments. */
+export interface CompleteDraft extends Omit<EmailDraft, 'attachments'> {
+  attachments: readonly ComposedAttachment[];
 }
 
 class Faults {

@@ -1,11 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { dateOf, expiryDay } from '#engine/expiry-day.js';
-import {
-  EMAIL_STATUSES,
-  type EmailStatus,
-  type HandingOver,
-  type RecipientState,
-} from '#engine/mail/recipient-state.js';
+import { EMAIL_STATUSES, type EmailStatus, type HandingOver } from '#engine/mail/recipient-state.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import {
   booleanArray,
@@ -17,35 +12,9 @@ import {
   uuidArray,
 } from '#kernel/database/pg-array.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
+import type { AttachmentNote, StoredRecipient, TimelineItem } from './email.entities.js';
 import type { Tag } from './email-draft.js';
 import { HOLDS } from './suppressions.store.js';
-
-export interface StoredRecipient {
-  /** The address as it was submitted; empty after the email was erased. */
-  address: string;
-  kind: 'to' | 'cc' | 'bcc';
-  state: RecipientState;
-  /** Time at which the recipient entered this state, in RFC 3339. */
-  at: string;
-  /** Text of the latest reply or report, sanitized. */
-  detail: string | null;
-  /** Reasons for which the address was already suppressed. A report does not suppress it again after its removal. */
-  suppressedFor?: ('bounce' | 'complaint')[];
-}
-
-export interface TimelineItem {
-  type: 'sent' | 'delivered' | 'bounced' | 'complained' | 'rejected';
-  subtype: string | null;
-  at: string;
-  detail: string | null;
-  recipient: string;
-}
-
-export interface AttachmentNote {
-  filename: string;
-  content_type: string;
-  size_bytes: number;
-}
 
 export type ShownStatus = (typeof SHOWN_STATUSES)[number];
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import type { CompleteDraft } from './email-composition.js';
+import type { CompleteDraft } from './email-draft.js';
 import type { NewEmail } from './emails.store.js';
 
 export interface ScheduledEmail extends Pick<

@@ -46,3 +46,26 @@ export class EventTypeEntity {
   @Column('timestamptz', { name: 'updated_at' })
   updatedAt: Date;
 }
+
+/** A version of the schema of an event type. */
+@Entity('event_type_versions')
+@ForeignKey(() => EventTypeEntity, ['environmentId', 'name'], ['environmentId', 'name'], {
+  name: 'event_type_versions_type_fkey',
+  onDelete: 'CASCADE',
+})
+export class EventTypeVersionEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'event_type_versions_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'event_type_versions_pkey' })
+  name: string;
+
+  @PrimaryColumn('int', { primaryKeyConstraintName: 'event_type_versions_pkey' })
+  version: number;
+
+  @Column('json', { nullable: true })
+  schema: Record<string, unknown> | null;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+}

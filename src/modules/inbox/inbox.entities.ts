@@ -1,5 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
+import type { MessageState } from './intake/message-row.js';
+import type { StoredDetail } from './messages/message-detail.js';
 
 /** An address that receives mail. The row of a removed alias is kept for as long as its messages are stored. */
 @Entity('aliases')
@@ -59,4 +61,118 @@ export class AliasEntity {
   /** Time of the removal. From then on mail is rejected, and no list shows the alias. */
   @Column('timestamptz', { name: 'removed_at', nullable: true })
   removedAt: Date | null;
+}
+
+/** A received email. Its event has the same id. */
+@Entity('inbox_messages')
+@Check('inbox_messages_state_check', `state in ('received', 'processed', 'quarantined')`)
+@Index('inbox_messages_alias_id_idx', ['environmentId', 'aliasId', 'id'])
+@Index('inbox_messages_received_idx', ['environmentId', 'id'], { where: `state = 'received'` })
+@Index('inbox_messages_repeated_idx', ['aliasId', 'sha256'])
+export class InboxMessageEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'inbox_messages_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'inbox_messages_pkey' })
+  id: Id;
+
+  /** Day on which retention ends. The row is stored in the partition of this day. */
+  @PrimaryColumn('date', { name: 'expires_on', primaryKeyConstraintName: 'inbox_messages_pkey' })
+  expiresOn: string;
+
+  @Column('uuid', { name: 'alias_id' })
+  aliasId: Id;
+
+  @Column('text')
+  state: MessageState;
+
+  /** Reason for the quarantine, or null. */
+  @Column('text', { nullable: true })
+  reason: string | null;
+
+  /** Address of MAIL FROM. Empty for the null sender. */
+  @Column('text', { name: 'envelope_from' })
+  envelopeFrom: string;
+
+  @Column('text', { name: 'envelope_to', array: true })
+  envelopeTo: string[];
+
+  @Column('text', { name: 'client_ip' })
+  clientIp: string;
+
+  @Column('text')
+  helo: string;
+
+  @Column('text', { nullable: true })
+  tls: string | null;
+
+  @Column('int', { name: 'size_bytes' })
+  sizeBytes: number;
+
+  @Column('bytea')
+  sha256: Buffer;
+
+  /** Bytes of a message of at most 256 KB. A larger message is a blob with the same id. */
+  @Column('bytea', { nullable: true })
+  raw: Buffer | null;
+
+  @Column('text', { name: 'message_id', nullable: true })
+  messageId: string | null;
+
+  @Column('timestamptz', { name: 'received_at' })
+  receivedAt: Date;
+
+  /** Process that reads the message. */
+  @Column('uuid', { name: 'claimed_by', nullable: true })
+  claimedBy: Id | null;
+
+  /** End of the lease of the process that works on the row. Null while no process works on it. */
+  @Column('timestamptz', { name: 'claimed_until', nullable: true })
+  claimedUntil: Date | null;
+
+  @Column('smallint')
+  tries: number;
+
+  @Column('text', { name: 'from_address', nullable: true })
+  fromAddress: string | null;
+
+  @Column('text', { nullable: true })
+  subject: string | null;
+
+  @Column('text', { nullable: true })
+  auth: string | null;
+
+  @Column('text', { nullable: true })
+  spf: string | null;
+
+  @Column('text', { nullable: true })
+  dkim: string | null;
+
+  @Column('text', { nullable: true })
+  dmarc: string | null;
+
+  @Column('text', { name: 'dmarc_policy', nullable: true })
+  dmarcPolicy: string | null;
+
+  @Column('text', { nullable: true })
+  spam: string | null;
+
+  @Column('text', { nullable: true })
+  virus: string | null;
+
+  @Column('jsonb', { nullable: true })
+  detail: StoredDetail | null;
+
+  @Column('uuid', { name: 'event_id', nullable: true })
+  eventId: Id | null;
+
+  @Column('timestamptz', { name: 'processed_at', nullable: true })
+  processedAt: Date | null;
+
+  @Column('timestamptz', { name: 'erased_at', nullable: true })
+  erasedAt: Date | null;
+
+  /** Time since which the DNS servers give no answer. */
+  @Column('timestamptz', { name: 'unanswered_since', nullable: true })
+  unansweredSince: Date | null;
 }

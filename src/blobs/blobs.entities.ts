@@ -1,0 +1,27 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Id } from '#kernel/ids.js';
+
+/** A chunk of a blob. Partitioned by the day on which retention ends. */
+@Entity('blob_chunks')
+export class BlobChunkEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'blob_chunks_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'blob_chunks_pkey' })
+  id: Id;
+
+  /** Position in the blob, starting at 0. */
+  @PrimaryColumn('int', { primaryKeyConstraintName: 'blob_chunks_pkey' })
+  ordinal: number;
+
+  /** Day on which retention ends. The row is stored in the partition of this day. */
+  @PrimaryColumn('date', { name: 'expires_on', primaryKeyConstraintName: 'blob_chunks_pkey' })
+  expiresOn: string;
+
+  /** Size of the whole blob. */
+  @Column('int', { name: 'blob_bytes' })
+  blobBytes: number;
+
+  @Column('bytea')
+  content: Buffer;
+}

@@ -1,0 +1,33 @@
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A timeline of a PostgreSQL cluster. Transaction ids can only be compared within one. */
+@Entity('cluster_epochs')
+export class ClusterEpochEntity {
+  @PrimaryColumn('int', { primaryKeyConstraintName: 'cluster_epochs_pkey' })
+  epoch: number;
+
+  /** Identifier of the cluster, a decimal number of 64 bits. */
+  @Column('bigint', { name: 'system_identifier' })
+  systemIdentifier: string;
+
+  @Column('int', { name: 'timeline_id' })
+  timelineId: number;
+}
+
+/** The last reading of the PostgreSQL clock. The table has one row. */
+@Entity('seen_clock')
+@Check('seen_clock_id_check', 'id = 1')
+export class SeenClockEntity {
+  @PrimaryColumn('smallint', { default: 1, primaryKeyConstraintName: 'seen_clock_pkey' })
+  id: number;
+
+  @Column('timestamptz', { name: 'seen_at' })
+  seenAt: Date;
+
+  /** Time from which the clock jumped ahead. Null while it runs normally. */
+  @Column('timestamptz', { name: 'leapt_from', nullable: true })
+  leaptFrom: Date | null;
+
+  @Column('bigint', { name: 'waited_ms', default: 0 })
+  waitedMs: string;
+}
