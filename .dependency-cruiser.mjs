@@ -184,7 +184,7 @@ export default {
         path: '^src/',
         pathNot: [
           '\\.(store|entities|module)\\.ts$',
-          '^src/kernel/(database/(connection|database|joined-data-source|pipelined-transaction|planned-pool)|kernel\\.module|concurrency/queue)(\\.spec)?\\.ts$',
+          '^src/kernel/(database/(connection|database|joined-data-source|pipelined-transaction|planned-pool|tenant-repository)|kernel\\.module|concurrency/queue)(\\.spec)?\\.ts$',
           '^src/bootstrap/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$',
           '^src/extension/declaration\\.ts$',
           '^src/bootstrap/embedded/',

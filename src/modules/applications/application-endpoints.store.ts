@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type FindOptionsWhere, In, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { In, LessThan, Raw } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database/database.js';
+import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { ApplicationEndpointEntity, type ApplicationEntity } from './applications.entities.js';
 import { ApplicationsStore } from './applications.store.js';
@@ -11,18 +12,6 @@ export type EndpointColumns = Partial<
 >;
 
 const UNIQUE_VIOLATION = '23505';
-
-const COUNT: Statement = {
-  name: 'application_endpoints_count',
-  // Uses the index application_endpoints_application_id_idx.
-  text: 'select count(*)::int as count from application_endpoints where environment_id = $1::int and application_id = $2::uuid',
-};
-
-const REMOVE: Statement = {
-  name: 'application_endpoints_remove',
-  // Uses the index application_endpoints_pkey.
-  text: 'delete from application_endpoints where environment_id = $1::int and id = $2::uuid',
-};
 
 /** Maximum number of endpoints read for one page of subscribers, because event types are not indexed. */
 const SCANNED_MAX = 5_000;
@@ -44,38 +33,39 @@ const SUBSCRIBERS: Statement = {
 /** Stores endpoints of applications. Each change is published in its own transaction as a change of the application. */
 @Injectable()
 export class ApplicationEndpointsStore {
+  private readonly rows: TenantRepository<ApplicationEndpointEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly applications: ApplicationsStore,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.rows = new TenantRepository(database, ApplicationEndpointEntity);
+  }
 
   /** Locks the application as `ApplicationsStore.hold` does. */
   holdApplication(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
     return this.applications.hold(environmentId, id, how);
   }
 
-  async count(environmentId: number, applicationId: Id): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId, applicationId]);
-    return row?.count ?? 0;
+  /** Uses the index application_endpoints_application_id_idx. */
+  count(environmentId: number, applicationId: Id): Promise<number> {
+    return this.rows.count({ environmentId, applicationId });
   }
 
   /** Uses the index application_endpoints_pkey. */
   find(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
-    return this.rows().findOneBy({ environmentId, id });
+    return this.rows.findOne({ environmentId, id });
   }
 
   findForUpdate(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
-    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+    return this.rows.findForUpdate({ environmentId, id });
   }
 
   /** Returns the endpoints that use a registered destination. Uses application_endpoints_application_id_idx. */
   registered(environmentId: number, applicationId: Id): Promise<ApplicationEndpointEntity[]> {
-    return this.rows()
-      .createQueryBuilder('endpoint')
-      .where({ environmentId, applicationId })
-      .andWhere('endpoint.destinationId <> endpoint.id')
-      .getMany();
+    const ownsNoDestination = Raw((id) => `${id} <> destination_id`);
+    return this.rows.find({ where: { environmentId, applicationId, id: ownsNoDestination } });
   }
 
   /** Returns endpoints, newest first. Reads application_endpoints_application_id_idx backwards. */
@@ -85,9 +75,9 @@ export class ApplicationEndpointsStore {
     beforeId: Id | undefined,
     rowsMax: number,
   ): Promise<ApplicationEndpointEntity[]> {
-    const where: FindOptionsWhere<ApplicationEndpointEntity> = { environmentId, applicationId };
+    const where: TenantWhere<ApplicationEndpointEntity> = { environmentId, applicationId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
-    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+    return this.rows.find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
   /**
@@ -113,26 +103,26 @@ export class ApplicationEndpointsStore {
 
   /** Returns the endpoints that exist. Uses the index application_endpoints_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointEntity[]> {
-    return this.rows().findBy({ environmentId, id: In([...ids]) });
+    return this.rows.find({ where: { environmentId, id: In([...ids]) } });
   }
 
   /** Returns false if the uid is taken (application_endpoints_uid_idx). The transaction is aborted in that case. */
   insert(row: ApplicationEndpointEntity): Promise<boolean> {
-    return this.written(row, () => this.rows().insert(row as QueryDeepPartialEntity<ApplicationEndpointEntity>));
+    return this.written(row, () => this.rows.insert(row));
   }
 
   /** Returns the row after the changes, or null if the new uid is taken. The transaction is aborted in that case. */
   async update(row: ApplicationEndpointEntity, changes: EndpointColumns): Promise<ApplicationEndpointEntity | null> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
-    const write = (): Promise<unknown> =>
-      this.rows().update({ environmentId, id }, columns as QueryDeepPartialEntity<ApplicationEndpointEntity>);
+    const write = (): Promise<unknown> => this.rows.update({ environmentId, id }, columns);
     return (await this.written(row, write)) ? { ...row, ...columns } : null;
   }
 
+  /** Uses the index application_endpoints_pkey. */
   remove({ environmentId, id, applicationId }: ApplicationEndpointEntity): Promise<void> {
     return this.database.transaction(async () => {
-      await this.database.query(REMOVE, [environmentId, id]);
+      await this.rows.delete({ environmentId, id });
       await this.applications.announce(environmentId, applicationId);
     });
   }
@@ -151,9 +141,5 @@ export class ApplicationEndpointsStore {
       await this.applications.announce(environmentId, applicationId);
       return true;
     });
-  }
-
-  private rows(): Repository<ApplicationEndpointEntity> {
-    return this.database.manager().getRepository(ApplicationEndpointEntity);
   }
 }

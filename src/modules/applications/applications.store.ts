@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { And, type FindOperator, type FindOptionsWhere, In, LessThan, Raw, type Repository } from 'typeorm';
+import { And, type FindOperator, In, LessThan, Raw } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { prefixPattern } from '#kernel/database/prefix.js';
+import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { ApplicationEntity } from './applications.entities.js';
 
@@ -26,29 +27,27 @@ const INSERT: Statement = {
     on conflict (environment_id, uid) where uid is not null do nothing returning id`,
 };
 
-const REMOVE: Statement = {
-  name: 'applications_remove',
-  // Uses the indexes applications_pkey and, for the cascade, application_endpoints_application_id_idx.
-  text: 'delete from applications where environment_id = $1::int and id = $2::uuid',
-};
-
 /** Stores applications. Each change is published in its own transaction, which invalidates every node's cache. */
 @Injectable()
 export class ApplicationsStore {
+  private readonly rows: TenantRepository<ApplicationEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.rows = new TenantRepository(database, ApplicationEntity);
+  }
 
   /** Uses the index applications_pkey. */
   find(environmentId: number, id: Id): Promise<ApplicationEntity | null> {
-    return this.rows().findOneBy({ environmentId, id });
+    return this.rows.findOne({ environmentId, id });
   }
 
   /** Uses the index applications_uid_idx. */
   findByUid(environmentId: number, uid: string): Promise<ApplicationEntity | null> {
-    return this.rows().findOneBy({ environmentId, uid });
+    return this.rows.findOne({ environmentId, uid });
   }
 
   /**
@@ -56,23 +55,22 @@ export class ApplicationsStore {
    * `together` for changes to its endpoints. Every transaction takes this lock first, which prevents deadlocks.
    */
   hold(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
-    const mode = how === 'alone' ? 'pessimistic_write' : 'pessimistic_read';
-    return this.rows().findOne({ where: { environmentId, id }, lock: { mode } });
+    return this.rows.findForUpdate({ environmentId, id }, how === 'alone' ? 'exclusive' : 'shared');
   }
 
   /** Returns the applications that exist. Uses the index applications_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEntity[]> {
-    return this.rows().findBy({ environmentId, id: In([...ids]) });
+    return this.rows.find({ where: { environmentId, id: In([...ids]) } });
   }
 
   /** Lists newest first. Uses applications_pkey, applications_name_idx and applications_uid_prefix_idx. */
   page(environmentId: number, filter: ApplicationFilter, rowsMax: number): Promise<ApplicationEntity[]> {
-    return this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
+    return this.rows.find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
   }
 
   /** Counts the matching applications, up to `max`. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: ApplicationFilter, max: number): Promise<number> {
-    return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
+    return (await this.rows.find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
   /** Returns false if the uid is taken. The transaction continues in that case. */
@@ -98,7 +96,7 @@ export class ApplicationsStore {
     const columns = { ...changes, updatedAt: this.clock.now() };
     return this.database.transaction(async () => {
       try {
-        await this.rows().update({ environmentId, id }, columns);
+        await this.rows.update({ environmentId, id }, columns);
       } catch (error) {
         if (sqlState(error) === UNIQUE_VIOLATION) return null;
         throw error;
@@ -108,10 +106,13 @@ export class ApplicationsStore {
     });
   }
 
-  /** Removes an application with its endpoints, but not the destinations that they own. */
+  /**
+   * Removes an application with its endpoints, but not the destinations that they own. Uses applications_pkey and, for
+   * the cascade, application_endpoints_application_id_idx.
+   */
   remove(environmentId: number, id: Id): Promise<void> {
     return this.database.transaction(async () => {
-      await this.database.query(REMOVE, [environmentId, id]);
+      await this.rows.delete({ environmentId, id });
       await this.announceUid(environmentId, id);
     });
   }
@@ -125,13 +126,9 @@ export class ApplicationsStore {
     await this.announce(environmentId, id);
     await this.notifications.announce('application_uid', String(environmentId));
   }
-
-  private rows(): Repository<ApplicationEntity> {
-    return this.database.manager().getRepository(ApplicationEntity);
-  }
 }
 
-function listed(environmentId: number, { beforeId, search }: ApplicationFilter): FindOptionsWhere<ApplicationEntity> {
+function listed(environmentId: number, { beforeId, search }: ApplicationFilter): TenantWhere<ApplicationEntity> {
   const ids = [
     ...(beforeId === undefined ? [] : [LessThan(beforeId)]),
     ...(search === undefined ? [] : [beginningWith(environmentId, search)]),

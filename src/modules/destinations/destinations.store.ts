@@ -1,16 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  And,
-  Any,
-  type FindOperator,
-  type FindOptionsWhere,
-  IsNull,
-  LessThan,
-  Not,
-  type QueryDeepPartialEntity,
-  Raw,
-  type Repository,
-} from 'typeorm';
+import { And, Any, type FindOperator, IsNull, LessThan, Not, Raw } from 'typeorm';
 import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
 import { openNamed, sealNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
@@ -18,6 +7,7 @@ import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { prefixPattern } from '#kernel/database/prefix.js';
+import { type ColumnValues, TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { type DestinationName, shownTarget } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
@@ -37,9 +27,6 @@ export interface DestinationFilter {
 
 /** Selects listed destinations, or destinations that an application's endpoint owns. */
 export type Whose = 'listed' | 'owned';
-
-/** Works around TypeORM's types, which treat the values of open records (`config`) as functions. */
-type Writable = QueryDeepPartialEntity<DestinationEntity>;
 
 const DISABLE: Statement = {
   name: 'destinations.disable',
@@ -95,43 +82,44 @@ export interface RemovedOwned {
 /** Stores destinations. Every change is published in its own transaction, so that all nodes invalidate their caches. */
 @Injectable()
 export class DestinationsStore {
+  private readonly rows: TenantRepository<DestinationEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
     private readonly systemEvents: SystemEvents,
     private readonly vault: Vault,
-  ) {}
+  ) {
+    this.rows = new TenantRepository(database, DestinationEntity);
+  }
 
   /** Uses the index `destinations_pkey`. */
   async find(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
-    const row = await this.rows().findOneBy({ environmentId, id, ownerId: ownerOf(whose) });
+    const row = await this.rows.findOne({ environmentId, id, ownerId: ownerOf(whose) });
     return row && this.opened(row);
   }
 
   /** Locks the row until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
-    const row = await this.rows().findOne({
-      where: { environmentId, id, ownerId: ownerOf(whose) },
-      lock: { mode: 'pessimistic_write' },
-    });
+    const row = await this.rows.findForUpdate({ environmentId, id, ownerId: ownerOf(whose) });
     return row && this.opened(row);
   }
 
   /** Returns destinations of any owner, in no particular order. Uses the index `destinations_pkey`. */
   async findAll(environmentId: number, ids: readonly Id[]): Promise<DestinationEntity[]> {
-    return (await this.rows().findBy({ environmentId, id: Any(ids) })).map((row) => this.opened(row));
+    return (await this.rows.find({ where: { environmentId, id: Any(ids) } })).map((row) => this.opened(row));
   }
 
   /** Returns a page, newest first. Uses `destinations_listed_idx`, backwards, or `destinations_name_idx`. */
   async page(environmentId: number, filter: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
-    const rows = await this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
+    const rows = await this.rows.find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
     return rows.map((row) => this.opened(row));
   }
 
   /** Counts up to `max` destinations. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: DestinationFilter, max: number): Promise<number> {
-    return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
+    return (await this.rows.find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
   async retrySchedules(environmentId: number): Promise<RetrySettings[]> {
@@ -141,7 +129,10 @@ export class DestinationsStore {
 
   insert(row: DestinationEntity): Promise<void> {
     return this.database.transaction(async () => {
-      await this.rows().insert({ ...row, headers: this.sealed(row.environmentId, row.id, row.headers) } as Writable);
+      await this.rows.insert({
+        ...row,
+        headers: this.sealed(row.environmentId, row.id, row.headers),
+      } as ColumnValues<DestinationEntity>);
       await this.announce(row.environmentId, row.id);
     });
   }
@@ -157,12 +148,12 @@ export class DestinationsStore {
         changes.status === undefined
           ? {}
           : { disabledAt: changes.status === 'active' ? null : (): string => 'coalesce(disabled_at, now())' };
-      await this.rows().update({ environmentId, id }, {
+      await this.rows.update({ environmentId, id }, {
         ...changes,
         ...sealed,
         ...since,
         updatedAt: this.clock.now(),
-      } as Writable);
+      } as ColumnValues<DestinationEntity>);
       await this.announce(environmentId, id);
     });
   }
@@ -224,17 +215,13 @@ export class DestinationsStore {
   private announce(environmentId: number, id: Id): Promise<void> {
     return this.notifications.announce('destination', `${environmentId}:${id}`);
   }
-
-  private rows(): Repository<DestinationEntity> {
-    return this.database.manager().getRepository(DestinationEntity);
-  }
 }
 
 function listed(
   environmentId: number,
   { beforeId, type, validation, status, circuit, search }: DestinationFilter,
-): FindOptionsWhere<DestinationEntity> {
-  const where: FindOptionsWhere<DestinationEntity> = { environmentId, ownerId: IsNull() };
+): TenantWhere<DestinationEntity> {
+  const where: TenantWhere<DestinationEntity> = { environmentId, ownerId: IsNull() };
   const ids = [
     ...(beforeId === undefined ? [] : [LessThan(beforeId)]),
     ...(circuit === undefined ? [] : [circuitIs(environmentId, circuit)]),

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type FindOptionsWhere, LessThan, type Repository } from 'typeorm';
+import { LessThan } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
+import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { DomainEntity } from './domains.entities.js';
 
@@ -40,12 +41,6 @@ const OWNED_ELSEWHERE: Statement = {
   name: 'domains.owned_elsewhere',
   // Uses the index domains_owner_idx.
   text: 'select id from domains where host = $1 and is_owner and (environment_id, id) <> ($2::int, $3::uuid)',
-};
-
-const REMOVE: Statement = {
-  name: 'domains.remove',
-  // Uses the index domains_pkey.
-  text: 'delete from domains where environment_id = $1::int and id = $2::uuid',
 };
 
 /** Claims a domain that is not claimed and was not checked within the given seconds. */
@@ -105,11 +100,15 @@ const OVERDUE: Statement = {
 /** Announces changes of a host's availability in the same transaction, so that all nodes refresh their caches. */
 @Injectable()
 export class DomainsStore {
+  private readonly rows: TenantRepository<DomainEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.rows = new TenantRepository(database, DomainEntity);
+  }
 
   /** Prevents other transactions from adding a domain to the environment until this transaction ends. */
   async lock(environmentId: number): Promise<void> {
@@ -137,36 +136,37 @@ export class DomainsStore {
 
   /** Uses the index domains_pkey. */
   find(environmentId: number, id: Id): Promise<DomainEntity | null> {
-    return this.rows().findOneBy({ environmentId, id });
+    return this.rows.findOne({ environmentId, id });
   }
 
   /** Locks the row until the transaction ends, so that it is neither changed nor used. Uses the index domains_pkey. */
   findForUpdate(environmentId: number, id: Id): Promise<DomainEntity | null> {
-    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+    return this.rows.findForUpdate({ environmentId, id });
   }
 
   /** Returns a page, newest first. Reads the index domains_pkey backwards. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<DomainEntity[]> {
-    const where: FindOptionsWhere<DomainEntity> = { environmentId };
+    const where: TenantWhere<DomainEntity> = { environmentId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
-    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+    return this.rows.find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
   async insert(row: DomainEntity): Promise<void> {
-    await this.rows().insert(row);
+    await this.rows.insert(row);
   }
 
   /** Updates the row in the caller's transaction. */
   async update(row: DomainEntity, changes: DomainColumns): Promise<DomainEntity> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
-    await this.rows().update({ environmentId, id }, columns);
+    await this.rows.update({ environmentId, id }, columns);
     if (row.kind === 'webhook' && isServing({ ...row, ...columns }) !== isServing(row)) await this.announce(row);
     return { ...row, ...columns };
   }
 
+  /** Uses the index domains_pkey. */
   async remove(row: DomainEntity): Promise<void> {
-    await this.database.query(REMOVE, [row.environmentId, row.id]);
+    await this.rows.delete({ environmentId: row.environmentId, id: row.id });
     if (row.kind === 'webhook') await this.announce(row);
   }
 
@@ -190,10 +190,6 @@ export class DomainsStore {
 
   private announce({ environmentId, id }: DomainPlace): Promise<void> {
     return this.notifications.announce('custom_host', `${environmentId}:${id}`);
-  }
-
-  private rows(): Repository<DomainEntity> {
-    return this.database.manager().getRepository(DomainEntity);
   }
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
+import { TenantRepository } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import type { EndpointAddress } from './contract.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
@@ -31,10 +32,16 @@ const SET_FIRST_SECRETS: Statement = {
 
 @Injectable()
 export class ConfigurationsStore {
+  private readonly endpoints: TenantRepository<EndpointEntity>;
+  private readonly routeRows: TenantRepository<RouteEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
-  ) {}
+  ) {
+    this.endpoints = new TenantRepository(database, EndpointEntity);
+    this.routeRows = new TenantRepository(database, RouteEntity);
+  }
 
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     // Does not use the connections reserved for lists and counts, which may all be busy for seconds.
@@ -46,7 +53,7 @@ export class ConfigurationsStore {
 
   /** Uses the index `endpoints_pkey`. */
   find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
-    return this.database.manager().getRepository(EndpointEntity).findOneBy({ environmentId, id });
+    return this.endpoints.findOne({ environmentId, id });
   }
 
   /** Runs in the caller's transaction. Returns false if the endpoint has secrets or no longer exists. */
@@ -58,9 +65,6 @@ export class ConfigurationsStore {
 
   /** Returns routes in the order of evaluation. Uses the index `routes_endpoint_id_idx`. */
   routes(environmentId: number, endpointId: Id): Promise<RouteEntity[]> {
-    return this.database
-      .manager()
-      .getRepository(RouteEntity)
-      .find({ where: { environmentId, endpointId }, order: { position: 'ASC', id: 'ASC' } });
+    return this.routeRows.find({ where: { environmentId, endpointId }, order: { position: 'ASC', id: 'ASC' } });
   }
 }

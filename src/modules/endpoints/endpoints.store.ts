@@ -1,19 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import {
-  And,
-  type FindOperator,
-  type FindOptionsSelect,
-  type FindOptionsWhere,
-  In,
-  LessThan,
-  type QueryDeepPartialEntity,
-  Raw,
-  type Repository,
-} from 'typeorm';
+import { And, type FindOperator, type FindOptionsSelect, In, LessThan, Raw } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { prefixPattern } from '#kernel/database/prefix.js';
+import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
@@ -53,63 +44,45 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(hashtext('posthorn endpoints'), $1::int)`,
 };
 
-const COUNT: Statement = {
-  name: 'endpoints.count',
-  // Uses the index `endpoints_pkey`.
-  text: 'select count(*)::int as count from endpoints where environment_id = $1::int',
-};
-
-const REMOVE: Statement = {
-  name: 'endpoints.remove',
-  // Uses the index `endpoints_pkey`, and for the cascade `routes_endpoint_id_idx`.
-  text: 'delete from endpoints where environment_id = $1::int and id = $2::uuid returning id',
-};
-
-const REMOVE_ROUTES: Statement = {
-  name: 'endpoints.remove_routes',
-  // Uses the index `routes_endpoint_id_idx`.
-  text: 'delete from routes where environment_id = $1::int and endpoint_id = $2::uuid',
-};
-
 const ID_AT: Statement = {
   name: 'endpoints_own_at',
   // Uses the index `endpoints_path_idx`.
   text: 'select id from endpoints where domain_id is null and path = $2 and environment_id = $1',
 };
 
-const ON_DOMAIN: Statement = {
-  name: 'endpoints.on_domain',
-  // Uses the index `endpoints_domain_id_idx`.
-  text: 'select id from endpoints where environment_id = $1::int and domain_id = $2::uuid order by id limit $3::int',
-};
-
 /** Stores endpoints and routes. Every change is published in its own transaction, to invalidate all nodes' caches. */
 @Injectable()
 export class EndpointsStore {
+  private readonly endpoints: TenantRepository<EndpointEntity>;
+  private readonly routeRows: TenantRepository<RouteEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.endpoints = new TenantRepository(database, EndpointEntity);
+    this.routeRows = new TenantRepository(database, RouteEntity);
+  }
 
   /** Prevents concurrent inserts of endpoints into the environment until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  async count(environmentId: number): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId]);
-    return row?.count ?? 0;
+  /** Uses the index `endpoints_pkey`. */
+  count(environmentId: number): Promise<number> {
+    return this.endpoints.count({ environmentId });
   }
 
   /** Uses the index `endpoints_pkey`. */
   find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
-    return this.endpoints().findOneBy({ environmentId, id });
+    return this.endpoints.findOne({ environmentId, id });
   }
 
   /** Locks the endpoint and its routes until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<EndpointEntity | null> {
-    return this.endpoints().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+    return this.endpoints.findForUpdate({ environmentId, id });
   }
 
   async idAt(environmentId: number, path: string): Promise<Id | null> {
@@ -119,7 +92,7 @@ export class EndpointsStore {
 
   /** Returns a page, newest first. Reads `endpoints_pkey` backwards and filters its rows, at most 10,000. */
   page(environmentId: number, filter: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
-    return this.endpoints().find({
+    return this.endpoints.find({
       select: LISTED,
       where: listed(environmentId, filter),
       order: { id: 'DESC' },
@@ -129,32 +102,33 @@ export class EndpointsStore {
 
   /** Counts up to `max` endpoints. Uses the same index as `page`. */
   async countListed(environmentId: number, filter: EndpointFilter, max: number): Promise<number> {
-    return (await this.endpoints().find({ select: { id: true }, where: listed(environmentId, filter), take: max }))
+    return (await this.endpoints.find({ select: { id: true }, where: listed(environmentId, filter), take: max }))
       .length;
   }
 
   /** Returns routes in their order within each endpoint. Uses the index `routes_endpoint_id_idx`. */
   async routes(environmentId: number, endpointIds: readonly Id[]): Promise<RouteEntity[]> {
     const where = { environmentId, endpointId: In(endpointIds) };
-    const rows = await this.routeRows().find({ where, order: { endpointId: 'ASC', position: 'ASC' } });
+    const rows = await this.routeRows.find({ where, order: { endpointId: 'ASC', position: 'ASC' } });
     // Converts rows to plain objects, so that a deep comparison with unchanged routes succeeds.
     return rows.map((row) => ({ ...row }));
   }
 
   /** Returns up to `max` routes to the destination. Uses the index `routes_destination_id_idx`. */
   routesTo(environmentId: number, destinationId: Id, max: number): Promise<RouteEntity[]> {
-    return this.routeRows().find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
+    return this.routeRows.find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }
 
+  /** Returns the first endpoints on a domain. Uses the index `endpoints_domain_id_idx`. */
   async onDomain(environmentId: number, domainId: Id, max: number): Promise<Id[]> {
-    return (await this.database.query<{ id: Id }>(ON_DOMAIN, [environmentId, domainId, max])).map(({ id }) => id);
+    const where = { environmentId, domainId };
+    const rows = await this.endpoints.find({ select: { id: true }, where, order: { id: 'ASC' }, take: max });
+    return rows.map(({ id }) => id);
   }
 
   /** Returns false if another endpoint has the path (index `endpoints_path_idx`), which aborts the transaction. */
   insert(row: EndpointEntity): Promise<boolean> {
-    return this.written(row.environmentId, row.id, () =>
-      this.endpoints().insert(row as QueryDeepPartialEntity<EndpointEntity>),
-    );
+    return this.written(row.environmentId, row.id, () => this.endpoints.insert(row));
   }
 
   /**
@@ -163,22 +137,25 @@ export class EndpointsStore {
   async update(row: EndpointEntity, changes: EndpointColumns): Promise<EndpointEntity | null> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
-    const write = (): Promise<unknown> =>
-      this.endpoints().update({ environmentId, id }, columns as QueryDeepPartialEntity<EndpointEntity>);
+    const write = (): Promise<unknown> => this.endpoints.update({ environmentId, id }, columns);
     return (await this.written(environmentId, id, write)) ? { ...row, ...columns } : null;
   }
 
-  /** Runs in the caller's transaction. The caller has to increment the version. */
+  /**
+   * Runs in the caller's transaction. The caller has to increment the version. Uses the index `routes_endpoint_id_idx`.
+   */
   async replaceRoutes(environmentId: number, endpointId: Id, rows: readonly RouteEntity[]): Promise<void> {
-    await this.database.query(REMOVE_ROUTES, [environmentId, endpointId]);
-    if (rows.length > 0) await this.routeRows().insert(rows as QueryDeepPartialEntity<RouteEntity>[]);
+    await this.routeRows.delete({ environmentId, endpointId });
+    await this.routeRows.insertAll(rows);
   }
 
-  /** Deletes an endpoint and its routes. Returns false if the endpoint does not exist. */
+  /**
+   * Deletes an endpoint and its routes. Returns false if the endpoint does not exist. Uses the index `endpoints_pkey`, and
+   * for the cascade `routes_endpoint_id_idx`.
+   */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
-      const removed = await this.database.query(REMOVE, [environmentId, id]);
-      if (removed.length === 0) return false;
+      if ((await this.endpoints.delete({ environmentId, id })) === 0) return false;
       await this.announce(environmentId, id);
       return true;
     });
@@ -203,21 +180,13 @@ export class EndpointsStore {
   private announce(environmentId: number, id: Id): Promise<void> {
     return this.notifications.announce('endpoint', `${environmentId}:${id}`);
   }
-
-  private endpoints(): Repository<EndpointEntity> {
-    return this.database.manager().getRepository(EndpointEntity);
-  }
-
-  private routeRows(): Repository<RouteEntity> {
-    return this.database.manager().getRepository(RouteEntity);
-  }
 }
 
 function listed(
   environmentId: number,
   { beforeId, status, preset, search }: EndpointFilter,
-): FindOptionsWhere<EndpointEntity> {
-  const where: FindOptionsWhere<EndpointEntity> = { environmentId };
+): TenantWhere<EndpointEntity> {
+  const where: TenantWhere<EndpointEntity> = { environmentId };
   const ids = [
     ...(beforeId === undefined ? [] : [LessThan(beforeId)]),
     ...(search === undefined ? [] : [beginningWith(environmentId, search)]),

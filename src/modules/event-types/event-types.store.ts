@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Repository } from 'typeorm';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
+import { TenantRepository } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { EventTypeEntity } from './event-types.entities.js';
 
@@ -99,10 +99,14 @@ export interface CatalogRow extends Pick<
 /** Stores event types. The transaction of a change also notifies the listeners and stores the schema as a version. */
 @Injectable()
 export class EventTypesStore {
+  private readonly rows: TenantRepository<EventTypeEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
-  ) {}
+  ) {
+    this.rows = new TenantRepository(database, EventTypeEntity);
+  }
 
   /** Locks the event types until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
@@ -111,16 +115,16 @@ export class EventTypesStore {
 
   /** Uses the index event_types_pkey. */
   find(environmentId: number, name: string): Promise<EventTypeEntity | null> {
-    return this.rows().findOneBy({ environmentId, name });
+    return this.rows.findOne({ environmentId, name });
   }
 
   /** Returns all event types of the environment, at most 1,000. */
   all(environmentId: number): Promise<EventTypeEntity[]> {
-    return this.rows().find({ where: { environmentId } });
+    return this.rows.find({ where: { environmentId } });
   }
 
   count(environmentId: number): Promise<number> {
-    return this.rows().countBy({ environmentId });
+    return this.rows.count({ environmentId });
   }
 
   /** Returns event types, newest first. */
@@ -151,7 +155,7 @@ export class EventTypesStore {
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     if (rows.length === 0) return;
     await this.database.transaction(async () => {
-      await this.rows().upsert(rows as never, ['environmentId', 'name']);
+      await this.rows.upsert(rows, ['environmentId', 'name']);
       await this.database.query(KEEP_VERSIONS, [environmentId, rows.map(({ name }) => name)]);
       await this.announce(environmentId);
     });
@@ -160,8 +164,7 @@ export class EventTypesStore {
   /** Removes an event type and its versions. Returns false if it does not exist. */
   remove(environmentId: number, name: string): Promise<boolean> {
     return this.database.transaction(async () => {
-      const { affected } = await this.rows().delete({ environmentId, name });
-      if (affected === 0) return false;
+      if ((await this.rows.delete({ environmentId, name })) === 0) return false;
       await this.announce(environmentId);
       return true;
     });
@@ -169,9 +172,5 @@ export class EventTypesStore {
 
   private announce(environmentId: number): Promise<void> {
     return this.notifications.announce('event_type', String(environmentId));
-  }
-
-  private rows(): Repository<EventTypeEntity> {
-    return this.database.manager().getRepository(EventTypeEntity);
   }
 }

@@ -78,14 +78,15 @@ export class SecretKeeper {
     const { environmentId } = tenant;
     await this.database.transaction(async () => {
       // The lock prevents new uses until the row is deleted.
-      if ((await this.store.findForUpdate(environmentId, id)) === null) throw noSuch('secret');
+      const row = await this.store.findForUpdate(environmentId, id);
+      if (row === null) throw noSuch('secret');
       const users = await this.uses.users(environmentId, id, USERS_SHOWN_MAX);
       if (users.length > 0) {
         throw conflict('This secret is in use. Remove all uses listed in details.used_by first.', {
           used_by: users.map(showUser),
         });
       }
-      await this.store.remove(environmentId, id);
+      await this.store.remove(row);
     });
   }
 

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type FindOptionsWhere, LessThan, type Repository } from 'typeorm';
+import { LessThan } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
+import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { SecretEntity } from './secrets.entities.js';
 
@@ -34,20 +35,18 @@ const VALUES: Statement = {
     from secrets where environment_id = $1::int and name = any($2::text[])`,
 };
 
-const REMOVE: Statement = {
-  name: 'secrets.remove',
-  // Uses the index secrets_pkey. secret_uses_secret_fkey rejects the delete while the secret is in use.
-  text: 'delete from secrets where environment_id = $1::int and id = $2::uuid returning name',
-};
-
 /** Stores named secrets. The transaction of a change also announces it, which evicts cached values on every node. */
 @Injectable()
 export class SecretsStore {
+  private readonly rows: TenantRepository<SecretEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.rows = new TenantRepository(database, SecretEntity);
+  }
 
   /** Prevents new secrets in the environment until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
@@ -61,19 +60,19 @@ export class SecretsStore {
 
   /** Uses the index secrets_pkey. */
   find(environmentId: number, id: Id): Promise<SecretEntity | null> {
-    return this.rows().findOneBy({ environmentId, id });
+    return this.rows.findOne({ environmentId, id });
   }
 
   /** Returns the secret and locks it against changes and new uses until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<SecretEntity | null> {
-    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+    return this.rows.findForUpdate({ environmentId, id });
   }
 
   /** Returns secrets, newest first. Reads the index secrets_pkey in descending order. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<SecretEntity[]> {
-    const where: FindOptionsWhere<SecretEntity> = { environmentId };
+    const where: TenantWhere<SecretEntity> = { environmentId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
-    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+    return this.rows.find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
   /** Returns encrypted values. The result omits names that do not exist. */
@@ -83,7 +82,7 @@ export class SecretsStore {
 
   insert(row: SecretEntity): Promise<void> {
     return this.database.transaction(async () => {
-      await this.rows().insert(row);
+      await this.rows.insert(row);
       await this.announce(row.environmentId, row.name);
     });
   }
@@ -95,27 +94,25 @@ export class SecretsStore {
     const { environmentId, id, name } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
     return this.database.transaction(async () => {
-      await this.rows().update({ environmentId, id }, columns);
+      await this.rows.update({ environmentId, id }, columns);
       await this.announce(environmentId, name);
       return { ...row, ...columns };
     });
   }
 
-  /** Returns false if the secret does not exist. Throws SQLSTATE 23503 while it is in use. */
-  remove(environmentId: number, id: Id): Promise<boolean> {
+  /**
+   * Returns false if the secret does not exist. Throws SQLSTATE 23503 while it is in use (secret_uses_secret_fkey). Uses
+   * the index secrets_pkey.
+   */
+  remove({ environmentId, id, name }: Pick<SecretEntity, 'environmentId' | 'id' | 'name'>): Promise<boolean> {
     return this.database.transaction(async () => {
-      const [removed] = await this.database.query<{ name: string }>(REMOVE, [environmentId, id]);
-      if (!removed) return false;
-      await this.announce(environmentId, removed.name);
+      if ((await this.rows.delete({ environmentId, id })) === 0) return false;
+      await this.announce(environmentId, name);
       return true;
     });
   }
 
   private announce(environmentId: number, name: string): Promise<void> {
     return this.notifications.announce('secret', `${environmentId}:${name}`);
-  }
-
-  private rows(): Repository<SecretEntity> {
-    return this.database.manager().getRepository(SecretEntity);
   }
 }

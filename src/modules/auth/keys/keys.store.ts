@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { LessThan, type Repository } from 'typeorm';
+import { IsNull, LessThan, MoreThan, Or } from 'typeorm';
 import { Database, type Statement } from '#kernel/database/database.js';
+import { TenantRepository } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { GivenBack } from '#modules/auth/granted-keys.contract.js';
@@ -83,14 +84,6 @@ const LOCK_ADMINS: Statement = {
     for update of k`,
 };
 
-const EXPIRE: Statement = {
-  name: 'keys.expire',
-  // Uses the index `api_keys_pkey`. A rotation never extends the lifetime of a key.
-  text: `
-    update api_keys set expires_at = least(expires_at, $3::timestamptz)
-    where environment_id = $1::int and id = $2::uuid`,
-};
-
 const NOTE_USES: Statement = {
   name: 'keys.note_uses',
   // Uses the index `api_keys_pkey`. If several processes record a use in the same minute, only the first one writes.
@@ -103,20 +96,26 @@ const NOTE_USES: Statement = {
 
 @Injectable()
 export class KeysStore {
-  constructor(private readonly database: Database) {}
+  private readonly rows: TenantRepository<ApiKeyEntity>;
+  private readonly environments: TenantRepository<EnvironmentEntity>;
+
+  constructor(private readonly database: Database) {
+    this.rows = new TenantRepository(database, ApiKeyEntity);
+    this.environments = new TenantRepository(database, EnvironmentEntity);
+  }
 
   /** Uses the index `api_keys_pkey`. */
   find(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
-    return this.rows().findOneBy({ environmentId, id });
+    return this.rows.findOne({ environmentId, id });
   }
 
   findForUpdate(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
-    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+    return this.rows.findForUpdate({ environmentId, id });
   }
 
   /** Returns a page of keys older than `before` (if given), newest first. Reads the index `api_keys_pkey` backwards. */
   page(environmentId: number, before: Id | null, rowsMax: number): Promise<ApiKeyEntity[]> {
-    return this.rows().find({
+    return this.rows.find({
       where: before === null ? { environmentId } : { environmentId, id: LessThan(before) },
       order: { id: 'DESC' },
       take: rowsMax,
@@ -124,11 +123,11 @@ export class KeysStore {
   }
 
   async insert(row: ApiKeyEntity): Promise<void> {
-    await this.rows().insert(row);
+    await this.rows.insert(row);
   }
 
-  exists(hash: Buffer): Promise<boolean> {
-    return this.rows().existsBy({ hash });
+  async exists(hash: Buffer): Promise<boolean> {
+    return (await this.byHash(hash)) !== null;
   }
 
   /** Revokes a key and returns its hash. Returns `null` if there is no key that can be revoked. */
@@ -151,8 +150,9 @@ export class KeysStore {
     return this.database.query(LOCK_ADMINS, [organizationId]);
   }
 
+  /** Never extends the lifetime of a key. Uses the index `api_keys_pkey`. */
   async expire(environmentId: number, id: Id, at: Date): Promise<void> {
-    await this.database.query(EXPIRE, [environmentId, id, at]);
+    await this.rows.update({ environmentId, id, expiresAt: Or(IsNull(), MoreThan(at)) }, { expiresAt: at });
   }
 
   async byHash(hash: Buffer): Promise<KeyFacts | null> {
@@ -170,14 +170,8 @@ export class KeysStore {
 
   /** Uses the index `environments_organization_id_mode_key`. */
   async environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
-    const { id } = await this.database
-      .manager()
-      .getRepository(EnvironmentEntity)
-      .findOneByOrFail({ organizationId, mode });
-    return id;
-  }
-
-  private rows(): Repository<ApiKeyEntity> {
-    return this.database.manager().getRepository(ApiKeyEntity);
+    const environment = await this.environments.findOne({ organizationId, mode });
+    if (environment === null) throw new Error(`The organization has no environment ${mode}.`);
+    return environment.id;
   }
 }

@@ -1,15 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import {
-  ArrayContains,
-  type FindOptionsWhere,
-  IsNull,
-  LessThan,
-  type QueryDeepPartialEntity,
-  type Repository,
-} from 'typeorm';
+import { ArrayContains, IsNull, LessThan } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
+import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { AliasEntity } from '../inbox.entities.js';
 
@@ -21,18 +15,6 @@ const UNIQUE_VIOLATION = '23505';
 const LOCK: Statement = {
   name: 'aliases.lock',
   text: `select pg_advisory_xact_lock(hashtext('posthorn aliases'), $1::int)`,
-};
-
-/** Uses aliases_address_idx. */
-const COUNT: Statement = {
-  name: 'aliases.count',
-  text: 'select count(*)::int as count from aliases where environment_id = $1::int and removed_at is null',
-};
-
-/** Uses aliases_pkey. */
-const REMOVE: Statement = {
-  name: 'aliases.remove',
-  text: 'update aliases set removed_at = now(), updated_at = now() where environment_id = $1::int and id = $2::uuid and removed_at is null returning id',
 };
 
 /** Long retention periods are extended by up to a thirtieth (engine/expiry-day.ts). */
@@ -62,37 +44,39 @@ const FORGET: Statement = {
 /** Stores aliases. The transaction of a change also announces it, so that listeners drop their caches. */
 @Injectable()
 export class AliasesStore {
+  private readonly rows: TenantRepository<AliasEntity>;
+
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.rows = new TenantRepository(database, AliasEntity);
+  }
 
   /** Prevents other transactions from adding an alias to the environment until this transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  async count(environmentId: number): Promise<number> {
-    return (await this.database.query<{ count: number }>(COUNT, [environmentId]))[0]?.count ?? 0;
+  /** Uses aliases_address_idx. */
+  count(environmentId: number): Promise<number> {
+    return this.rows.count({ environmentId, removedAt: IsNull() });
   }
 
   /** Uses aliases_pkey. */
   find(environmentId: number, id: Id): Promise<AliasEntity | null> {
-    return this.rows().findOneBy({ environmentId, id, removedAt: IsNull() });
+    return this.rows.findOne({ environmentId, id, removedAt: IsNull() });
   }
 
   /** Uses aliases_address_idx. */
   findAt(environmentId: number, address: string): Promise<AliasEntity | null> {
-    return this.rows().findOneBy({ environmentId, address, removedAt: IsNull() });
+    return this.rows.findOne({ environmentId, address, removedAt: IsNull() });
   }
 
   /** Locks the row, so that other changes wait until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<AliasEntity | null> {
-    return this.rows().findOne({
-      where: { environmentId, id, removedAt: IsNull() },
-      lock: { mode: 'pessimistic_write' },
-    });
+    return this.rows.findForUpdate({ environmentId, id, removedAt: IsNull() });
   }
 
   /** Returns an alias's filters, also if it is removed, since its mail may be in flight. Empty for an unknown alias. */
@@ -103,14 +87,14 @@ export class AliasesStore {
 
   /** Returns aliases that are not removed, newest first. Reads aliases_pkey in descending order. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<AliasEntity[]> {
-    const where: FindOptionsWhere<AliasEntity> = { environmentId, removedAt: IsNull() };
+    const where: TenantWhere<AliasEntity> = { environmentId, removedAt: IsNull() };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
-    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+    return this.rows.find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
   /** Returns the first aliases on a domain. Uses aliases_domain_id_idx. */
   onDomain(environmentId: number, domainId: Id, max: number): Promise<Pick<AliasEntity, 'id'>[]> {
-    return this.rows().find({
+    return this.rows.find({
       select: { id: true },
       where: { environmentId, domainId, removedAt: IsNull() },
       order: { id: 'ASC' },
@@ -120,7 +104,7 @@ export class AliasesStore {
 
   /** Returns the first aliases with this destination. Scans all aliases of the environment. */
   leadingTo(environmentId: number, destinationId: Id, max: number): Promise<AliasEntity[]> {
-    return this.rows().find({
+    return this.rows.find({
       where: { environmentId, destinationIds: ArrayContains([destinationId]), removedAt: IsNull() },
       order: { id: 'ASC' },
       take: max,
@@ -130,7 +114,7 @@ export class AliasesStore {
   /** Returns false if the address is taken (aliases_address_idx, aliases_platform_idx). Then end the transaction. */
   async insert(row: AliasEntity): Promise<boolean> {
     try {
-      await this.rows().insert(row as QueryDeepPartialEntity<AliasEntity>);
+      await this.rows.insert(row);
     } catch (error) {
       if (sqlState(error) === UNIQUE_VIOLATION) return false;
       throw error;
@@ -142,16 +126,16 @@ export class AliasesStore {
   /** Runs in the transaction that locked the row. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
-    await this.rows().update(
-      { environmentId: row.environmentId, id: row.id },
-      columns as QueryDeepPartialEntity<AliasEntity>,
-    );
+    await this.rows.update({ environmentId: row.environmentId, id: row.id }, columns);
     await this.announce(row);
     return { ...row, ...columns };
   }
 
+  /** Uses aliases_pkey. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
-    if ((await this.database.query(REMOVE, [environmentId, id])).length === 0) return false;
+    const now = (): string => 'now()';
+    const where = { environmentId, id, removedAt: IsNull() };
+    if ((await this.rows.update(where, { removedAt: now, updatedAt: now })) === 0) return false;
     await this.announce({ environmentId, id });
     return true;
   }
@@ -162,9 +146,5 @@ export class AliasesStore {
 
   private announce({ environmentId, id }: Pick<AliasEntity, 'environmentId' | 'id'>): Promise<void> {
     return this.notifications.announce('alias', `${environmentId}:${id}`);
-  }
-
-  private rows(): Repository<AliasEntity> {
-    return this.database.manager().getRepository(AliasEntity);
   }
 }
