@@ -1,24 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, LessThan, Or, Raw } from 'typeorm';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { GroupedReads } from '#kernel/database/grouped-reads.js';
 import { intArray, textArray } from '#kernel/database/pg-array.js';
+import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
+import { SuppressionEntity } from './email.entities.js';
 
 export type SuppressionOrigin = (typeof SUPPRESSION_ORIGINS)[number];
 
 export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual'] as const;
 
-export interface SuppressionRow {
-  id: Id;
-  /** Address in its original form. The key identifies the address. */
-  email: string;
-  origin: SuppressionOrigin;
-  /** Null if the suppression was added manually. */
-  sourceId: Id | null;
-  createdAt: Date;
-  /** Null if the suppression never ends. */
-  expiresAt: Date | null;
-}
+export type SuppressionRow = Pick<
+  SuppressionEntity,
+  'id' | 'email' | 'origin' | 'sourceId' | 'createdAt' | 'expiresAt'
+>;
 
 /** `key` identifies the address. */
 export interface NewSuppression extends Omit<SuppressionRow, 'createdAt' | 'expiresAt'> {
@@ -63,29 +59,6 @@ const AMONG: Statement = {
     join suppressions s on s.environment_id = i.environment_id and s.address = i.address and ${HOLDS}`,
 };
 
-/** Reads the index suppressions_pkey in descending order. The origin is filtered during the scan. */
-const PAGE: Statement = {
-  name: 'suppressions_page',
-  text: `
-    select ${COLUMNS} from suppressions
-    where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or origin = $3) and ${HOLDS}
-      order by id desc limit $4`,
-};
-
-/** Uses the index suppressions_pkey or suppressions_address_idx. */
-const FIND: Statement = {
-  name: 'suppressions_find',
-  text: `select ${COLUMNS} from suppressions where environment_id = $1 and id = $2 and ${HOLDS}`,
-};
-const FIND_ADDRESS: Statement = {
-  name: 'suppressions_find_address',
-  text: `select ${COLUMNS} from suppressions where environment_id = $1 and address = $2 and ${HOLDS}`,
-};
-const REMOVE: Statement = {
-  name: 'suppressions_remove',
-  text: 'delete from suppressions where environment_id = $1 and id = $2 returning 1 as removed',
-};
-
 /** Uses the index suppressions_expires_at_idx. */
 const FORGET: Statement = { name: 'suppressions_forget', text: 'delete from suppressions where expires_at <= now()' };
 
@@ -101,7 +74,11 @@ export class SuppressionsStore {
     ASKED_MAX,
   );
 
-  constructor(private readonly database: Database) {}
+  private readonly rows: TenantRepository<SuppressionEntity>;
+
+  constructor(private readonly database: Database) {
+    this.rows = new TenantRepository(database, SuppressionEntity);
+  }
 
   /** Runs inside the caller's transaction. Returns null if the address was already suppressed. */
   async add({
@@ -143,24 +120,39 @@ export class SuppressionsStore {
     return found;
   }
 
-  /** Returns a page of suppressions, newest first. */
+  /**
+   * Returns a page of suppressions, newest first. Reads the index suppressions_pkey in descending order, and filters by
+   * origin during the scan.
+   */
   page(environmentId: number, { beforeId, origin }: SuppressionFilter, limit: number): Promise<SuppressionRow[]> {
-    return this.database.readPrepared(PAGE, [environmentId, beforeId, origin, limit]);
+    const where: TenantWhere<SuppressionEntity> = { environmentId, ...inForce() };
+    if (beforeId !== null) where.id = LessThan(beforeId);
+    if (origin !== null) where.origin = origin;
+    return this.rows.find({ where, order: { id: 'DESC' }, take: limit });
   }
 
-  async find(environmentId: number, by: { id: Id } | { key: string }): Promise<SuppressionRow | null> {
-    const rows =
-      'id' in by
-        ? this.database.query<SuppressionRow>(FIND, [environmentId, by.id])
-        : this.database.query<SuppressionRow>(FIND_ADDRESS, [environmentId, by.key]);
-    return (await rows)[0] ?? null;
+  /** Uses the index suppressions_pkey or suppressions_address_idx. */
+  find(environmentId: number, by: { id: Id } | { key: string }): Promise<SuppressionRow | null> {
+    const key = 'id' in by ? { id: by.id } : { address: by.key };
+    return this.rows.findOne({ environmentId, ...key, ...inForce() });
   }
 
   async forget(): Promise<void> {
     await this.database.query(FORGET, []);
   }
 
+  /** Uses the index suppressions_pkey. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
-    return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
+    return (await this.rows.delete({ environmentId, id })) > 0;
   }
+}
+
+/** `HOLDS` as a condition of a repository. */
+function inForce(): Pick<TenantWhere<SuppressionEntity>, 'expiresAt'> {
+  return {
+    expiresAt: Or(
+      IsNull(),
+      Raw((expiresAt) => `${expiresAt} > now()`),
+    ),
+  };
 }

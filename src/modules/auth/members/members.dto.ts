@@ -150,7 +150,7 @@ export function presentMember(row: MemberRow): MemberItem {
     email: row.email,
     name: row.name,
     role: row.role,
-    created_at: row.created_at.toISOString(),
-    last_signed_in_at: row.last_signed_in_at?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    last_signed_in_at: row.lastSignedInAt?.toISOString() ?? null,
   };
 }

@@ -68,7 +68,7 @@ export class MembersService {
       const row = await this.store.update(tenant.organizationId, id, changes);
       if (row === null) throw noSuch('member');
       await this.notifications.announce('member', id);
-      await this.revokeGranted(row.organization_id, id, row.role);
+      await this.revokeGranted(row.organizationId, id, row.role);
       return row;
     });
   }
@@ -99,12 +99,7 @@ export class MembersService {
   /** Returns memberships that the organization's identity provider may sign in to. A null slug allows all of them. */
   async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
     return (await this.store.ofEmail(email, organizationSlug)).map(
-      ({ organization_id, organization_name, id, role }) => ({
-        organizationId: organization_id,
-        organizationName: organization_name,
-        memberId: id,
-        role,
-      }),
+      ({ organizationId, organizationName, id, role }) => ({ organizationId, organizationName, memberId: id, role }),
     );
   }
 
@@ -145,11 +140,11 @@ export class MembersService {
   /** Applies the role that the identity provider reports, unless the organization would be left without an admin. */
   private async follow(known: MemberRow, role: Scope): Promise<MemberRow> {
     if (known.role === role) return known;
-    const admins = known.role === 'admin' ? await this.store.lockAdmins(known.organization_id) : [];
+    const admins = known.role === 'admin' ? await this.store.lockAdmins(known.organizationId) : [];
     if (admins.length === 1) return known;
     await this.notifications.announce('member', known.id);
-    await this.revokeGranted(known.organization_id, known.id, role);
-    return (await this.store.update(known.organization_id, known.id, { role })) ?? known;
+    await this.revokeGranted(known.organizationId, known.id, role);
+    return (await this.store.update(known.organizationId, known.id, { role })) ?? known;
   }
 
   /** Revokes the granted keys whose scope the member no longer has. If `role` is null, revokes all granted keys. */

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { Raw } from 'typeorm';
 import { Database, type Statement } from '#kernel/database/database.js';
+import { TenantRepository } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { SignInWay } from '#modules/auth/sessions.contract.js';
+import { SessionEntity } from '../auth.entities.js';
 
 export interface SessionFacts {
   id: Id;
@@ -38,27 +41,9 @@ export interface SessionRow {
   expires_at: Date;
 }
 
-export interface NewSession {
-  organizationId: Id;
-  id: Id;
-  hash: Buffer;
-  memberId: Id | null;
-  keyEnvironmentId: number | null;
-  keyId: Id | null;
-  how: SignInWay;
-  network: string;
-  userAgent: string;
+export interface NewSession extends Omit<SessionEntity, 'createdAt' | 'lastSeenAt' | 'expiresAt' | 'revokedAt'> {
   lifetimeSeconds: number;
 }
-
-const INSERT: Statement = {
-  name: 'sessions.insert',
-  text: `
-    insert into sessions (organization_id, id, hash, member_id, key_environment_id, key_id, how, network, user_agent,
-      created_at, last_seen_at, expires_at)
-    values ($1::uuid, $2::uuid, $3::bytea, $4::uuid, $5::int, $6::uuid, $7, $8, $9, now(), now(),
-      now() + make_interval(secs => $10::float8))`,
-};
 
 const BY_HASH: Statement = {
   name: 'sessions.by_hash',
@@ -79,14 +64,6 @@ const BY_HASH: Statement = {
       on k.environment_id = s.key_environment_id and k.id = s.key_id and k.revoked_at is null
     where s.hash = $1::bytea and s.revoked_at is null and s.expires_at > now() and (m.id is not null
       or k.id is not null)`,
-};
-
-const TOUCH: Statement = {
-  name: 'sessions.touch',
-  // Uses the index `sessions_pkey`. If several processes record a use in the same minute, only the first one writes.
-  text: `
-    update sessions set last_seen_at = now()
-    where organization_id = $1::uuid and id = $2::uuid and last_seen_at < now() - interval '30 seconds'`,
 };
 
 const REVOKE_BY_HASH: Statement = {
@@ -129,23 +106,19 @@ const PURGE: Statement = {
 
 @Injectable()
 export class SessionsStore {
-  constructor(private readonly database: Database) {}
+  private readonly rows: TenantRepository<SessionEntity>;
 
-  async insert(session: NewSession): Promise<void> {
-    const { organizationId, id, hash, memberId, keyEnvironmentId, keyId, how, network, userAgent, lifetimeSeconds } =
-      session;
-    await this.database.query(INSERT, [
-      organizationId,
-      id,
-      hash,
-      memberId,
-      keyEnvironmentId,
-      keyId,
-      how,
-      network,
-      userAgent,
-      lifetimeSeconds,
-    ]);
+  constructor(private readonly database: Database) {
+    this.rows = new TenantRepository(database, SessionEntity);
+  }
+
+  async insert({ lifetimeSeconds, ...session }: NewSession): Promise<void> {
+    await this.rows.insert({
+      ...session,
+      createdAt: () => 'now()',
+      lastSeenAt: () => 'now()',
+      expiresAt: () => `now() + make_interval(secs => ${Number(lifetimeSeconds)})`,
+    });
   }
 
   async byHash(hash: Buffer): Promise<SessionFacts | null> {
@@ -153,8 +126,13 @@ export class SessionsStore {
     return facts ?? null;
   }
 
+  /**
+   * Records a use. If several processes record a use in the same minute, only the first one writes. Uses the index
+   * `sessions_pkey`.
+   */
   async touch(organizationId: Id, id: Id): Promise<void> {
-    await this.database.query(TOUCH, [organizationId, id]);
+    const isOld = Raw((lastSeenAt) => `${lastSeenAt} < now() - interval '30 seconds'`);
+    await this.rows.update({ organizationId, id, lastSeenAt: isOld }, { lastSeenAt: () => 'now()' });
   }
 
   /** Revokes a session and returns its owner, or `null` if it was not active. */
