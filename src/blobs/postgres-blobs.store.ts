@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { Columns } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { GroupedReads } from '#kernel/database/grouped-reads.js';
 import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/database/pg-array.js';
+import type { BlobChunkEntity } from './blobs.entities.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 
@@ -53,14 +55,8 @@ const REMOVE: Statement = {
   text: 'delete from blob_chunks where environment_id = $1 and id = $2',
 };
 
-interface FirstChunk {
-  blob_bytes: number;
-  content: Buffer;
-}
-
-interface Chunk extends FirstChunk {
-  ordinal: number;
-}
+type FirstChunk = Columns<Pick<BlobChunkEntity, 'blobBytes' | 'content'>>;
+type Chunk = Columns<Pick<BlobChunkEntity, 'ordinal' | 'blobBytes' | 'content'>>;
 
 /**
  * Stores blobs in rows of 256 KB. All rows of a blob are committed together, or with the caller's transaction if one

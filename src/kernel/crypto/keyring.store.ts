@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../database/database.js';
+import type { DataKeyEntity } from './keyring.entities.js';
 import { sealedIn } from './sealed-value.js';
 
 export interface WrappedKey {
@@ -46,7 +47,7 @@ export class KeyringStore {
   constructor(private readonly database: Database) {}
 
   list(): Promise<WrappedKey[]> {
-    return this.database.query<WrappedKey>(LIST);
+    return this.database.query<Pick<DataKeyEntity, 'id' | 'wrapped'>>(LIST);
   }
 
   /** Runs `work` under a lock: no other process can add or replace a data key during the transaction. */

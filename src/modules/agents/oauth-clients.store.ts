@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
+import type { OAuthClientEntity } from './agents.entities.js';
 import type { ClientGrant } from './client-metadata.js';
 
-export interface ClientRow {
-  id: string;
-  name: string;
-  uri: string | null;
-  redirectUris: string[];
+export interface ClientRow extends Pick<OAuthClientEntity, 'id' | 'name' | 'uri' | 'redirectUris' | 'createdAt'> {
   grantTypes: ClientGrant[];
-  createdAt: Date;
 }
 
 /** Result of adding a client, with the current numbers of unapproved clients. */

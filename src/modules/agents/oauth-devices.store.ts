@@ -2,17 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Scope } from '#kernel/tenant.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
+import type { OAuthDeviceEntity } from './agents.entities.js';
 
-export interface WaitingDevice {
-  clientId: string;
-  clientName: string;
-  address: string;
-  /** `null` if the request named no known scope. */
-  requestedScope: Scope | null;
-  /** Machine that the program claims to run on. `null` if not given. */
-  deviceName: string | null;
-  createdAt: Date;
-}
+/** `requestedScope` is `null` if the request named no known scope. `deviceName` is what the program claims to run on. */
+export type WaitingDevice = Pick<
+  OAuthDeviceEntity,
+  'clientId' | 'clientName' | 'address' | 'requestedScope' | 'deviceName' | 'createdAt'
+>;
 
 export interface DeviceDecision {
   environmentId: number;

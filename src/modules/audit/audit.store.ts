@@ -1,30 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { storableJson, storableText } from '#engine/storable.js';
-import type { AuditActor, AuditEntry } from '#kernel/audit.js';
+import type { AuditEntry } from '#kernel/audit.js';
+import type { Columns } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
+import type { AuditLogEntity } from './audit.entities.js';
 
 /** Organization id of entries that belong to no organization. */
 export const NOBODY: Id = '00000000-0000-0000-0000-000000000000';
 
-export interface AuditRow {
-  id: Id;
-  at: Date;
-  environment_id: number | null;
-  actor_kind: AuditActor['kind'];
-  actor_id: string | null;
-  actor_name: string | null;
-  actor_source: string | null;
-  actor_session: string | null;
-  action: string;
-  resource_type: string | null;
-  resource_id: string | null;
-  ip: string | null;
-  user_agent: string | null;
-  request_id: string | null;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-}
+export type AuditRow = Columns<Omit<AuditLogEntity, 'organizationId' | 'onDay'>>;
 
 export interface AuditReach {
   organizationId: Id;

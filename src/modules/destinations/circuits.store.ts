@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
+import type { Columns } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { intArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
@@ -7,16 +8,14 @@ import type { Id } from '#kernel/ids.js';
 import { type CircuitChange, shownTarget, type TargetCircuit } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { DestinationNamesStore } from './destination-names.store.js';
+import type { CircuitEntity } from './destinations.entities.js';
 
-interface Row {
-  environment_id: number;
-  target_id: Id;
-  state: Circuit['state'];
-  consecutive_failures: number;
-  opened_at: Date | null;
-  probe_at: Date | null;
-  probes: number;
-}
+type Row = Columns<
+  Pick<
+    CircuitEntity,
+    'environmentId' | 'targetId' | 'state' | 'consecutiveFailures' | 'openedAt' | 'probeAt' | 'probes'
+  >
+>;
 
 type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
 

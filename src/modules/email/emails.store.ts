@@ -12,55 +12,28 @@ import {
   uuidArray,
 } from '#kernel/database/pg-array.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
-import type { AttachmentNote, StoredRecipient, TimelineItem } from './email.entities.js';
-import type { Tag } from './email-draft.js';
+import type { EmailEntity } from './email.entities.js';
 import { HOLDS } from './suppressions.store.js';
 
 export type ShownStatus = (typeof SHOWN_STATUSES)[number];
 
 export const SHOWN_STATUSES = ['scheduled', ...EMAIL_STATUSES] as const;
 
-export interface NewEmail {
-  environmentId: number;
-  id: Id;
-  /** Expiry day, in days since the epoch. */
+/** A row to insert. `expiresOnDay` is in days since the epoch. */
+export interface NewEmail extends Omit<EmailEntity, 'expiresOn' | 'version' | 'erasedAt' | 'providerMessageId'> {
   expiresOnDay: number;
-  sender: string;
-  to: string[];
-  cc: string[];
-  bcc: string[];
-  replyTo: string[];
-  subject: string;
-  /** Message-ID with its angle brackets. */
-  messageId: string;
-  returnPathHost: string | null;
-  /** True if the email is captured instead of sent, regardless of the transport. */
-  isCaptured: boolean;
-  tags: Tag[];
-  attachments: AttachmentNote[];
-  sizeBytes: number;
-  recipients: StoredRecipient[];
-  timeline: TimelineItem[];
-  status: EmailStatus;
-  isOwed: boolean;
-  scheduledAt: Date | null;
 }
 
-export interface EmailRow {
-  id: Id;
-  sender: string;
-  to: string[];
-  subject: string;
+export interface EmailRow extends Pick<EmailEntity, 'id' | 'sender' | 'to' | 'subject' | 'scheduledAt'> {
   status: ShownStatus;
-  scheduledAt: Date | null;
 }
 
 export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay' | 'status'> {
   status: ShownStatus;
-  expiresOn: string;
+  expiresOn: EmailEntity['expiresOn'];
   /** Delivery of the email. Null if there is no delivery yet. */
   handingOver: HandingOver | null;
-  erasedAt: Date | null;
+  erasedAt: EmailEntity['erasedAt'];
 }
 
 export interface EmailState extends Pick<

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { KeptExchange } from '#engine/redacted-exchange.js';
-import { headersPlace, openNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { headersPlace, openNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { dateArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { AttemptEntity, DeliveryEntity, EventEntity } from '#modules/ledger/ledger.entities.js';
 import type { AttemptRow } from './attempts.contract.js';
 import { countStatement, type EventFilter, listStatement, windowRows, windowStatement } from './event-lists.js';
 import { COLUMNS, type DeliveryStatus, type EventRow, LAST_ATTEMPT, STATUS } from './event-rows.js';
@@ -38,22 +39,19 @@ export interface EventContent {
 
 export type FoundEvent = EventRow & EventContent;
 
-export interface ExchangeRow {
-  ordinal: number;
-  number: number;
-  status: number | null;
-  startedAt: Date;
+/** The columns of `COLUMNS`, and the derived status. */
+type StoredRow = Pick<EventEntity, keyof Omit<EventRow, 'status'>> & Pick<EventRow, 'status'>;
+
+export interface ExchangeRow extends Pick<AttemptEntity, 'ordinal' | 'number' | 'status' | 'startedAt'> {
   exchange: KeptExchange;
 }
 
-export interface DeliveryRow {
-  ordinal: number;
-  targetId: Id;
+export interface DeliveryRow extends Pick<
+  DeliveryEntity,
+  'ordinal' | 'targetId' | 'reason' | 'replayed' | 'superseded'
+> {
   status: DeliveryStatus;
-  reason: string | null;
   nextAttemptAt: Date | null;
-  replayed: boolean;
-  superseded: boolean;
 }
 
 /** The expiry day limits the lookup to one partition. With a retention of one year there are sixty partitions. */
@@ -185,7 +183,7 @@ export class EventsStore {
     values: unknown[],
   ): Promise<FoundEvent | null> {
     const [row] = await this.database.readPrepared<
-      EventRow & Omit<EventContent, 'headers'> & { headers: StoredHeaders | null }
+      StoredRow & Omit<EventContent, 'headers'> & Pick<EventEntity, 'headers'>
     >(statement, values);
     if (!row) return null;
     return {

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { openNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { openNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import type { PageQuery } from '#kernel/cursors.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { MessageEntity } from '#modules/ledger/ledger.entities.js';
 import { type MessageContent, PAYLOAD_SHOWN_BYTES_MAX, type SentMessage } from './messages.contract.js';
 
 const LIMIT_DEFAULT = 50;
@@ -30,6 +31,8 @@ const FIND: Statement = {
     from messages where environment_id = $1 and id = $2`,
 };
 
+type ListedRow = Pick<MessageEntity, 'id' | 'eventType' | 'fanout' | 'payloadBytes'> & { channels: string[] };
+
 @Injectable()
 export class MessagesStore {
   constructor(
@@ -41,7 +44,7 @@ export class MessagesStore {
   /** Returns null if the environment has no such message. */
   async find({ environmentId }: Tenant, id: Id): Promise<MessageContent | null> {
     const [row] = await this.database.readPrepared<
-      Omit<MessageContent, 'acceptedAt' | 'headers'> & { headers: StoredHeaders | null }
+      ListedRow & Pick<MessageEntity, 'applicationId' | 'headers' | 'payload' | 'erasedAt'>
     >(FIND, [environmentId, id]);
     if (!row) return null;
     const headers = row.headers && openNamed(this.vault, { table: 'messages', environmentId, id }, row.headers);
@@ -56,7 +59,7 @@ export class MessagesStore {
   ): Promise<{ messages: SentMessage[]; nextCursor: string | null }> {
     const list: CursorQuery = { list: `messages of ${applicationId}`, filters: {} };
     const beforeId = cursor === undefined ? LAST_ID : this.cursors.read(tenant, list, cursor);
-    const rows = await this.database.readPrepared<Omit<SentMessage, 'acceptedAt'>>(PAGE, [
+    const rows = await this.database.readPrepared<ListedRow>(PAGE, [
       tenant.environmentId,
       applicationId,
       beforeId,

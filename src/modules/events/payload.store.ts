@@ -1,16 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
+import type { EventEntity } from '#modules/ledger/ledger.entities.js';
 
-/** A payload as stored in the database: text, or bytes if it is not text. Both are null after an erasure. */
-export interface PayloadRow {
+/**
+ * A payload as stored in the database: text, or bytes if it is not text. Both are null after an erasure. Headers that
+ * describe the payload are never encrypted.
+ */
+export interface PayloadRow extends Pick<EventEntity, 'payload' | 'body' | 'headers' | 'erasedAt'> {
   isReceived: boolean;
-  payload: string | null;
-  body: Buffer | null;
-  /** Headers of the request. Headers that describe the payload are never encrypted. */
-  headers: StoredHeaders | null;
-  erasedAt: Date | null;
 }
 
 /**

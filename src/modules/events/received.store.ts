@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { openHeaders, type StoredHeader } from '#kernel/crypto/sealed-headers.js';
+import { openHeaders } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { isDropped } from '#modules/ledger/dropped.contract.js';
+import type { EventEntity, RequestEntity } from '#modules/ledger/ledger.entities.js';
 import { STATUS } from './event-rows.js';
 import { type ReceivedRange, type ReceivedRow } from './received.contract.js';
 
@@ -60,8 +61,9 @@ const ACCEPTED_SINCE: Statement = {
   text: 'select count(*)::int as count from (select 1 from events where environment_id = $1 and id >= $2 limit $3) accepted',
 };
 
-type PageRow = Omit<ReceivedRow, 'request'> &
-  Omit<NonNullable<ReceivedRow['request']>, 'headers'> & { headers: StoredHeader[] };
+type ListedRow = Pick<EventEntity, 'id' | 'expiresOn'> & Pick<ReceivedRow, 'isExcluded' | 'inStatus'>;
+type PageRow = ListedRow &
+  Pick<RequestEntity, Exclude<keyof NonNullable<ReceivedRow['request']>, 'body'>> & { body: Buffer };
 
 /** Reads received events, inside the caller's transaction if there is one. */
 @Injectable()
@@ -75,7 +77,7 @@ export class ReceivedStore {
   async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
     const values = [...valuesOf(range), limit];
     if (!hasRequests)
-      return (await this.database.readPrepared<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
+      return (await this.database.readPrepared<ListedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
     const rows = await this.database.readPrepared<PageRow>(PAGE_WITH_REQUESTS, values);
     return rows.map(
       ({ id, expiresOn, isExcluded, inStatus, method, url, path, query, headers, ip, verification, body }) => ({

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { openHeaders, type StoredHeader } from '#kernel/crypto/sealed-headers.js';
+import { openHeaders } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
+import type { RequestEntity } from '#modules/ledger/ledger.entities.js';
 import { type RequestDetail, type RequestFilter, type RequestRow } from './requests.contract.js';
 
 const COLUMNS = `
@@ -59,6 +60,9 @@ const FIND: Statement = {
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
 
+/** The parts of a request that are columns of its row. */
+type RequestColumn = Exclude<keyof RequestDetail & keyof RequestEntity, 'body'>;
+
 /** Raw requests of received events. A request has the same id as its event. */
 @Injectable()
 export class RequestsStore {
@@ -84,7 +88,7 @@ export class RequestsStore {
 
   /** Returns null if the environment has no such request. */
   async find(environmentId: number, id: Id): Promise<RequestDetail | null> {
-    type Row = Omit<RequestDetail, 'headers'> & { headers: StoredHeader[] };
+    type Row = Omit<RequestDetail, RequestColumn> & Pick<RequestEntity, RequestColumn>;
     const [row] = await this.database.readPrepared<Row>(FIND, [environmentId, id]);
     if (row === undefined) return null;
     const sealedHeaders = new Set(row.headers.flatMap(([name, value]) => (typeof value === 'string' ? [] : name)));

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { uuidArray } from '#kernel/database/pg-array.js';
+import type { EventEntity } from '#modules/ledger/ledger.entities.js';
 import { type SentRange, type SentRow } from './sent.contract.js';
 
 /** Selects one page for each endpoint. Reads the index events_target_id_idx in descending order. */
@@ -34,7 +35,10 @@ export class SentStore {
 
   /** Newest first. */
   page(range: SentRange, limit: number): Promise<SentRow[]> {
-    return this.database.readPrepared<SentRow>(PAGE, [...valuesOf(range), limit]);
+    return this.database.readPrepared<Pick<EventEntity, 'id' | 'expiresOn'> & Pick<SentRow, 'endpointId' | 'isGone'>>(
+      PAGE,
+      [...valuesOf(range), limit],
+    );
   }
 
   async count(range: SentRange, max: number): Promise<number> {

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { IdempotencyKeyEntity } from '#http/idempotency.entities.js';
 import { sealNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type PiggybackStatement, type Statement } from '#kernel/database/database.js';
@@ -140,8 +141,8 @@ export class AcceptStore {
     environmentId,
     route,
     key,
-  }: IdempotentRequest): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
-    const rows = await this.database.queryPrepared<{ fingerprint: Buffer; status: number | null; body: string | null }>(
+  }: IdempotentRequest): Promise<Pick<IdempotencyKeyEntity, 'fingerprint' | 'status' | 'body'> | null> {
+    const rows = await this.database.queryPrepared<Pick<IdempotencyKeyEntity, 'fingerprint' | 'status' | 'body'>>(
       {
         name: 'ledger_answer_of',
         text: 'select fingerprint, status, body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',

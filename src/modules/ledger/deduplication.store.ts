@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { IdempotencyKeyEntity } from '#http/idempotency.entities.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { byteaArray, dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
@@ -30,8 +31,12 @@ export class DeduplicationStore {
   constructor(private readonly database: Database) {}
 
   async findAnswer({ environmentId, route, key }: IdempotentRequest): Promise<StoredAnswer | null> {
-    const [row] = await this.database.queryPrepared<StoredAnswer>(ANSWER_OF, [environmentId, route, key]);
-    return row ?? null;
+    const [row] = await this.database.queryPrepared<Pick<IdempotencyKeyEntity, 'status' | 'body'>>(ANSWER_OF, [
+      environmentId,
+      route,
+      key,
+    ]);
+    return row?.status == null || row.body === null ? null : { status: row.status, body: row.body };
   }
 
   async insert(group: readonly DuplicateRequest[]): Promise<void> {

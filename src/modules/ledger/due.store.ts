@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import type { Columns, OuterJoined } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
-import type { CancelReason } from './cancellation.contract.js';
-import type { ClaimedDelivery, DeliveryKey, Direction, TargetKey } from './claims.contract.js';
+import type { ClaimedDelivery, DeliveryKey, TargetKey } from './claims.contract.js';
 import { endedDeliveries } from './ended-deliveries.js';
+import type { DueDeliveryEntity, EventEntity } from './ledger.entities.js';
 import { isOpen } from './open-key.js';
 
 const KEY = 'environment_id, event_id, ordinal';
@@ -192,27 +192,26 @@ export interface Backlog {
   openEstimate: number;
 }
 
-interface ClaimedRow {
-  environment_id: number;
-  event_id: Id;
-  ordinal: number;
-  claimed_by: Id;
-  target_id: Id;
-  attempts: number;
-  attempts_used: number;
-  first_attempt_at: Date | null;
-  replayed: boolean;
-  direction: Direction | null;
-  message_id: Id | null;
-  erased: boolean;
-  withdrawn: CancelReason | null;
-  url: string | null;
-  event_type: string | null;
-  headers: StoredHeaders | null;
-  traceparent: string | null;
-  payload: string | null;
-  body: Buffer | null;
-}
+type ClaimedRow = Columns<
+  Pick<
+    DueDeliveryEntity,
+    | 'environmentId'
+    | 'eventId'
+    | 'ordinal'
+    | 'targetId'
+    | 'attempts'
+    | 'attemptsUsed'
+    | 'firstAttemptAt'
+    | 'replayed'
+    | 'withdrawn'
+  > &
+    OuterJoined<
+      Pick<
+        EventEntity,
+        'direction' | 'messageId' | 'url' | 'eventType' | 'headers' | 'traceparent' | 'payload' | 'body'
+      >
+    >
+> & { claimed_by: Id; erased: boolean };
 
 @Injectable()
 export class DueStore {
@@ -227,10 +226,9 @@ export class DueStore {
   }
 
   async waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }> {
-    const rows = await this.database.query<TargetKey & { isAddress: boolean }>(WAITING_DESTINATIONS, [
-      after?.environmentId ?? -1,
-      after?.targetId ?? FIRST,
-    ]);
+    const rows = await this.database.query<
+      Pick<DueDeliveryEntity, 'environmentId' | 'targetId'> & { isAddress: boolean }
+    >(WAITING_DESTINATIONS, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
     const targets = rows
       .filter(({ isAddress }) => !isAddress)
       .map(({ environmentId, targetId }) => ({ environmentId, targetId }));
@@ -261,7 +259,10 @@ export class DueStore {
   }
 
   async parkedTargets(): Promise<{ environmentId: number; targetId: Id }[]> {
-    const rows = await this.database.queryPrepared<{ environment_id: number; target_id: Id }>(PARKED_TARGETS, []);
+    const rows = await this.database.queryPrepared<Columns<Pick<DueDeliveryEntity, 'environmentId' | 'targetId'>>>(
+      PARKED_TARGETS,
+      [],
+    );
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
   }
 

@@ -3,6 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import { isDropped } from './dropped.contract.js';
+import type { DeliveryEntity } from './ledger.entities.js';
 import { RedeliverStore } from './redeliver.store.js';
 import { type FailedRange, type FailedRow } from './redelivery.contract.js';
 
@@ -51,7 +52,10 @@ export class FailedStore {
   /** Returns the newest deliveries first. Blocks other replays of the environment until the transaction ends. */
   async page(range: FailedRange, limit: number): Promise<FailedRow[]> {
     await this.redelivering.standInLine(range.environmentId);
-    return this.database.query<FailedRow>(PAGE, [...valuesOf(range), limit]);
+    return this.database.query<Pick<DeliveryEntity, keyof Omit<FailedRow, 'isGone'>> & Pick<FailedRow, 'isGone'>>(
+      PAGE,
+      [...valuesOf(range), limit],
+    );
   }
 
   /** Counts the failed deliveries of one endpoint, or of all endpoints if `endpointId` is null, up to `max`. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Columns } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import {
   booleanArray,
@@ -9,6 +10,7 @@ import {
   timestampArray,
   uuidArray,
 } from '#kernel/database/pg-array.js';
+import type { DueDeliveryEntity } from './ledger.entities.js';
 import { metricIncrements, pullItems, SETTLED } from './metric-increments.js';
 import { isOpen } from './open-key.js';
 import type { DeliveryResult } from './record.contract.js';
@@ -140,10 +142,7 @@ export class RecordStore {
   }
 }
 
-export interface HeldRow {
-  event_id: string;
-  ordinal: number;
-}
+export type HeldRow = Columns<Pick<DueDeliveryEntity, 'eventId' | 'ordinal'>>;
 
 /** Returns the deliveries whose claim was still valid, as `eventId/ordinal`. */
 export const heldOf = (rows: readonly HeldRow[]): Set<string> =>

@@ -4,6 +4,7 @@ import { dateArray, uuidArray } from '#kernel/database/pg-array.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { isDropped } from './dropped.contract.js';
+import type { DeliveryEntity } from './ledger.entities.js';
 import { isOpenEvent } from './open-key.js';
 import type {
   Addressee,
@@ -63,11 +64,10 @@ const renew = (picked: string): string => `
   )
   select count(*)::int as count from made`;
 
-export interface Sendable extends Redelivered, Addressee {
-  endpointId: Id | null;
+export interface Sendable
+  extends Addressee, Pick<DeliveryEntity, 'eventId' | 'expiresOn' | 'targetId' | 'endpointId' | 'ordinal'> {
   /** The application's endpoint that shares the target. `endpointId` can also be the endpoint that got the event. */
   applicationEndpointId: Id | null;
-  ordinal: number;
 }
 
 /** A dead letter. `isDropped` is true if a transform dropped its event: older versions replayed dropped events. */

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { Columns } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { PortalPermission, Tenant } from '#kernel/tenant.js';
+import type { PortalSessionEntity } from './portal.entities.js';
 import type { PortalTheme } from './portal-theme.js';
 
 /** `preview` is opened by a member of the organization, and shows what the customer sees. */
@@ -24,15 +26,9 @@ export interface PortalFacts {
   expires_at: Date;
 }
 
-export interface PortalSessionRow {
-  id: Id;
-  application_id: Id;
-  kind: PortalKind;
-  permissions: PortalPermission[];
-  opened_by: string;
-  created_at: Date;
-  expires_at: Date;
-}
+export type PortalSessionRow = Columns<
+  Pick<PortalSessionEntity, 'id' | 'applicationId' | 'kind' | 'permissions' | 'openedBy' | 'createdAt' | 'expiresAt'>
+>;
 
 export interface NewPortalSession {
   environmentId: number;

@@ -1,29 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { headersPlace, openNamed, type StoredHeaders } from '#kernel/crypto/sealed-headers.js';
+import { headersPlace, openNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/database/pg-array.js';
 import { NEXT_TRANSACTION, TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
-import type { Id } from '#kernel/ids.js';
+import type { EventEntity } from '#modules/ledger/ledger.entities.js';
 import type { Feed } from './feeds.js';
 import { ORIGIN, type Position, type PullPosition, type Standing } from './place.js';
+import type { PullItemEntity } from './pull.entities.js';
 
-export interface ItemRow {
+export interface ItemRow
+  extends
+    Pick<PullItemEntity, 'eventId' | 'replayed'>,
+    Pick<EventEntity, 'direction' | 'url' | 'eventType' | 'payload' | 'body' | 'messageId' | 'erasedAt'> {
   position: Position;
-  eventId: Id;
-  replayed: boolean;
-  direction: 'outbound' | 'inbound';
-  /** The path of the endpoint that received the event. */
-  url: string | null;
-  eventType: string;
   headers: Record<string, string> | null;
-  payload: string | null;
-  /** Payload as bytes, used instead of `payload` if the payload is not text. */
-  body: Buffer | null;
-  /** The message of the fan-out that the event belongs to. */
-  messageId: Id | null;
-  erasedAt: Date | null;
   /** When the item became available to pull. */
   settledAt: Date | null;
 }
@@ -157,7 +149,7 @@ export class PullStore {
     const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
     const { environmentId, targetId, endpointId } = feed;
     type Row = Omit<ItemRow, 'position' | 'headers'> & {
-      headers: StoredHeaders | null;
+      headers: EventEntity['headers'];
       epoch: number;
       passed: number | null;
       last: Position;

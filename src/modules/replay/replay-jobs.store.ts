@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { conflict } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
+import type { ReplayJobEntity } from './replay.entities.js';
 import { FORGOTTEN_MS, type NewReplayJob, type ReplayJob, subjectOf, SUBJECTS } from './replay-job.js';
 
 const COLUMNS = `
@@ -114,7 +115,7 @@ export class ReplayJobsStore {
       job.includeCancelled,
       job.selection ? JSON.stringify(job.selection) : null,
     ];
-    const [row] = await this.database.transaction(() => this.database.query<ReplayJob>(INSERT, values));
+    const [row] = await this.database.transaction(() => this.database.query<ReplayJobEntity>(INSERT, values));
     if (row) return row;
     const [live] = await this.database.query<{ id: Id }>(LIVE, [job.environmentId, job.endpointId]);
     const what = job.selection ? 'job over these events' : `replay of this ${SUBJECTS[subjectOf(job)]}`;
@@ -125,13 +126,13 @@ export class ReplayJobsStore {
   }
 
   async find(environmentId: number, id: Id): Promise<ReplayJob | null> {
-    const [row] = await this.database.query<ReplayJob>(FIND, [environmentId, id]);
+    const [row] = await this.database.query<ReplayJobEntity>(FIND, [environmentId, id]);
     return row ?? null;
   }
 
   /** Locks the job in the caller's transaction. Returns `null` if the job no longer exists. */
   async lock(environmentId: number, id: Id): Promise<ReplayJob | null> {
-    const [row] = await this.database.query<ReplayJob>(LOCK, [environmentId, id]);
+    const [row] = await this.database.query<ReplayJobEntity>(LOCK, [environmentId, id]);
     return row ?? null;
   }
 
@@ -150,7 +151,7 @@ export class ReplayJobsStore {
   }
 
   async requestStop(environmentId: number, id: Id, at: Date): Promise<ReplayJob | null> {
-    const [row] = await this.database.query<ReplayJob>(STOP, [environmentId, id, at]);
+    const [row] = await this.database.query<ReplayJobEntity>(STOP, [environmentId, id, at]);
     return row ?? null;
   }
 

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { Columns } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
+import type { SignInCodeEntity } from './sign-in.entities.js';
 
-export interface PendingCode {
-  email: string;
-  code_hash: Buffer;
-}
+export type PendingCode = Columns<Pick<SignInCodeEntity, 'email' | 'codeHash'>>;
 
 /** Maximum number of codes for one address within one hour. */
 export interface CodeLimits {

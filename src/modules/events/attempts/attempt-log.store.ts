@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { AttemptEntity, DeliveryEntity, EventEntity } from '#modules/ledger/ledger.entities.js';
 import type { AttemptRow, LoggedAttempt } from '../attempts.contract.js';
 
 /** Position in the list of attempts, directly after the attempt that these fields identify. */
@@ -71,6 +72,14 @@ const FIRST: Statement = {
     from attempts where environment_id = $1 and event_id = $2 order by ordinal, number limit 1`,
 };
 
+type StoredAttempt = Pick<AttemptEntity, 'number' | 'status' | 'error' | 'durationMs' | 'startedAt'> & {
+  excerpt: AttemptEntity['responseExcerpt'];
+};
+
+type Logged = Pick<AttemptEntity, 'eventId' | 'ordinal'> &
+  Pick<EventEntity, 'messageId' | 'eventType'> &
+  Pick<DeliveryEntity, 'targetId' | 'replayed'> & { nextAttemptAt: Date | null };
+
 /** Reads attempts of one target. The cost does not depend on other targets. */
 @Injectable()
 export class AttemptLogStore {
@@ -92,7 +101,7 @@ export class AttemptLogStore {
     { environmentId, targetId, before, fromId, status, eventType }: AttemptRange,
     limit: number,
   ): Promise<LoggedAttempt[]> {
-    return this.database.readPrepared(PAGE, [
+    return this.database.readPrepared<StoredAttempt & Logged>(PAGE, [
       environmentId,
       targetId,
       before.eventId,
@@ -106,7 +115,7 @@ export class AttemptLogStore {
   }
 
   async first({ environmentId }: Tenant, eventId: Id): Promise<AttemptRow | null> {
-    const [row] = await this.database.query<AttemptRow>(FIRST, [environmentId, eventId]);
+    const [row] = await this.database.query<StoredAttempt>(FIRST, [environmentId, eventId]);
     return row ?? null;
   }
 }

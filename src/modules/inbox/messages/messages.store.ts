@@ -1,34 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
+import type { InboxMessageEntity } from '../inbox.entities.js';
 import type { MessageState } from '../intake/message-row.js';
-import type { StoredDetail } from './message-detail.js';
 
-export interface MessageRow {
-  id: Id;
-  state: MessageState;
-  reason: string | null;
-  messageId: string | null;
-  envelopeFrom: string;
+export interface MessageRow extends Pick<
+  InboxMessageEntity,
+  'id' | 'state' | 'reason' | 'messageId' | 'envelopeFrom' | 'subject' | 'auth' | 'receivedAt'
+> {
   /** Address of the From header. Null until the message has been read. */
   sender: string | null;
-  subject: string | null;
-  auth: string | null;
-  receivedAt: Date;
 }
 
-export interface MessageRecord extends MessageRow {
-  envelopeTo: string[];
-  sizeBytes: number;
-  spf: string | null;
-  dkim: string | null;
-  dmarc: string | null;
-  dmarcPolicy: string | null;
-  spam: string | null;
-  virus: string | null;
-  detail: StoredDetail | null;
-  eventId: Id | null;
-  erasedAt: Date | null;
+export interface MessageRecord
+  extends
+    MessageRow,
+    Pick<InboxMessageEntity, 'envelopeTo' | 'sizeBytes' | 'spf' | 'dkim' | 'dmarc' | 'dmarcPolicy' | 'spam' | 'virus'>,
+    Pick<InboxMessageEntity, 'detail' | 'eventId' | 'erasedAt'> {
   status: string;
 }
 
