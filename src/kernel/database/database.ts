@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Config } from '../config/config.js';
 import { connectionOptions } from './connection.js';
 import { joinedDataSource } from './joined-data-source.js';
@@ -295,8 +296,9 @@ export class Database {
     return deadlineMs === undefined ? statement : Object.assign(statement, { query_timeout: deadlineMs });
   }
 
+  /** `master` is a documented member of TypeORM's driver: "Pool for master database." */
   private pool(): pg.Pool {
-    return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
+    return (this.dataSource.driver as PostgresDriver).master as pg.Pool;
   }
 }
 
