@@ -70,6 +70,12 @@ export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavail
 export type { ErrorType, Fault } from '#kernel/errors.js';
 export type { Caller, Tenant } from '#kernel/tenant.js';
 
+// Sending from code.
+export { MessageSender } from '#modules/send/message-sender.js';
+export type { AcceptedEvent, AcceptedWebhook, ApplicationEvent, SendOptions, Webhook } from '#modules/send/contract.js';
+export type { AcceptedEmailAnswer, EmailAttachmentContent, EmailContent } from '#modules/email/contract.js';
+export { Tenants } from '#modules/auth/environments/tenants.js';
+
 // Authentication in addition to API keys, acceptance policies, named retry policies, and delivery listeners. Providers
 // that extend these classes are discovered.
 export { TokenAuthenticator } from '#kernel/authenticator.js';

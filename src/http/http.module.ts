@@ -15,8 +15,10 @@ import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { IdempotencyStore } from './idempotency.store.js';
 import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
+import { IdempotentWork } from './idempotent-work.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
+import { OrganizationQuota } from './organization-quota.js';
 import { OwnOriginGuard } from './pages/own-origin.guard.js';
 import { PageStyleController } from './pages/style.controller.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
@@ -40,7 +42,9 @@ import { ScopeGuard } from './scope.guard.js';
     CredentialLookupLimiter,
     IdempotencyInterceptor,
     IdempotencyReleaseRetry,
+    IdempotentWork,
     MetricsListener,
+    OrganizationQuota,
     OwnOriginGuard,
     AuthenticationHook,
     CallerQuotas,
@@ -59,7 +63,8 @@ import { ScopeGuard } from './scope.guard.js';
     EnvelopeFilter,
     CredentialLookupLimiter,
     IdempotencyInterceptor,
-    IdempotencyReleaseRetry,
+    IdempotentWork,
+    OrganizationQuota,
     OwnOriginGuard,
     RateLimiter,
     AuthenticationHook,

@@ -5,6 +5,7 @@ import type { Database } from '#kernel/database/database.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import type { IdempotencyStore, Reservation } from './idempotency.store.js';
 import type { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
+import { IdempotentWork } from './idempotent-work.js';
 
 const RESERVATION: Reservation = {
   environmentId: 1,
@@ -33,6 +34,7 @@ describe('IdempotencyInterceptor', () => {
       renew: noted('renew'),
     };
     const database = {
+      isInTransaction: () => false,
       unitOfWork: <T>(work: () => Promise<T>) => work(),
       transaction: <T>(work: () => Promise<T>) => work(),
     };
@@ -40,9 +42,11 @@ describe('IdempotencyInterceptor', () => {
     const http = { getRequest: () => request, getResponse: () => ({ statusCode: 201, header: () => undefined }) };
     const result = new Promise<object>((resolve, reject) => ([end, fail] = [resolve, reject]));
     const interceptor = new IdempotencyInterceptor(
-      answers as unknown as IdempotencyStore,
-      database as unknown as Database,
-      { enqueue: () => calls.push('enqueue') } as unknown as IdempotencyReleaseRetry,
+      new IdempotentWork(
+        answers as unknown as IdempotencyStore,
+        database as unknown as Database,
+        { enqueue: () => calls.push('enqueue') } as unknown as IdempotencyReleaseRetry,
+      ),
     );
     const next: CallHandler = { handle: () => from(result) };
     return interceptor

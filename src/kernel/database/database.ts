@@ -35,6 +35,8 @@ interface Unit {
   afterEnd: (() => void)[];
   /** Writes what must be stored with the unit's first effect, in the same transaction. Null once it has run. */
   companion: (() => Promise<void>) | null;
+  /** True if accepted messages are stored in the unit's transaction, which is open then. */
+  takesMessages: boolean;
   /** True when the unit has ended. Statements that the unit did not await must not use its released connection. */
   ended: boolean;
 }
@@ -151,7 +153,15 @@ export class Database {
 
   /** Commits when `work` ends, and rolls back when it throws. */
   async unitOfWork<T>(work: () => Promise<T>): Promise<T> {
-    const unit: Unit = { runner: null, opening: null, afterCommit: [], afterEnd: [], companion: null, ended: false };
+    const unit: Unit = {
+      runner: null,
+      opening: null,
+      afterCommit: [],
+      afterEnd: [],
+      companion: null,
+      takesMessages: false,
+      ended: false,
+    };
     this.unitsOpen += 1;
     try {
       const result = await this.units.run(unit, work);
@@ -201,16 +211,33 @@ export class Database {
     const { runner, afterCommit, afterEnd } = unit;
     await runner?.commitTransaction();
     await runner?.release();
-    Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [] });
+    Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [], takesMessages: false });
     // Runs outside of the unit, because a loop that is woken here must not work within the unit's transactions.
     this.units.exit(() => {
       for (const notify of [...afterCommit, ...afterEnd]) notify();
     });
   }
 
-  /** Returns whether writes must now join the unit's transaction, together with its companion. */
+  /** Returns whether messages that are accepted now must be stored in the unit's transaction. */
   isAccompanied(): boolean {
-    return Boolean(this.current()?.companion);
+    const unit = this.current();
+    return unit !== undefined && (unit.companion !== null || unit.takesMessages);
+  }
+
+  /** Runs `work`. The messages that it accepts commit with the current unit of work, if there is one. */
+  joined<T>(work: () => Promise<T>): Promise<T> {
+    const unit = this.current();
+    if (!unit || unit.companion) return work();
+    return this.transaction(() => {
+      unit.takesMessages = true;
+      return work();
+    });
+  }
+
+  /** Returns whether a write now joins the transaction of the current unit of work. */
+  isInTransaction(): boolean {
+    const unit = this.current();
+    return unit !== undefined && (unit.runner !== null || unit.companion !== null);
   }
 
   /** Calls `notify` once the current unit has committed, or immediately if there is none. */

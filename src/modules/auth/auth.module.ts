@@ -6,6 +6,7 @@ import { Retention } from './environments/retention.js';
 import { AttachedRetrySchedules } from './environments/retry-schedules.js';
 import { SigningSecretsService } from './environments/signing-secrets.service.js';
 import { AttachedSystemDestinations } from './environments/system-destinations.js';
+import { Tenants } from './environments/tenants.js';
 import { GrantedKeys } from './keys/granted-keys.js';
 import { GrantersStore } from './keys/granters.store.js';
 import { KeyAuthenticator } from './keys/key-authenticator.js';
@@ -79,6 +80,7 @@ import { SignIn } from './sessions/sign-in.js';
     Retention,
     Sessions,
     { provide: SessionAuthenticator, useClass: SessionCallers },
+    Tenants,
   ],
   exports: [
     Authenticator,
@@ -91,6 +93,7 @@ import { SignIn } from './sessions/sign-in.js';
     SessionAuthenticator,
     Sessions,
     AttachedSystemDestinations,
+    Tenants,
   ],
 })
 export class AuthModule {}

@@ -44,3 +44,37 @@ export interface NamedEmail {
   /** Positions in the result of `SentEmails.recipientsOf`. Null for a return path of an older build. */
   places: readonly number[] | null;
 }
+
+/** The body of `POST /v1/emails`. */
+export interface EmailContent {
+  /** The sender: one mailbox, optionally with a display name. */
+  from: string;
+  to: string | string[];
+  cc?: string | string[];
+  bcc?: string | string[];
+  reply_to?: string | string[];
+  subject: string;
+  html?: string;
+  text?: string;
+  headers?: Record<string, string>;
+  attachments?: EmailAttachmentContent[];
+  tags?: { name: string; value: string }[];
+  /** RFC 3339, or a duration such as `in 5 minutes`. */
+  scheduled_at?: string;
+}
+
+/** An attachment: either its bytes in `content`, or the `url` to fetch them from. */
+export interface EmailAttachmentContent {
+  filename?: string;
+  content_type?: string;
+  /** The bytes in base64. */
+  content?: string;
+  url?: string;
+  content_id?: string;
+}
+
+export interface AcceptedEmailAnswer {
+  /** `evt_…` */
+  id: string;
+  status: 'sending' | 'scheduled' | 'suppressed';
+}

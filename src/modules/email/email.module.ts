@@ -17,6 +17,7 @@ import { EmailDestination } from './email-destination.js';
 import { EmailErasure } from './email-erasure.js';
 import { EmailGroup } from './email-group.js';
 import { EmailStates } from './email-states.js';
+import { EmailSubmission } from './email-submission.js';
 import { EmailsController } from './emails.controller.js';
 import { EmailsService } from './emails.service.js';
 import { EmailsStore } from './emails.store.js';
@@ -51,6 +52,7 @@ import { SuppressionsStore } from './suppressions.store.js';
     EmailGroup,
     EmailMetrics,
     EmailStates,
+    EmailSubmission,
     EmailsService,
     EmailsStore,
     EmailTools,
@@ -67,6 +69,6 @@ import { SuppressionsStore } from './suppressions.store.js';
     SuppressionsStore,
     SentEmails,
   ],
-  exports: [StoredDeliveryEvents, ReturnPaths, SentEmails],
+  exports: [EmailSubmission, StoredDeliveryEvents, ReturnPaths, SentEmails],
 })
 export class EmailModule {}

@@ -1,15 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { Authenticator, type Identity, TokenAuthenticator } from '#kernel/authenticator.js';
-import { Clock } from '#kernel/clock.js';
-import { Cache } from '#kernel/concurrency/cache.js';
 import { withDeadline } from '#kernel/concurrency/deadline.js';
 import { unavailable } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
-import { parseId } from '#kernel/ids.js';
 import { type Caller, SCOPES } from '#kernel/tenant.js';
+import { Tenants } from '../environments/tenants.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
-import { OrganizationsStore } from '../organizations/own-organization.store.js';
 
 /** Maximum length of a submitted key. No API key is that long. */
 const KEY_LENGTH_MAX = 512;
@@ -17,26 +14,19 @@ const KEY_LENGTH_MAX = 512;
 const TOKEN_LENGTH_MAX = 8_192;
 const IDENTIFY_MS_MAX = 5_000;
 const SUBJECT_LENGTH_MAX = 200;
-const ENTRIES_MAX = 10_000;
 
 /** Authenticates API keys, and tokens that extensions verify. Without such an extension, only API keys are accepted. */
 @Injectable()
 export class SignIn extends Authenticator implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
-  private readonly environments: Cache<number | null>;
   private others: readonly TokenAuthenticator[] = [];
 
   constructor(
     private readonly keys: KeyAuthenticator,
     private readonly discovery: DiscoveryService,
-    organizations: OrganizationsStore,
-    clock: Clock,
+    private readonly tenants: Tenants,
   ) {
     super();
-    this.environments = new Cache(
-      (key) => organizations.environmentIdOf(key.slice(5), key.startsWith('live:') ? 'live' : 'test'),
-      { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() },
-    );
   }
 
   onModuleInit(): void {
@@ -77,12 +67,8 @@ export class SignIn extends Authenticator implements OnModuleInit {
   }
 
   private async callerOf({ organization, mode, scope, subject }: Identity): Promise<Caller | null> {
-    // `identityFault` has rejected any other form.
-    const organizationId = parseId('org', organization) as string;
-    const environmentId = await this.environments.get(`${mode}:${organizationId}`);
-    return environmentId === null
-      ? null
-      : { tenant: { environmentId, organizationId, mode }, keyId: `token:${subject}`, scope };
+    const tenant = await this.tenants.find(organization, mode);
+    return tenant && { tenant, keyId: `token:${subject}`, scope };
   }
 }
 

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config/config.js';
+import { ApiError } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import { RateLimiter } from './rate-limiter.js';
+
+/** Counts calls of code in this process against the quota of an organization. They share it with HTTP requests. */
+@Injectable()
+export class OrganizationQuota {
+  constructor(
+    private readonly limiter: RateLimiter,
+    private readonly config: Config,
+  ) {}
+
+  /** Throws 429 with the time after which the call can be repeated. */
+  async count(organizationId: Id): Promise<void> {
+    const { rateLimitOrg: quota } = this.config;
+    if (quota === null) return;
+    const { allowed, retryAfterSeconds } = await this.limiter.count(organizationId, [{ id: organizationId, quota }]);
+    if (allowed) return;
+    throw new ApiError(
+      'rate_limited',
+      `The organization sent too many requests. Try again in ${retryAfterSeconds} s.`,
+      {},
+      retryAfterSeconds,
+    );
+  }
+}

@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { toApiError } from '#http/envelope.js';
+import { IdempotencyStore } from '#http/idempotency.store.js';
+import { mayHaveSucceeded } from '#http/idempotency-key.js';
+import { type InProcessRequest,inProcessRequest } from '#http/in-process-request.js';
+import { OrganizationQuota } from '#http/organization-quota.js';
+import { Database } from '#kernel/database/database.js';
+import { ApiError, invalid, notFound } from '#kernel/errors.js';
+import { AlreadyAnswered } from '#kernel/idempotency.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Tenants } from '#modules/auth/environments/tenants.js';
+import type { AcceptedEmailAnswer, EmailContent } from '#modules/email/contract.js';
+import { EmailSubmission } from '#modules/email/email-submission.js';
+import type { Caller } from '#modules/ledger/accept.contract.js';
+import type { AcceptedEvent, AcceptedWebhook, ApplicationEvent, SendOptions, Webhook } from './contract.js';
+import { FanOutController } from './fan-out.controller.js';
+import { FanOutService } from './fan-out.service.js';
+import { SendController } from './send.controller.js';
+import { acceptedBody, SendService } from './send.service.js';
+
+/** Waits under backpressure like a connected client. */
+const CALLER: Caller = { isGone: () => false };
+
+/**
+ * Sends messages from code, without HTTP. The checks, quotas of the organization, acceptance policies, limits and
+ * backpressure of the API apply. Inject it anywhere.
+ *
+ * Every method resolves once the message is committed. Inside `Database.transaction`, and in a handler whose change is
+ * audited, the message commits with that transaction: a rollback means that it was never accepted. Every method throws
+ * the `ApiError` that the API would return, and nothing was accepted then.
+ */
+@Injectable()
+export class MessageSender {
+  constructor(
+    private readonly sends: SendService,
+    private readonly fanOuts: FanOutService,
+    private readonly emails: EmailSubmission,
+    private readonly tenants: Tenants,
+    private readonly quota: OrganizationQuota,
+    private readonly idempotency: IdempotencyStore,
+    private readonly database: Database,
+  ) {}
+
+  /** Sends one payload to one target, like `POST /v1/send`. */
+  async send(tenant: Tenant, webhook: Webhook, options: SendOptions = {}): Promise<AcceptedWebhook> {
+    const sender = await this.admitted(tenant);
+    const route = { controller: SendController, handler: 'sendWebhook', path: '/v1/send' } as const;
+    const request = inProcessRequest(sender, route, webhook, options.idempotencyKey);
+    const { body, bodyText, idempotency } = request;
+    return this.answered<AcceptedWebhook>(request, async () =>
+      acceptedBody(
+        await this.sends.send(sender, {
+          destination: body.destination,
+          eventType: body.event_type,
+          headers: body.headers,
+          payload: body.payload,
+          bodyText,
+          idempotency,
+          traceparent: options.traceparent,
+          caller: CALLER,
+        }),
+      ),
+    );
+  }
+
+  /** Sends one payload to every subscribed endpoint of an application, like `POST /v1/app/{app}/event`. */
+  async emit(
+    tenant: Tenant,
+    application: string,
+    event: ApplicationEvent,
+    options: SendOptions = {},
+  ): Promise<AcceptedEvent> {
+    const sender = await this.admitted(tenant);
+    const route = { controller: FanOutController, handler: 'emitEvent', path: eventPathOf(application) } as const;
+    const request = inProcessRequest(sender, route, event, options.idempotencyKey);
+    const { body, bodyText, idempotency } = request;
+    return this.answered<AcceptedEvent>(request, async () => {
+      const accepted = await this.fanOuts.emit(sender, {
+        application,
+        eventType: body.event_type,
+        channels: body.channels ?? [],
+        headers: body.headers,
+        payload: body.payload,
+        bodyText,
+        idempotency,
+        traceparent: options.traceparent,
+        caller: CALLER,
+      });
+      return accepted.body;
+    });
+  }
+
+  /** Sends an email, like `POST /v1/emails`. */
+  async sendEmail(
+    tenant: Tenant,
+    email: EmailContent,
+    options: Pick<SendOptions, 'idempotencyKey'> = {},
+  ): Promise<AcceptedEmailAnswer> {
+    const sender = await this.admitted(tenant);
+    const request = this.emails.read(sender, email, options.idempotencyKey);
+    return this.answered<AcceptedEmailAnswer>(request, () => this.emails.accept(sender, request));
+  }
+
+  /** Returns the tenant as stored, so that an outdated or invented one sends nothing. Throws 404 and 429. */
+  private async admitted(given: Tenant): Promise<Tenant> {
+    const tenant = await this.tenants.ofEnvironment(given.environmentId);
+    if (tenant === null || tenant.organizationId !== given.organizationId || tenant.mode !== given.mode)
+      throw notFound('environment');
+    await this.quota.count(tenant.organizationId);
+    return tenant;
+  }
+
+  /** Runs `accept`, or returns the first answer to the key. */
+  private async answered<Answer>(
+    { idempotency }: InProcessRequest<unknown>,
+    accept: () => Promise<string>,
+  ): Promise<Answer> {
+    try {
+      return JSON.parse(await this.database.joined(accept)) as Answer;
+    } catch (error) {
+      if (error instanceof AlreadyAnswered) return JSON.parse(error.answer.body) as Answer;
+      const known = toApiError(error);
+      const earlier =
+        idempotency !== null && error instanceof ApiError && mayHaveSucceeded(error)
+          ? await this.idempotency.find(idempotency)
+          : null;
+      if (earlier !== null) return JSON.parse(earlier.body) as Answer;
+      // An unexpected error keeps its stack for the log of the extension.
+      throw known.type === 'internal' ? error : known;
+    }
+  }
+}
+
+function eventPathOf(application: unknown): string {
+  try {
+    if (typeof application === 'string') return `/v1/app/${encodeURIComponent(application)}/event`;
+  } catch {
+    // Half of a surrogate pair has no UTF-8 form.
+  }
+  throw invalid([{ path: 'application', message: 'must be an `app_` id or a uid' }]);
+}
