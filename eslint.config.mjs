@@ -10,12 +10,7 @@ const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts'];
  * half the time and less memory.
  */
 const PROGRAMS = {
-  project: [
-    'tsconfig.json',
-    'console/tsconfig.json',
-    'examples/posthorn-nats/tsconfig.json',
-    'examples/posthorn-contacts/tsconfig.json',
-  ],
+  project: ['tsconfig.json', 'console/tsconfig.json', 'examples/*/tsconfig.json'],
   tsconfigRootDir: import.meta.dirname,
 };
 

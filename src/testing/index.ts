@@ -24,5 +24,7 @@ export type {
 } from './door-checks.js';
 export { retryPolicyConformance } from './retry-policy-checks.js';
 export type { RetryPolicyUnderTest } from './retry-policy-checks.js';
+export { senderConformance } from './sender-checks.js';
+export type { SenderUnderTest } from './sender-checks.js';
 export { startPosthorn } from './posthorn.js';
 export type { PosthornOptions, RunningPosthorn } from './posthorn.js';

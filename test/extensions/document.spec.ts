@@ -4,7 +4,7 @@ const document = textOf('docs/extending.md');
 const quotes = [...document.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
 /** The sample extensions, and the test suite of one. */
 const sources = [
-  ...filesBelow('examples/posthorn-nats/src', 'examples/posthorn-contacts/src'),
+  ...filesBelow('examples/posthorn-nats/src', 'examples/posthorn-contacts/src', 'examples/posthorn-acme/src'),
   'test/extensions/nats-conformance.e2e-spec.ts',
 ].map(textOf);
 

@@ -5,10 +5,6 @@ interface Manifest {
   peerDependencies?: Record<string, string>;
 }
 
-const FOLDER = 'examples/posthorn-nats';
-const manifest = JSON.parse(textOf(`${FOLDER}/package.json`)) as Manifest;
-const sources = filesBelow(`${FOLDER}/src`);
-
 /** Returns the imports of a file, including those of types only. */
 const importsOf = (file: string): string[] =>
   [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier as string);
@@ -20,7 +16,10 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
 
-describe('the sample extension', () => {
+describe.each(['examples/posthorn-nats', 'examples/posthorn-acme'])('the sample extension in %s', (folder) => {
+  const manifest = JSON.parse(textOf(`${folder}/package.json`)) as Manifest;
+  const sources = filesBelow(`${folder}/src`);
+
   it("imports only its own files, Node's modules, and its declared dependencies", () => {
     const named = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
     const others = sources.flatMap(importsOf).filter((specifier) => !/^(node:|\.\/)/.test(specifier));

@@ -17,6 +17,8 @@ interface Manifest {
 
 export const SAMPLE = 'examples/posthorn-nats';
 export const CONTACTS = 'examples/posthorn-contacts';
+/** The sample of the extension points that need no library. */
+export const SMALL_SAMPLE = 'examples/posthorn-acme';
 const WAIT_MS = 100;
 const WAIT_MS_MAX = 120_000;
 

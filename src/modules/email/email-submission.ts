@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IdempotentWork } from '#http/idempotent-work.js';
-import { type InProcessRequest,inProcessRequest } from '#http/in-process-request.js';
+import { type InProcessRequest, inProcessRequest } from '#http/in-process-request.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type EmailContent } from './contract.js';
 import { EmailsController } from './emails.controller.js';

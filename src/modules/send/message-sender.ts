@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { toApiError } from '#http/envelope.js';
 import { IdempotencyStore } from '#http/idempotency.store.js';
 import { mayHaveSucceeded } from '#http/idempotency-key.js';
-import { type InProcessRequest,inProcessRequest } from '#http/in-process-request.js';
+import { type InProcessRequest, inProcessRequest } from '#http/in-process-request.js';
 import { OrganizationQuota } from '#http/organization-quota.js';
 import { Database } from '#kernel/database/database.js';
 import { ApiError, invalid, notFound } from '#kernel/errors.js';

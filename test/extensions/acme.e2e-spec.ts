@@ -1,0 +1,49 @@
+import { type ReceivedMessage, senderConformance, type SenderUnderTest } from '../../src/testing/index.js';
+import { expectStatus } from '../api/scene.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import type { ApiAnswer } from '../support/server.js';
+import { type PosthornServer, startServer } from '../support/server.js';
+import { compileSample, SMALL_SAMPLE } from './sample.js';
+
+/** Tests the small sample through the conformance checks of its extension points. */
+describe('the small sample', () => {
+  let server: PosthornServer;
+  let receiver: Receiver;
+  const messages: ReceivedMessage[] = [];
+
+  beforeAll(async () => {
+    receiver = await startReceiver((request) => {
+      if (request.method === 'POST')
+        messages.push({ headers: request.headers as Record<string, string>, body: request.rawBody });
+      return { status: 200 };
+    });
+    server = await startServer({ EXTENSIONS: compileSample(SMALL_SAMPLE).file });
+  }, 90_000);
+
+  afterAll(async () => {
+    await server?.stop();
+    await receiver?.close();
+  });
+
+  const report = (destination: string, number: string): Promise<ApiAnswer> =>
+    server.api('POST', '/v1/acme/invoices/paid', { number, destination });
+
+  const sender: SenderUnderTest = {
+    service: () => server,
+    target: {
+      get url() {
+        return `${receiver.url}/acme`;
+      },
+      received: () => messages,
+    },
+    send: async (destination, occasion) =>
+      expectStatus(await report(destination, occasion), 202).json.message_id as string,
+    sendRefused: async (destination) => (await report(destination, 'refused')).status,
+  };
+
+  it.each([...senderConformance(sender)].map(({ name, run }) => [name, run] as const))(
+    '%s',
+    (_name, run) => run(),
+    60_000,
+  );
+});

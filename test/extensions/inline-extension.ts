@@ -1,0 +1,26 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ROOT } from '../architecture/source-tree.js';
+
+/** An extension whose compiled code stands in the test. */
+export interface InlineExtension {
+  /** Value for EXTENSIONS. */
+  file: string;
+  remove(): void;
+}
+
+/** Writes the code to a folder in which `posthorn` and `@nestjs/common` can be imported. */
+export function inlineExtension(code: string): InlineExtension {
+  const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-inline-'));
+  const file = path.join(folder, 'extension.js');
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(file, code);
+  mkdirSync(path.join(folder, 'node_modules', '@nestjs'), { recursive: true });
+  symlinkSync(ROOT, path.join(folder, 'node_modules', 'posthorn'));
+  symlinkSync(
+    path.join(ROOT, 'node_modules', '@nestjs', 'common'),
+    path.join(folder, 'node_modules', '@nestjs', 'common'),
+  );
+  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
