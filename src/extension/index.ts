@@ -70,6 +70,14 @@ export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavail
 export type { ErrorType, Fault } from '#kernel/errors.js';
 export type { Caller, Tenant } from '#kernel/tenant.js';
 
+// Presets for webhook providers.
+export { InboundPreset, ProviderPreset } from '#modules/endpoints/presets.contract.js';
+export type { GenericSchemeName, GenericSettings } from '#engine/inbound/generic.js';
+export { headerOf } from '#engine/inbound/request.js';
+export type { ReceivedRequest } from '#engine/inbound/request.js';
+export type { ResponseSettings } from '#engine/inbound/response.js';
+export type { Recipe } from '#engine/inbound/source.js';
+
 // Sending from code.
 export { MessageSender } from '#modules/send/message-sender.js';
 export type { AcceptedEvent, AcceptedWebhook, ApplicationEvent, SendOptions, Webhook } from '#modules/send/contract.js';

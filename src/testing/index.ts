@@ -22,6 +22,8 @@ export type {
   RefusedToken,
   TargetUnderTest,
 } from './door-checks.js';
+export { presetConformance } from './preset-checks.js';
+export type { PresetUnderTest, ProviderRequest } from './preset-checks.js';
 export { retryPolicyConformance } from './retry-policy-checks.js';
 export type { RetryPolicyUnderTest } from './retry-policy-checks.js';
 export { senderConformance } from './sender-checks.js';

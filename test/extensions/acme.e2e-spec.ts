@@ -1,4 +1,11 @@
-import { type ReceivedMessage, senderConformance, type SenderUnderTest } from '../../src/testing/index.js';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
+import {
+  presetConformance,
+  type PresetUnderTest,
+  type ReceivedMessage,
+  senderConformance,
+  type SenderUnderTest,
+} from '../../src/testing/index.js';
 import { expectStatus } from '../api/scene.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import type { ApiAnswer } from '../support/server.js';
@@ -41,9 +48,32 @@ describe('the small sample', () => {
     sendRefused: async (destination) => (await report(destination, 'refused')).status,
   };
 
-  it.each([...senderConformance(sender)].map(({ name, run }) => [name, run] as const))(
-    '%s',
-    (_name, run) => run(),
-    60_000,
-  );
+  const now = (): string => String(Math.floor(Date.now() / 1000));
+  const pay: PresetUnderTest = {
+    service: () => server,
+    preset: 'acme-pay',
+    secrets: ['acme_1', 'acme_2'],
+    request: (secret) => {
+      const [time, body] = [now(), JSON.stringify({ id: randomUUID(), kind: 'payment.settled' })];
+      const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
+      return { headers: { 'acme-signature': signature, 'acme-time': time }, body };
+    },
+    eventType: 'payment.settled',
+  };
+  const shop: PresetUnderTest = {
+    service: () => server,
+    preset: 'acme-shop',
+    secrets: ['first', 'second'],
+    request: (secret) => {
+      const body = JSON.stringify({ id: randomUUID(), type: 'order.placed' });
+      return { headers: { 'acme-hash': createHash('sha256').update(secret).update(body).digest('hex') }, body };
+    },
+    eventType: 'order.placed',
+  };
+
+  it.each(
+    [...senderConformance(sender), ...presetConformance(pay), ...presetConformance(shop)].map(
+      ({ name, run }) => [name, run] as const,
+    ),
+  )('%s', (_name, run) => run(), 60_000);
 });

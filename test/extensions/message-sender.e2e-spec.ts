@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expectInvalid, expectRefusal } from '../api/answers.js';
-import { destinationAt, eventIn, expectStatus, startTargets, type TargetPath, type Targets } from '../api/scene.js';
+import { until } from '../api/polling.js';
+import {
+  destinationAt,
+  eventIn,
+  expectStatus,
+  startTargets,
+  type TargetPath,
+  type Targets,
+  WITHIN_MS,
+} from '../api/scene.js';
 import type { ApiAnswer } from '../support/server.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { type InlineExtension, inlineExtension } from './inline-extension.js';
@@ -190,8 +199,12 @@ describe('MessageSender', () => {
     );
 
     expect(json).toEqual({ message_id: expect.stringMatching(/^msg_/), fanout: 1 });
-    await eventIn(server, json.message_id as string, 'delivered');
-    expect(target.posts().filter(({ headers }) => headers['webhook-id'] === json.message_id)).toHaveLength(1);
+    const arrivals = await until(
+      async () => target.posts().filter(({ headers }) => headers['webhook-id'] === json.message_id),
+      (posts) => posts.length > 0,
+      WITHIN_MS,
+    );
+    expect(arrivals).toHaveLength(1);
   });
 
   it('sendEmail: an email of code is sent', async () => {

@@ -3,8 +3,9 @@ import { Extension, type Role } from 'posthorn';
 import { InvoicesController } from './invoices.controller.js';
 import { Invoices } from './invoices.js';
 import { OutageMail } from './outage-mail.js';
+import { AcmePayPreset, AcmeShopPreset } from './presets.js';
 
-/** Adds a route that sends from code, and emails about outages. */
+/** Adds presets, a route that sends from code, and emails about outages. */
 @Extension({ name: 'acme' })
 @Module({})
 export default class AcmeModule {
@@ -12,7 +13,7 @@ export default class AcmeModule {
     return {
       module: AcmeModule,
       controllers: [InvoicesController],
-      providers: [Invoices, ...(role === 'api' ? [] : [OutageMail])],
+      providers: [AcmePayPreset, AcmeShopPreset, Invoices, ...(role === 'api' ? [] : [OutageMail])],
     };
   }
 }

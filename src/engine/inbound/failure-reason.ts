@@ -37,6 +37,7 @@ const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
   mailgun: 'the body has no timestamp, token and signature that belong together',
   adyen: 'an item of the body has no signature, or a wrong one',
   'client-state': "an item of the body does not repeat the endpoint's secret",
+  code: 'the verifier of the preset refused it',
   sns: 'the signature in the body is wrong, or the message is of another topic',
 };
 
@@ -79,6 +80,7 @@ function neededHeaders(scheme: Scheme, lacks: (name: string) => boolean): string
     case 'adyen':
     case 'client-state':
     case 'sns':
+    case 'code':
     case 'none':
       return [];
   }

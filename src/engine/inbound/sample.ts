@@ -21,7 +21,7 @@ export interface SampleOptions {
   nowMs: number;
 }
 
-/** Returns null if only the provider can sign (Discord, SendGrid, SNS, public keys) or the secret is malformed. */
+/** Returns null if only the provider can sign (Discord, SendGrid, SNS, public keys, code) or the secret is malformed. */
 export function signedSample(preset: Preset, options: SampleOptions): Sample | null {
   const request = unsignedSample(preset, options);
   const { verify: scheme } = preset;
@@ -62,6 +62,7 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
     case 'public-key':
     case 'jwt':
     case 'paypal':
+    case 'code':
       return null;
   }
 }

@@ -1,3 +1,5 @@
+import type { ReceivedRequest } from './request.js';
+
 export type HashName = 'sha1' | 'sha256' | 'sha512';
 
 /** `either` distinguishes hex and base64 by the length. */
@@ -69,6 +71,21 @@ export interface JwtScheme {
   maxAgeSeconds: number;
 }
 
+/** Code outside of the engine decides. Rejects if the code cannot decide. */
+export interface CodeScheme {
+  kind: 'code';
+  verify: Verifier;
+  /** Names of headers that authenticate by themselves, in lower case. */
+  secretHeaders: readonly string[];
+}
+
+/** Returns whether the sender knows one of the secrets, newest first. There is at least one. */
+export type Verifier = (
+  request: ReceivedRequest,
+  secrets: readonly string[],
+  nowMs: number,
+) => boolean | Promise<boolean>;
+
 /** How a request proves its origin. Unless noted, a secret is the text that the provider's console shows. */
 export type Scheme =
   | HmacScheme
@@ -96,4 +113,5 @@ export type Scheme =
   | { kind: 'paypal' }
   /** RSA with an AWS certificate that is valid for all topics and accounts. A secret is an accepted topic's ARN. */
   | { kind: 'sns' }
+  | CodeScheme
   | { kind: 'none' };

@@ -54,6 +54,7 @@ export function secretFault(scheme: Scheme, secret: string): string | null {
     case 'mailgun':
     case 'client-state':
     case 'twilio':
+    case 'code':
     case 'none':
       return null;
   }

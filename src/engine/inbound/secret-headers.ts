@@ -4,5 +4,6 @@ import type { Scheme } from './scheme.js';
 export function secretHeaders(scheme: Scheme): ReadonlySet<string> {
   const names = new Set(['authorization', 'proxy-authorization', 'cookie']);
   if (scheme.kind === 'token' || scheme.kind === 'jwt') names.add(scheme.header.toLowerCase());
+  if (scheme.kind === 'code') for (const name of scheme.secretHeaders) names.add(name);
   return names;
 }

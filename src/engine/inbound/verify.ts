@@ -17,7 +17,7 @@ const ED25519_BYTES = 64;
 
 /**
  * Returns `verified` if the sender proves that it knows one of `secrets`, otherwise `failed`. Returns `none` only for
- * the scheme without verification. Never throws, for any input. `published` is the content of the URL that
+ * the scheme without verification. The caller runs the code of a code scheme. Never throws, for any input. `published` is the content of the URL that
  * `publishedAt` returns: PEM or JWKS.
  */
 export function verify(
@@ -77,6 +77,8 @@ function holds(
       return verifyPaypal(request, secrets, nowMs, published);
     case 'sns':
       return verifySns(request, secrets, published);
+    case 'code':
+      return false;
   }
 }
 

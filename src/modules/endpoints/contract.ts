@@ -1,9 +1,9 @@
 import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
 import { GENERIC_SCHEMES, genericScheme, type GenericSchemeName } from '#engine/inbound/generic.js';
-import { presetOf } from '#engine/inbound/presets.js';
+import type { Preset } from '#engine/inbound/preset.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
-import type { Fault } from '#kernel/errors.js';
+import { type Fault, unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 
 /** Path prefix of endpoints on the platform's host, after BASE_URL. */
@@ -73,18 +73,33 @@ export interface EndpointConfiguration extends EndpointAddress {
   routes: readonly ConfiguredRoute[];
 }
 
-/** Throws for an unknown name, and for `preset` without a preset. */
-export function schemeOf({
-  preset,
-  verification,
-  verificationConfig,
-}: Pick<EndpointConfiguration, 'preset' | 'verification' | 'verificationConfig'>): Scheme {
+/** Returns null for an unknown preset. */
+export type FindPreset = (id: string) => Preset | null;
+
+/**
+ * Throws for an unknown name, and for `preset` without a preset. If the extension of a preset is not loaded, every
+ * verification rejects with 503, so that the provider sends the request again.
+ */
+export function schemeOf(
+  {
+    preset,
+    verification,
+    verificationConfig,
+  }: Pick<EndpointConfiguration, 'preset' | 'verification' | 'verificationConfig'>,
+  findPreset: FindPreset,
+): Scheme {
   const generic = GENERIC_SCHEMES.find((name): name is GenericSchemeName => name === verification);
   if (generic) return genericScheme(generic, verificationConfig ?? {});
   if (verification === 'none') return { kind: 'none' };
-  const scheme = preset === null ? undefined : presetOf(preset)?.verify;
-  if (scheme === undefined) throw new Error(`The endpoint's verification "${verification}" is unknown.`);
-  return scheme;
+  if (preset === null || verification !== 'preset')
+    throw new Error(`The endpoint's verification "${verification}" is unknown.`);
+  return findPreset(preset)?.verify ?? absentScheme(preset);
+}
+
+function absentScheme(preset: string): Scheme {
+  const verify = (): Promise<boolean> =>
+    Promise.reject(unavailable(`The preset ${preset} is not available here: its extension is not loaded.`));
+  return { kind: 'code', verify, secretHeaders: [] };
 }
 
 /** Returns errors: `managed` requires code and allows no URL, and `url` requires a URL and allows no code. */

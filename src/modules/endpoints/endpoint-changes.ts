@@ -9,6 +9,7 @@ import { changed, type SettingsChanges } from './endpoint-settings.js';
 import type { RoutedEndpoint } from './endpoints.service.js';
 import { type ChosenDomain, IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
+import { Presets } from './presets.js';
 import { resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes, type RouteDraft } from './route-drafts.js';
 
@@ -30,6 +31,7 @@ export class EndpointChanges {
     private readonly domains: IngestDomains,
     private readonly checks: OutsideChecks,
     private readonly database: Database,
+    private readonly presets: Presets,
   ) {}
 
   /** Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. An error changes nothing. */
@@ -37,7 +39,7 @@ export class EndpointChanges {
     const found = await this.records.find(tenant.environmentId, id);
     if (found === null) throw noSuch('endpoint');
     const chosen = await this.domains.choose(tenant, { url: asked.url });
-    const { drafts } = next(found, asked, chosen);
+    const { drafts } = this.next(found, asked, chosen);
     await this.checks.pass(tenant.environmentId, { settings: asked.settings, drafts });
     return this.database.transaction(() => this.apply(tenant, id, asked, chosen));
   }
@@ -58,7 +60,7 @@ export class EndpointChanges {
   ): Promise<RoutedEndpoint> {
     const before = await this.records.findForUpdate(environmentId, id);
     if (before === null) throw noSuch('endpoint');
-    const { drafts, ...rest } = next(before, asked, chosen);
+    const { drafts, ...rest } = this.next(before, asked, chosen);
     const after: EndpointDraft = {
       ...rest,
       routes: drafts === null ? before.routes : this.records.routesOf(before.row, drafts),
@@ -73,22 +75,22 @@ export class EndpointChanges {
     });
     return { row: isSame ? row : await this.records.update(before, after), routes: after.routes };
   }
-}
 
-/** Returns the new settings. Throws 422 with all errors that do not require external data. */
-function next(
-  { row, settings: before, routes }: StoredEndpoint,
-  asked: EndpointChangesAsked,
-  chosen: ChosenDomain,
-): Next {
-  const domainId = asked.url === undefined ? row.domainId : chosen.domainId;
-  const resolved =
-    asked.url === undefined ? row : resolveAddress({ url: asked.url }, { ...chosen.base, currentPath: row.path });
-  const address =
-    'faults' in resolved ? { path: '', faults: resolved.faults } : { path: resolved.path, faults: chosen.faults };
-  const { settings, faults: settingsFaults } = changed(before, asked.settings);
-  const { drafts, faults: routeFaults } = draftRoutes(routes, asked.routes);
-  const faults = [...address.faults, ...settingsFaults, ...routeFaults];
-  if (faults.length > 0) throw invalid(faults);
-  return { settings, path: address.path, domainId, status: asked.status ?? row.status, drafts };
+  /** Returns the new settings. Throws 422 with all errors that do not require external data. */
+  private next(
+    { row, settings: before, routes }: StoredEndpoint,
+    asked: EndpointChangesAsked,
+    chosen: ChosenDomain,
+  ): Next {
+    const domainId = asked.url === undefined ? row.domainId : chosen.domainId;
+    const resolved =
+      asked.url === undefined ? row : resolveAddress({ url: asked.url }, { ...chosen.base, currentPath: row.path });
+    const address =
+      'faults' in resolved ? { path: '', faults: resolved.faults } : { path: resolved.path, faults: chosen.faults };
+    const { settings, faults: settingsFaults } = changed(before, asked.settings, (id) => this.presets.find(id));
+    const { drafts, faults: routeFaults } = draftRoutes(routes, asked.routes);
+    const faults = [...address.faults, ...settingsFaults, ...routeFaults];
+    if (faults.length > 0) throw invalid(faults);
+    return { settings, path: address.path, domainId, status: asked.status ?? row.status, drafts };
+  }
 }

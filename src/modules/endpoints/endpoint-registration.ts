@@ -8,6 +8,7 @@ import { changed, DEFAULT_SETTINGS, type SettingsChanges } from './endpoint-sett
 import type { RoutedEndpoint } from './endpoints.service.js';
 import { IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
+import { Presets } from './presets.js';
 import { type GivenAddress, resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes } from './route-drafts.js';
 
@@ -28,6 +29,7 @@ export class EndpointRegistration {
     private readonly checks: OutsideChecks,
     private readonly database: Database,
     private readonly ids: Ids,
+    private readonly presets: Presets,
   ) {}
 
   /** Throws 422 with all errors, and 409 if another endpoint has the URL. An error means that nothing was stored. */
@@ -37,7 +39,11 @@ export class EndpointRegistration {
     const resolved = resolveAddress(asked.address, chosen.base);
     const address =
       'faults' in resolved ? { path: '', name: '', faults: resolved.faults } : { ...resolved, faults: [] };
-    const { settings, faults: settingsFaults } = changed({ ...DEFAULT_SETTINGS, name: address.name }, asked.settings);
+    const { settings, faults: settingsFaults } = changed(
+      { ...DEFAULT_SETTINGS, name: address.name },
+      asked.settings,
+      (id) => this.presets.find(id),
+    );
     const { drafts, faults: routeFaults } = draftRoutes([], asked.routes);
     const faults = [...address.faults, ...chosen.faults, ...settingsFaults, ...routeFaults];
     if (faults.length > 0) throw invalid(faults);

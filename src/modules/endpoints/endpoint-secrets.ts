@@ -8,6 +8,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type ProviderSecret, schemeOf } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsStore } from './endpoints.store.js';
+import { Presets } from './presets.js';
 
 /** Maximum number of valid secrets. Providers switch within minutes, so more secrets are never in use at once. */
 const SECRETS_MAX = 5;
@@ -20,6 +21,7 @@ export class EndpointSecrets {
     private readonly vault: EndpointVault,
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly presets: Presets,
   ) {}
 
   /** Previous secrets stay valid for at most `graceMs`. Throws 404, and 422 for a secret that the scheme cannot use. */
@@ -27,7 +29,10 @@ export class EndpointSecrets {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
       if (row === null) throw noSuch('endpoint');
-      const fault = secretFault(schemeOf(row), secret);
+      const fault = secretFault(
+        schemeOf(row, (preset) => this.presets.find(preset)),
+        secret,
+      );
       if (fault !== null) throw invalid([{ path: 'secret', message: fault }]);
       const secrets = withNewSecret(this.vault.openSecrets(row), secret, this.clock.nowMs(), graceMs);
       await this.store.update(row, { secrets: this.vault.sealSecrets(row, secrets) });

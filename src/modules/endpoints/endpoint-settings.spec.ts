@@ -1,12 +1,15 @@
-import { PRESETS } from '#engine/inbound/presets.js';
+import { presetOf, PRESETS } from '#engine/inbound/presets.js';
 import {
-  changed,
+  changed as changedWith,
   DEFAULT_SETTINGS,
   proxyInForce,
   type Settings,
   type SettingsChanges,
   transformInForce,
 } from './endpoint-settings.js';
+
+const changed = (before: Settings, changes: SettingsChanges): ReturnType<typeof changedWith> =>
+  changedWith(before, changes, presetOf);
 
 const NEW: Settings = { ...DEFAULT_SETTINGS, name: 'stripe' };
 const RULES = { rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { status: 204 } }] };

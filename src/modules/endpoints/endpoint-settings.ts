@@ -1,13 +1,13 @@
 import { compileRules } from '#engine/conditions/rules.js';
 import { deduplicationFaults, type DeduplicationSettings, WINDOW_HOURS } from '#engine/inbound/deduplication.js';
 import { GENERIC_SCHEMES, genericFaults, type GenericSchemeName } from '#engine/inbound/generic.js';
-import { presetOf } from '#engine/inbound/presets.js';
 import { responseFaults, type ResponseSettings } from '#engine/inbound/response.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { ruleHeaders, steeringPaths } from '#engine/inbound/steering-headers.js';
 import { isSensitive, placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import type { Fault } from '#kernel/errors.js';
 import {
+  type FindPreset,
   hostFaults,
   PROXY_TIMEOUT_MS,
   type ResponseProxySettings,
@@ -61,7 +61,11 @@ const BY_PRESET = 'preset';
 const UNVERIFIED = 'none';
 
 /** Returns the new settings and all errors, except those that need external data (see `OutsideChecks`). */
-export function changed(before: Settings, changes: SettingsChanges): { settings: Settings; faults: Fault[] } {
+export function changed(
+  before: Settings,
+  changes: SettingsChanges,
+  findPreset: FindPreset,
+): { settings: Settings; faults: Fault[] } {
   const preset = changes.preset === undefined ? before.preset : changes.preset;
   const verification = verificationAfter(before, changes.verification, preset);
   const settings: Settings = {
@@ -77,11 +81,14 @@ export function changed(before: Settings, changes: SettingsChanges): { settings:
     response: changes.response === undefined ? before.response : responseAfter(before.response, changes.response),
   };
   const faults = [
-    ...verificationFaults(changes, verification, preset),
+    ...verificationFaults(changes, { verification, preset }, findPreset),
     ...genericSettingsFaults(changes, settings),
     ...configFaults(changes, settings),
   ];
-  return { settings, faults: [...faults, ...repeatFaults(changes, settings, faults.length === 0)] };
+  return {
+    settings,
+    faults: [...faults, ...repeatFaults(changes, settings, { findPreset, isVerified: faults.length === 0 })],
+  };
 }
 
 export function proxyInForce(settings: ResponseProxySettings): ResponseProxySettings {
@@ -120,9 +127,13 @@ function verificationAfter(before: Settings, asked: string | null | undefined, p
   return preset !== null && (asked === BY_PRESET || asked === preset) ? BY_PRESET : null;
 }
 
-function verificationFaults(changes: SettingsChanges, verification: string | null, preset: string | null): Fault[] {
+function verificationFaults(
+  changes: SettingsChanges,
+  { verification, preset }: { verification: string | null; preset: string | null },
+  findPreset: FindPreset,
+): Fault[] {
   const faults: Fault[] = [];
-  if (typeof changes.preset === 'string' && presetOf(changes.preset) === null) {
+  if (typeof changes.preset === 'string' && findPreset(changes.preset) === null) {
     faults.push({ path: 'preset', message: 'is not known: see the documentation for the list' });
   }
   if (verification === null) {
@@ -182,13 +193,17 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
  * Checks only settings that the call changes. Duplicates cannot be detected by a preset's provider id once the preset
  * is removed. `isVerified` means that the scheme has no errors.
  */
-function repeatFaults(changes: SettingsChanges, settings: Settings, isVerified: boolean): Fault[] {
+function repeatFaults(
+  changes: SettingsChanges,
+  settings: Settings,
+  { findPreset, isVerified }: { findPreset: FindPreset; isVerified: boolean },
+): Fault[] {
   const { deduplicate, preset } = settings;
   if (deduplicate === null || (changes.deduplicate === undefined && changes.preset === undefined)) return [];
-  const faults = deduplicationFaults(deduplicate, preset === null ? null : presetOf(preset), 'deduplicate');
+  const faults = deduplicationFaults(deduplicate, preset === null ? null : findPreset(preset), 'deduplicate');
   const name = deduplicate.name?.toLowerCase() ?? '';
   // Raw requests show the header with the id, so it must not be a secret.
-  const isSecret = isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings)).has(name));
+  const isSecret = isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings, findPreset)).has(name));
   return isSecret
     ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates and cannot be used as an id' }]
     : faults;

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
@@ -20,9 +21,10 @@ import { IngestDomainsController } from './ingest-domains.controller.js';
 import { IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
 import { PresetsController } from './presets.controller.js';
+import { Presets } from './presets.js';
 
 @Module({
-  imports: [AuthModule, DestinationsModule, EventsModule, SecretsModule],
+  imports: [AuthModule, DestinationsModule, DiscoveryModule, EventsModule, SecretsModule],
   controllers: [EndpointsController, PresetsController, IngestDomainsController],
   providers: [
     CodeSecrets,
@@ -39,7 +41,8 @@ import { PresetsController } from './presets.controller.js';
     IngestDomains,
     OutsideChecks,
     EndpointConfigurations,
+    Presets,
   ],
-  exports: [EndpointConfigurations, EndpointsStore, OutsideChecks],
+  exports: [EndpointConfigurations, EndpointsStore, OutsideChecks, Presets],
 })
 export class EndpointsModule {}

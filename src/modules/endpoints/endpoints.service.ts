@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, noSuch } from '#kernel/errors.js';
@@ -12,6 +11,7 @@ import { EndpointVault } from './endpoint-vault.js';
 import type { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 import { EndpointsStore, type ListedEndpoint } from './endpoints.store.js';
 import { type IngestDomain, IngestDomains } from './ingest-domains.js';
+import { Presets } from './presets.js';
 
 export interface EndpointQuery {
   status?: EndpointEntity['status'];
@@ -59,6 +59,7 @@ export class EndpointsService {
     private readonly vault: EndpointVault,
     private readonly domains: IngestDomains,
     private readonly cursors: Cursors,
+    private readonly presets: Presets,
     sources: EventSources,
     users: DestinationUsers,
   ) {
@@ -72,7 +73,7 @@ export class EndpointsService {
   }
 
   async list(tenant: Tenant, query: EndpointQuery): Promise<EndpointListings> {
-    if (query.preset !== undefined && presetOf(query.preset) === null)
+    if (query.preset !== undefined && !this.presets.has(query.preset))
       throw badRequest(`preset: "${query.preset}" is not known.`);
     const { cursor, limit = LIMIT_DEFAULT, count = false, ...filters } = query;
     const list: CursorQuery = { list: 'endpoints', filters };

@@ -1,13 +1,15 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { PRESETS } from '#engine/inbound/presets.js';
 import { Scope } from '#http/access.js';
 import { presentPresets, PresetPage } from './presets.dto.js';
+import { Presets } from './presets.js';
 
 /** The presets for providers. */
 @ApiTags('Endpoints')
 @Controller('v1/presets')
 export class PresetsController {
+  constructor(private readonly presets: Presets) {}
+
   @Get()
   @Scope('read')
   @ApiOperation({
@@ -17,6 +19,6 @@ export class PresetsController {
   })
   @ApiOkResponse({ type: PresetPage, description: 'The presets.' })
   listPresets(): PresetPage {
-    return presentPresets(PRESETS.values());
+    return presentPresets(this.presets.all());
   }
 }

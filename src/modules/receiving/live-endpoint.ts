@@ -2,13 +2,13 @@ import { compileFilter } from '#engine/conditions/condition.js';
 import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import { compileDeduplication, type Deduplication } from '#engine/inbound/deduplication.js';
 import type { Preset } from '#engine/inbound/preset.js';
-import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
 import type { Id } from '#kernel/ids.js';
 import {
   type ConfiguredRoute,
   type EndpointConfiguration,
+  type FindPreset,
   type ProviderSecret,
   type ResponseProxySettings,
   schemeOf,
@@ -36,8 +36,8 @@ export interface LiveEndpoint extends EndpointSummary {
 }
 
 /** Throws if another version's configuration does not compile: receiving with only a part of it would be wrong. */
-export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint {
-  const preset = configuration.preset === null ? null : presetOf(configuration.preset);
+export function liveEndpoint(configuration: EndpointConfiguration, findPreset: FindPreset): LiveEndpoint {
+  const preset = configuration.preset === null ? null : findPreset(configuration.preset);
   return {
     environmentId: configuration.environmentId,
     id: configuration.id,
@@ -47,7 +47,7 @@ export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint
     status: configuration.status,
     version: configuration.version,
     preset,
-    scheme: schemeOf(configuration),
+    scheme: schemeOf(configuration, findPreset),
     secrets: configuration.secrets,
     response: configuration.response ?? preset?.response ?? null,
     rules: configuration.responseRules && compiled(compileRules(configuration.responseRules, 'responseRules')).rules,

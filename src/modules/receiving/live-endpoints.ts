@@ -5,6 +5,7 @@ import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
 import { type EndpointAddress } from '#modules/endpoints/contract.js';
 import { EndpointConfigurations } from '#modules/endpoints/endpoint-configurations.js';
+import { Presets } from '#modules/endpoints/presets.js';
 import { type EndpointSummary } from './contract.js';
 import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
@@ -27,6 +28,7 @@ export class LiveEndpoints {
 
   constructor(
     private readonly configurations: EndpointConfigurations,
+    private readonly presets: Presets,
     clock: Clock,
     notifications: Notifications,
   ) {
@@ -68,7 +70,7 @@ export class LiveEndpoints {
   private async load(key: string): Promise<LiveEndpoint | null> {
     const [environment, id = ''] = key.split(':');
     const configuration = await this.configurations.find(Number(environment), id);
-    return configuration && liveEndpoint(configuration);
+    return configuration && liveEndpoint(configuration, (id) => this.presets.find(id));
   }
 }
 

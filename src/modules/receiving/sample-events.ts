@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { takesMethod } from '#engine/inbound/methods.js';
 import type { Preset } from '#engine/inbound/preset.js';
-import { presetOf } from '#engine/inbound/presets.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { sampleOfType, signedSample, unsignedSample } from '#engine/inbound/sample.js';
 import { Clock } from '#kernel/clock.js';
@@ -12,6 +11,7 @@ import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
+import { Presets } from '#modules/endpoints/presets.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
@@ -29,6 +29,7 @@ export class SampleEvents {
     private readonly clock: Clock,
     private readonly config: Config,
     private readonly customHosts: CustomHosts,
+    private readonly presets: Presets,
   ) {}
 
   /**
@@ -45,7 +46,7 @@ export class SampleEvents {
   ): Promise<Tested> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
     if (endpoint === null) throw noSuch('endpoint');
-    const preset = options.preset === undefined ? endpoint.preset : presetOf(options.preset);
+    const preset = options.preset === undefined ? endpoint.preset : this.presets.find(options.preset);
     if (options.preset !== undefined && preset === null)
       throw invalid([{ path: 'preset', message: 'is not a known preset' }]);
     const chosen = ofType(preset ?? plain(endpoint), options.event_type);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { failureReason } from '#engine/inbound/failure-reason.js';
 import { hasKeyOf, isKeySet, jwtOf } from '#engine/inbound/jwt.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
+import type { CodeScheme } from '#engine/inbound/scheme.js';
 import { isCertificate, publishedAt, verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import { unavailable } from '#kernel/errors.js';
@@ -29,7 +30,7 @@ export class Verifying {
 
   /**
    * A replayed request keeps a successful result (`earlier`), because its timestamp is too old by now. A request that
-   * failed is verified again. Throws 503 if the published key material is unavailable now.
+   * failed is verified again. Throws 503 if the published key material, or the code of an extension, is unavailable.
    */
   async verify(
     endpoint: LiveEndpoint,
@@ -42,7 +43,10 @@ export class Verifying {
     const published = await this.published(endpoint, request, secrets);
     // Verifies a replayed request with the time at which it was received.
     const atMs = earlier === undefined ? this.clock.nowMs() : (request.receivedAtMs ?? this.clock.nowMs());
-    const verification = verify(scheme, request, secrets, atMs, published);
+    const verification =
+      scheme.kind === 'code'
+        ? await verifyByCode(scheme, request, secrets, atMs)
+        : verify(scheme, request, secrets, atMs, published);
     const reason =
       verification === 'failed' ? failureReason(scheme, request, { secrets, nowMs: atMs, published }) : null;
     return { verification, reason };
@@ -69,4 +73,14 @@ export class Verifying {
       throw unavailable('The key material for the signature is not available right now. Send it again.');
     return latest.text;
   }
+}
+
+async function verifyByCode(
+  scheme: CodeScheme,
+  request: ReceivedRequest,
+  secrets: readonly string[],
+  nowMs: number,
+): Promise<Verification> {
+  const usable = secrets.filter((secret) => secret !== '');
+  return usable.length > 0 && (await scheme.verify(request, usable, nowMs)) ? 'verified' : 'failed';
 }
