@@ -1,11 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
-import { IsNotEmpty, IsOptional, IsPhoneNumber, IsPostalCode, IsString, ValidateNested } from 'class-validator';
+import { IsArray, IsNotEmpty, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { ContactEntity } from './contact.entity.js';
+
+const trimmed = ({ value }: { value: unknown }): unknown => (typeof value === 'string' ? value.trim() : value);
 
 export class AddressDto {
   @ApiProperty({ type: String, description: 'Postal code.', example: '10178' })
-  @IsPostalCode('DE')
+  @IsString()
+  @IsNotEmpty()
+  @Transform(trimmed)
   postal_code: string;
 }
 
@@ -13,12 +17,14 @@ export class CreateContactDto {
   @ApiProperty({ type: String, description: 'Name of the contact.', example: 'Ada Lovelace' })
   @IsString()
   @IsNotEmpty()
-  @Transform(({ value }: { value: unknown }): unknown => (typeof value === 'string' ? value.trim() : value))
+  @Transform(trimmed)
   name: string;
 
   @ApiProperty({ type: String, required: false, description: 'Telephone number.', example: '+49 30 901820' })
   @IsOptional()
-  @IsPhoneNumber()
+  @IsString()
+  @IsNotEmpty()
+  @Transform(trimmed)
   phone?: string;
 
   @ApiProperty({ type: AddressDto, required: false, description: 'Address, which is checked but not stored.' })
@@ -30,6 +36,7 @@ export class CreateContactDto {
 
 export class ImportContactsDto {
   @ApiProperty({ type: [CreateContactDto], description: 'Contacts to store: all of them or none.' })
+  @IsArray()
   @ValidateNested({ each: true })
   @Type(() => CreateContactDto)
   contacts: CreateContactDto[];
