@@ -28,7 +28,7 @@ const HEADERS = {
 
 /**
  * Swagger UI's files, as @fastify/swagger-ui packages them. package.json installs that package under the name
- * swagger-ui-dist. The original swagger-ui-dist depends on install telemetry (docs/adr/0037).
+ * swagger-ui-dist. The original swagger-ui-dist depends on install telemetry (docs/adr/0040).
  */
 const UI_FILES = path.join(
   path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
