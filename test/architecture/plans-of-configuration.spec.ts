@@ -73,7 +73,7 @@ let recorded: Recorded[] = [];
 /** Records the statements that repositories and query builders run. */
 const recording: Partial<Logger> = {
   logQuery: (text, values) => {
-    recorded.push({ pool: 'ordinary', statement: { name: '', text }, values: values ?? [] });
+    recorded.push({ pool: 'ordinary', statement: { name: '', text }, values: (values as unknown[] | undefined) ?? [] });
   },
 };
 
