@@ -31,7 +31,7 @@ function withoutTexts(schema: unknown): unknown {
   return {
     ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutTexts(value)])),
     ...(properties && { properties: membersWithoutTexts(properties) }),
-    ...(allOf?.length === 1 ? withoutTexts(allOf[0]) : allOf && { allOf: withoutTexts(allOf) }),
+    ...(allOf?.length === 1 ? (withoutTexts(allOf[0]) as object) : allOf && { allOf: withoutTexts(allOf) }),
   };
 }
 

@@ -5,7 +5,7 @@ import { mayHaveSucceeded } from '#http/idempotency-key.js';
 import { type InProcessRequest, inProcessRequest } from '#http/in-process-request.js';
 import { OrganizationQuota } from '#http/organization-quota.js';
 import { Database } from '#kernel/database/database.js';
-import { ApiError, invalid, notFound } from '#kernel/errors.js';
+import { ApiError, invalid, noSuch } from '#kernel/errors.js';
 import { AlreadyAnswered } from '#kernel/idempotency.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Tenants } from '#modules/auth/environments/tenants.js';
@@ -105,7 +105,7 @@ export class MessageSender {
   private async admitted(given: Tenant): Promise<Tenant> {
     const tenant = await this.tenants.ofEnvironment(given.environmentId);
     if (tenant === null || tenant.organizationId !== given.organizationId || tenant.mode !== given.mode)
-      throw notFound('environment');
+      throw noSuch('environment');
     await this.quota.count(tenant.organizationId);
     return tenant;
   }

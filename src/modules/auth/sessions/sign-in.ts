@@ -4,6 +4,7 @@ import { Authenticator, type Identity, TokenAuthenticator } from '#kernel/authen
 import { withDeadline } from '#kernel/concurrency/deadline.js';
 import { unavailable } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
+import { parseId } from '#kernel/ids.js';
 import { type Caller, SCOPES } from '#kernel/tenant.js';
 import { Tenants } from '../environments/tenants.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
