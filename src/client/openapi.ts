@@ -2843,7 +2843,7 @@ export interface components {
              * @example ok
              * @enum {string}
              */
-            status: "ready" | "ok";
+            status: "ok" | "ready";
             /**
              * @description The version of Posthorn that this process runs. Present only in responses of `/health/ready`.
              * @example 0.1.0
@@ -2903,6 +2903,8 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             at: string;
+            /** @description Actor that performed or attempted the action. */
+            actor: components["schemas"]["AuditActorItem"];
             /**
              * @description Method and route template of the call, or a word for an action that is not an API call.
              * @example POST /v1/keys
@@ -2952,8 +2954,6 @@ export interface components {
             after: {
                 [key: string]: unknown;
             } | null;
-            /** @description Actor that performed or attempted the action. */
-            actor: components["schemas"]["AuditActorItem"];
         };
         AuditPage: {
             /** @description Entries on this page. */
@@ -3449,6 +3449,8 @@ export interface components {
              * @example null
              */
             erased_at: string | null;
+            /** @description First admin of the organization. */
+            admin: components["schemas"]["MemberItem"];
             /**
              * @description Admin key of the live environment. Returned only in this response.
              * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
@@ -3459,8 +3461,6 @@ export interface components {
              * @example ek_test_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
              */
             test_key: string;
-            /** @description First admin of the organization. */
-            admin: components["schemas"]["MemberItem"];
         };
         SessionMember: {
             /**
@@ -10653,7 +10653,7 @@ export interface components {
                  * @example validation_failed
                  * @enum {string}
                  */
-                type: "bad_request" | "unauthenticated" | "insufficient_scope" | "not_found" | "conflict" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "internal" | "not_implemented";
+                type: "bad_request" | "unauthenticated" | "insufficient_scope" | "not_found" | "conflict" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "internal" | "forbidden" | "not_implemented";
                 /**
                  * @description Description of the problem and of the next step, for people.
                  * @example payload: is required
