@@ -73,7 +73,7 @@ describe('run', () => {
   });
 
   it('replaces a terminated thread', async () => {
-    await run(DEAF_LOOP, { timeoutMs: 1 });
+    await run(DEAF_LOOP, { timeoutMs: 50 });
     await run(ECHO);
 
     expect(sandbox.figures()).toMatchObject({ running: 0, queued: 0, restarts: 1 });

@@ -14,12 +14,18 @@ const { dependencies } = require('./package.json') as { dependencies: Record<str
 
 /** Private parts of packages that Posthorn uses. Each is used in one file, which the title names. */
 describe('private parts of libraries', () => {
-  it.each(['@nestjs/common', '@nestjs/core', 'class-transformer', 'class-validator', 'mailauth', 'pg', 'smtp-server', 'typeorm'])(
-    '%s: only patch releases are accepted',
-    (name) => {
-      expect(dependencies[name]).toMatch(/^~\d/);
-    },
-  );
+  it.each([
+    '@nestjs/common',
+    '@nestjs/core',
+    'class-transformer',
+    'class-validator',
+    'mailauth',
+    'pg',
+    'smtp-server',
+    'typeorm',
+  ])('%s: only patch releases are accepted', (name) => {
+    expect(dependencies[name]).toMatch(/^~\d/);
+  });
 
   it('Nest stores the metadata of routes under the known keys (src/http/routes.ts, src/http/audit.ts)', () => {
     expect([HTTP_CODE_METADATA, INTERCEPTORS_METADATA]).toEqual(['__httpCode__', '__interceptors__']);

@@ -113,7 +113,7 @@ const sessions = (): SessionsStore => new SessionsStore(database);
 const suppressions = (): SuppressionsStore => new SuppressionsStore(database);
 
 /** The index, or several indexes if each of them bounds the work. */
-type Query = [title: string, run: () => Promise<unknown>, index: string | string[]];
+type Query = [title: string, run: () => Promise<unknown>, index: string | string[], pagesMax?: number];
 
 const QUERIES: Query[] = [
   [
@@ -177,7 +177,13 @@ const QUERIES: Query[] = [
   ],
   ['aliases, a page', () => aliases().page(ENVIRONMENT, ID, 51), 'aliases_pkey'],
   ['aliases on a domain', () => aliases().onDomain(ENVIRONMENT, ID, 5), 'aliases_domain_id_idx'],
-  ['the number of aliases', () => aliases().count(ENVIRONMENT), ['aliases_address_idx', 'aliases_domain_id_idx']],
+  // Counting reads every alias of the environment.
+  [
+    'the number of aliases',
+    () => aliases().count(ENVIRONMENT),
+    ['aliases_address_idx', 'aliases_domain_id_idx'],
+    ROWS / ENVIRONMENTS + 20,
+  ],
   ['removal of an alias', () => aliases().remove(ENVIRONMENT, ID), 'aliases_pkey'],
   ['a key', () => keys().find(ENVIRONMENT, ID), 'api_keys_pkey'],
   ['keys, a page', () => keys().page(ENVIRONMENT, ID, 51), 'api_keys_pkey'],
@@ -222,7 +228,7 @@ async function statementsOf(run: () => Promise<unknown>): Promise<Recorded[]> {
 describe('configuration, through repositories', () => {
   it.each(QUERIES)(
     '%s: the tenant first, its index, no scan, a bounded number of pages',
-    async (_title, run, index) => {
+    async (_title, run, index, pagesMax = PAGES_MAX) => {
       const statements = await statementsOf(run);
 
       expect(statements).not.toEqual([]);
@@ -231,7 +237,7 @@ describe('configuration, through repositories', () => {
         const plan = await explain(client, statement);
         expect([index].flat()).toEqual(expect.arrayContaining([plan.indexes[0]]));
         expect(plan.scanned).toEqual([]);
-        expect(plan.pages).toBeLessThan(PAGES_MAX);
+        expect(plan.pages).toBeLessThan(pagesMax);
       }
     },
   );

@@ -8,6 +8,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { describeValidatedClasses } from '#http/validation-schemas.js';
 
 class EmptyModule {}
 Module({})(EmptyModule);
@@ -19,6 +20,7 @@ export async function dtoSchemas(folder) {
   for (const file of readdirSync(folder, { recursive: true }).sort()) {
     if (!/\.dto\.(ts|js)$/.test(file)) continue;
     const exported = await import(pathToFileURL(path.join(folder, file)).href);
+    describeValidatedClasses();
     const document = SwaggerModule.createDocument(app, new DocumentBuilder().setOpenAPIVersion('3.1.0').build(), {
       extraModels: Object.values(exported).filter(isClass),
     });
