@@ -79,7 +79,6 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
   let clients: Record<Recorded['pool'], pg.PoolClient>;
   let nowMs: number;
   let some: { id: Id; expiresOn: string };
-  let suppressed: Id;
   let scheduled: Id;
 
   beforeAll(async () => {
@@ -100,7 +99,6 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     // Selects an email without a due delivery. With a due delivery, the statement does not read its deliveries.
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
-    suppressed = (await first('select id from suppressions order by md5(id::text) limit 1'))['id'] ?? '';
     scheduled = (await first('select id from scheduled_emails order by md5(id::text) limit 1'))['id'] ?? '';
   }, 120_000);
 
@@ -320,25 +318,5 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
       ['suppressions_address_idx'],
       400,
     ],
-    [
-      'a page',
-      (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: null, origin: null }, 51),
-      ['suppressions_pkey'],
-      200,
-    ],
-    [
-      'a page of one origin',
-      (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: lowestIdAt(nowMs), origin: 'manual' }, 51),
-      ['suppressions_pkey'],
-      500,
-    ],
-    ['find', (db) => new SuppressionsStore(db).find(ENVIRONMENT, { id: suppressed }), ['suppressions_pkey'], 20],
-    [
-      'find by address',
-      (db) => new SuppressionsStore(db).find(ENVIRONMENT, { key: 'a7@x.example' }),
-      ['suppressions_address_idx'],
-      20,
-    ],
-    ['remove', (db) => new SuppressionsStore(db).remove(ENVIRONMENT, suppressed), ['suppressions_pkey'], 50],
   ])('suppressions: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
 });

@@ -195,6 +195,11 @@ const QUERIES: Query[] = [
     'suppressions_address_idx',
   ],
   [
+    'suppressions, the first page',
+    () => suppressions().page(ENVIRONMENT, { beforeId: null, origin: null }, 51),
+    'suppressions_pkey',
+  ],
+  [
     'suppressions, a page',
     () => suppressions().page(ENVIRONMENT, { beforeId: ID, origin: 'manual' }, 51),
     'suppressions_pkey',
