@@ -31,6 +31,7 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
     ...(maxLength !== undefined && { maxLength }),
   }),
   matches: (pattern: RegExp) => ({ ...TEXT, pattern: patternOf(pattern) }),
+  isNotEmpty: () => ({ not: { enum: [''] } }),
   isDateTime: () => ({ ...TEXT, format: 'date-time' }),
   isInt: () => ({ type: 'integer' }),
   isNumber: () => NUMBER,

@@ -137,7 +137,8 @@ describe('access to every route', () => {
 
   it("an extension's own guard runs after the scope check", async () => {
     expect((await server.api('GET', '/v1/x-access/read/a')).json).toEqual({ ok: true });
-    expectRefusal(await server.api('GET', '/v1/x-access/read/a', undefined, { 'x-closed': '1' }), 403);
+    const closed = await server.api('GET', '/v1/x-access/read/a', undefined, { 'x-closed': '1' });
+    expect({ status: closed.status, type: closed.json.error.type }).toEqual({ status: 403, type: 'forbidden' });
     expectRefusal(
       await server.api('GET', '/v1/x-access/read/a', undefined, { 'x-closed': '1', authorization: '' }),
       401,

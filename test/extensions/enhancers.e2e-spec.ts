@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expectRefusal } from '../api/answers.js';
+import { until } from '../api/polling.js';
 import { ROOT } from '../architecture/source-tree.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
@@ -180,7 +181,10 @@ describe("Nest's exceptions, guards, filters and pipes in an extension", () => {
 
     expectRefusal(answer, 500);
     expect(answer.text).not.toContain('hunter2');
-    expect(server.logs()).toContain('hunter2');
+    await until(
+      async () => server.logs(),
+      (logs) => logs.includes('hunter2'),
+    );
   });
 
   it('400: a pipe of a parameter keeps its sentence, and converts what it accepts', async () => {

@@ -71,15 +71,12 @@ describe('the packed file', () => {
       bin: Record<string, string>;
     };
 
-    expect(readdirSync(posthorn).sort()).toEqual([
-      'CHANGELOG.md',
-      'LICENSE',
-      'README.md',
-      'dist',
-      'docs',
-      'npm-shrinkwrap.json',
-      'package.json',
-    ]);
+    // npm places a package here if the extension's folder needs another version of the same name.
+    expect(
+      readdirSync(posthorn)
+        .filter((name) => name !== 'node_modules')
+        .sort(),
+    ).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'npm-shrinkwrap.json', 'package.json']);
     expect(lstatSync(path.join(posthorn, bin['posthorn'] as string)).mode & 0o111).toBe(0o111);
   });
 

@@ -9,7 +9,7 @@ import { AcmePayPreset, AcmeShopPreset } from './presets.js';
 @Extension({ name: 'acme' })
 @Module({})
 export default class AcmeModule {
-  static for(role: Role): DynamicModule {
+  static register(role: Role): DynamicModule {
     return {
       module: AcmeModule,
       controllers: [InvoicesController],

@@ -1,7 +1,7 @@
 // Runs a program of a pack (pack.mjs): `node launcher.cjs FOLDER main …` instead of `node dist/src/main.js …`.
 'use strict';
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
-const { createRequire, isBuiltin } = require('node:module');
+const Module = require('node:module');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { setFlagsFromString } = require('node:v8');
@@ -21,6 +21,7 @@ if (globalThis.navigator === undefined) {
   });
 }
 
+const { createRequire, isBuiltin } = Module;
 const [, , folder, program] = process.argv;
 const cacheFile = path.join(folder, 'modules.cache');
 /** The index of each program, and `[file, format, links]` of each module. */
@@ -104,6 +105,15 @@ function namespaceOf(key, exported) {
   namespaces.set(key, namespace);
   return namespace;
 }
+
+// A module that calls `createRequire()` itself gets the packed copy too. With a second copy of class-transformer, the
+// decorators of a base class would not be inherited.
+const packed = new Map(table.flatMap(([file, format], place) => (format === 'commonjs' ? [[file, place]] : [])));
+const loadFile = Module._load;
+Module._load = (request, parent, isMain) => {
+  const place = isBuiltin(request) ? undefined : packed.get(Module._resolveFilename(request, parent, isMain));
+  return place === undefined ? loadFile(request, parent, isMain) : load(place).exports;
+};
 
 // Caches the code compiled so far, so that the next start need not compile it.
 if (process.env.POSTHORN_TEST_PACK_LEARN) {
