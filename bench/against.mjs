@@ -6,7 +6,7 @@ import { HERE, openCheckout } from './checkout.mjs';
 import { createApplications } from './fan-out.mjs';
 import { receiving } from './inbound.mjs';
 import { startPosthorn } from './posthorn.mjs';
-import { startSide, stopSide, alternate } from './slices.mjs';
+import { alternate,startSide, stopSide } from './slices.mjs';
 import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fillApplications } from './window.mjs';
 

@@ -2,9 +2,9 @@
  * Report of subjects that were measured alternately: the spread of each subject, and the ratio of their pairs of slices
  * with its confidence interval.
  */
+import { pairsOf } from './alternation.mjs';
 import { fairRate } from './report.mjs';
 import { ratioOf, spreadOf, verdictOf } from './statistics.mjs';
-import { pairsOf } from './alternation.mjs';
 
 /** @typedef {import('./slices.mjs').Slice} Slice */
 /** @typedef {import('./window.mjs').Figures} Figures */

@@ -6,10 +6,10 @@
  * no promise depends on the machine. Counts (commits, messages, bytes of memory) are compared directly. The functions
  * are pure and are tested by test/architecture/bench-promises.spec.ts.
  */
+import { pairsOf } from './alternation.mjs';
 import { costOf } from './paired-report.mjs';
 import { fairRate, isDisturbedBy } from './report.mjs';
 import { ratioOf } from './statistics.mjs';
-import { pairsOf } from './alternation.mjs';
 
 /** @typedef {import('./window.mjs').Figures} Figures */
 /** @typedef {import('./promises.mjs').Measured} Measured */

@@ -8,7 +8,7 @@ import { flapping, hangingTenant } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { idle, quiet } from './quiet.mjs';
 import { scale } from './scale.mjs';
-import { startSide, stopSide, alternate } from './slices.mjs';
+import { alternate,startSide, stopSide } from './slices.mjs';
 import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';

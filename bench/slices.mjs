@@ -4,9 +4,9 @@
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { orderOf } from './alternation.mjs';
 import { Database } from './database.mjs';
 import { cpuSnapshot } from './measure.mjs';
-import { orderOf } from './alternation.mjs';
 import { measure, sleep, WAITING } from './window.mjs';
 
 /** Time for opening the connections and filling the backlog. */

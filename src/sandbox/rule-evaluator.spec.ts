@@ -4,8 +4,8 @@ import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import { Metrics } from '#kernel/observability/metrics.js';
 import type { CallEnd } from './call-thread.js';
 import { type EvaluationResult, Evaluator, MeteredAllowance } from './evaluation.js';
-import type { SlotThread } from './thread-slot.js';
 import { type EvaluationCall, RuleEvaluator } from './rule-evaluator.js';
+import type { SlotThread } from './thread-slot.js';
 
 const now = (): number => performance.now();
 

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { CallThread } from './call-thread.js';
 import type { CpuBudget } from './cpu-budget.js';
 import type { GuestCall } from './guest.js';
+import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 import type { JobEnd } from './thread-slot.js';
 import { cellsFor, type Owner, ThreadSlots } from './thread-slots.js';
-import { failure, type SandboxOutcome, TOO_BUSY } from './outcome.js';
 
 export interface SandboxOptions {
   /** Number of quick threads, at least two. They start on first use. */

@@ -1,6 +1,6 @@
+import { orderOf, pairsOf } from '../../bench/alternation.mjs';
 import { historyOf } from '../../bench/history.mjs';
 import { backlogOf, centreOf, quantile, ratioOf, spreadOf, verdictOf } from '../../bench/statistics.mjs';
-import { orderOf, pairsOf } from '../../bench/alternation.mjs';
 
 const RATE = { more: 'faster', less: 'slower' };
 

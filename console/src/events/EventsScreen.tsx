@@ -17,12 +17,12 @@ import { EventTable } from './EventTable';
 import { ExportDialog } from './ExportDialog';
 import { FilterBar } from './FilterBar';
 import { FirstEvent } from './FirstEvent';
+import { formatCount } from './format-count';
 import { rememberList } from './list-place';
 import { Loading } from './Loading';
 import { News } from './News';
 import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
-import { formatCount } from './format-count';
 
 /** The selection: some rows, or all events that matched at the time of the selection. */
 interface Selection {

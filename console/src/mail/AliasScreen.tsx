@@ -15,10 +15,10 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { AliasForm } from './AliasForm';
 import { AliasReplay } from './AliasReplay';
+import { formatBytes } from './format-bytes';
 import { useLeave } from './leave';
 import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
 import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
-import { formatBytes } from './format-bytes';
 
 /** One alias, and its received messages. */
 export function AliasScreen(): ReactNode {

@@ -17,8 +17,8 @@ import { NatsStore } from './nats.store.js';
 import { NatsTools } from './nats.tools.js';
 import { Outages } from './outages.js';
 import { PublishLog } from './publish-log.js';
-import { StreamRetryPolicy } from './stream-retry-policy.js';
 import { StreamPolicy } from './stream-policy.js';
+import { StreamRetryPolicy } from './stream-retry-policy.js';
 
 /** Adds deliveries to NATS JetStream, and an API with counts of published messages. */
 @Extension({ name: 'nats', entities: [NatsSubjectHourEntity], migrations: [NatsSubjectHours1732500000000] })
