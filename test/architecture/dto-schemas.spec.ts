@@ -31,7 +31,8 @@ function withoutTexts(schema: unknown): unknown {
   return {
     ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutTexts(value)])),
     ...(properties && { properties: membersWithoutTexts(properties) }),
-    ...(allOf?.length === 1 ? (withoutTexts(allOf[0]) as object) : allOf && { allOf: withoutTexts(allOf) }),
+    ...(allOf?.length === 1 && Object.fromEntries(Object.entries(withoutTexts(allOf[0]) as Schema))),
+    ...(allOf && allOf.length > 1 && { allOf: withoutTexts(allOf) }),
   };
 }
 

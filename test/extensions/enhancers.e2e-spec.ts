@@ -224,8 +224,15 @@ describe("Nest's exceptions, guards, filters and pipes in an extension", () => {
     const answer = await server.api('GET', '/v1/org', undefined, { authorization: 'Bearer acme' });
 
     expectRefusal(answer, 503);
-    const lines = server.logs().split('\n');
-    expect(lines.filter((line) => line.includes('OddTokens'))).toEqual([
+    const lines = await until(
+      async () =>
+        server
+          .logs()
+          .split('\n')
+          .filter((line) => line.includes('OddTokens')),
+      (found) => found.length > 0,
+    );
+    expect(lines).toEqual([
       expect.stringContaining('It returned the organization \\"acme\\", which is not an id: return `org_…`'),
     ]);
   });
