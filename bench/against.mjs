@@ -1,12 +1,12 @@
 /**
- * `npm run bench -- --against PATH`: measures the same rows in this tree and in another checkout, in alternating
- * slices.
+ * `npm run bench -- --against PATH`: measures the same benchmark rows in this working tree and in another checkout, in
+ * alternating time slices.
  */
 import { HERE, openCheckout } from './checkout.mjs';
 import { createApplications } from './fan-out.mjs';
 import { receiving } from './inbound.mjs';
 import { startPosthorn } from './posthorn.mjs';
-import { alternate,startSide, stopSide } from './slices.mjs';
+import { alternate, startSide, stopSide } from './slices.mjs';
 import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fillApplications } from './window.mjs';
 
@@ -18,7 +18,7 @@ const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Maps each sustained row of the benchmark to the setup that the row needs in both checkouts.
+ * Maps the name of each benchmark row that measures a sustained rate to the setup that it needs in both checkouts.
  *
  * @type {Record<string, (bench: Bench, subject: Service) => Promise<import('./window.mjs').To>>}
  */

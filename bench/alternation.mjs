@@ -1,6 +1,6 @@
 /**
- * Defines the order of the slices and the pairs of slices to compare. The functions are pure and are tested by
- * test/architecture/bench-statistics.spec.ts.
+ * Defines the order of the time slices in which subjects are measured, and the pairs of slices to compare. The
+ * functions are pure and are tested by test/architecture/bench-statistics.spec.ts.
  */
 
 /**

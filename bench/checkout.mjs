@@ -1,4 +1,4 @@
-/** Starts another checkout of this project through its own bench, because its keys, variables and routes may differ. */
+/** Starts another checkout's service with that checkout's bench code, because keys, variables and routes may differ. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -74,7 +74,8 @@ async function signIn({ browser, address, key }) {
 }
 
 /**
- * Returns the milliseconds from the start of the navigation to the first row, measured inside the page.
+ * Returns the milliseconds from the start of the navigation until the first event row is shown, measured inside the
+ * page.
  *
  * @param {Page} page
  * @param {string} url

@@ -25,7 +25,7 @@ export async function stopDatabases() {
 
 /**
  * The embedded PostgreSQL that the service itself ships, with durability as in production and an empty database for
- * each subject.
+ * each program under test.
  *
  * Throws when `fsync` or `synchronous_commit` is off.
  */
@@ -108,7 +108,7 @@ export class Database {
     return url.href;
   }
 
-  /** Drops the database, so that no vacuum of it runs while the next subject is measured. @param {string} name */
+  /** Drops the database, so that no vacuum of it runs while the next program is measured. @param {string} name */
   async drop(name) {
     await this.client.query(`drop database if exists ${name} with (force)`);
   }

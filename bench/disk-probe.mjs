@@ -1,4 +1,4 @@
-/** Measures the current speed of the disk. On a shared disk, rates depend on how long a commit takes. */
+/** Measures the current speed of the disk. On a shared disk, the measured rates depend on how long a commit takes. */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { nowMs } from './clock.mjs';

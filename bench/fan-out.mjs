@@ -93,8 +93,8 @@ const many = {
 };
 
 /**
- * Measures ninety-nine healthy endpoints of a hundred. At first, the hundredth endpoint responds. Later, it accepts
- * requests and never responds.
+ * Measures deliveries to the ninety-nine healthy endpoints of an application with a hundred. The hundredth endpoint
+ * responds at first. Later, it accepts requests and never responds.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -117,8 +117,8 @@ const hanging = {
 };
 
 /**
- * Measures connections that send the next message as soon as they have the answer, with no other limit. The service
- * itself must limit the accepted messages that wait for delivery.
+ * Measures at the highest possible rate: each connection sends the next message as soon as it has the answer. Only the
+ * service limits the number of accepted messages that wait for delivery.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: Service) => Promise<import('./window.mjs').To>} target

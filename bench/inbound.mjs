@@ -12,7 +12,7 @@ const SECRET = 'bench-secret';
 const JOB_WITHIN_MS = 300_000;
 
 /**
- * Creates an endpoint whose requests are verified and forwarded to the healthy destination.
+ * Creates an endpoint that verifies its requests and forwards them to `destinations`.
  *
  * @param {import('./rows.mjs').Service} subject @param {string} slug @param {string[]} destinations
  */
@@ -94,7 +94,7 @@ export const replay = {
     }),
 };
 
-/** The transform `SLOW_CODE` uses this much CPU time and still succeeds. */
+/** CPU time that the transform `SLOW_CODE` uses. The transform still succeeds. */
 const SLOW_MS = 4_500;
 const SLOW_CODE = `export default (event) => { const end = Date.now() + ${SLOW_MS}; while (Date.now() < end); return event; }`;
 const SLOW_EVERY_MS = 500;
@@ -137,7 +137,7 @@ export const besideSlowCode = {
 };
 
 /**
- * Runs a replay of all events to its end, including the deliveries.
+ * Replays all events of an endpoint, and waits until the replay and its deliveries are finished.
  *
  * @param {import('./rows.mjs').Service} subject
  * @param {string} endpoint

@@ -392,7 +392,7 @@ async function measureAll(service, stored, { times, only }) {
 /** @param {string} directory @param {{ events: number, times: number, only: RegExp }} options */
 async function run(directory, options) {
   const database = await Database.start(directory);
-  // Nothing is sent, but the target must exist.
+  // No events are delivered, but the service probes the target when a destination is created.
   const target = http.createServer((_request, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
   await once(target, 'listening');
   const targetUrl = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (target.address()).port}/`;

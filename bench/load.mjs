@@ -133,8 +133,8 @@ class Run {
 
   /** @param {Buffer} chunk */
   #delivered(chunk) {
-    // A count is 4 bytes, written at once on loopback. A count that arrives in two pieces is skipped until the next
-    // one.
+    // The receiver writes each count as 4 bytes. If a chunk contains only part of a count, it is ignored, and the next
+    // count replaces it.
     if (chunk.length % 4 !== 0) return;
     this.#received = chunk.readUInt32LE(chunk.length - 4) / this.order.copies;
     this.#pump();

@@ -13,7 +13,7 @@ import net from 'node:net';
 import { nowMs } from './clock.mjs';
 import { answerQuestions, DIGITS, MARK, MESSAGES_MAX, writeNumber } from './protocol.mjs';
 
-/** A timer of one millisecond would take a few percent of a core from the measured processes. */
+/** Timer interval. An interval of 1 ms would take a few percent of a core from the measured processes. */
 const TICK_MS = 10;
 /** Pause after a refusal or a broken connection. */
 const PAUSE_MS = 10;

@@ -17,12 +17,12 @@ const BREAK_IN_EMAILS = 5_000;
 const FILL_WITHIN_MS = 300_000;
 const POLL_MS = 100;
 const FLOOD_PER_SECOND = 500;
-/** Enough connections for the required rate while each reply takes a tenth of a second. */
+/** Number of connections. They are enough for the required rate if each reply takes a tenth of a second. */
 const FLOOD_CONNECTIONS = 64;
 const READ_WITHIN_MS = 300_000;
 /**
- * Ramp at the start of each slice. Between slices there are no deliveries, so received mail is processed at full speed.
- * Work that started then ends within this time.
+ * Duration of the ramp before each measured slice. Between slices there are no deliveries, so the service processes
+ * received mail at full speed. That processing ends within the ramp.
  */
 const MAIL_STOPS_MS = 4_000;
 const SENDER_DOMAIN = 'mail.example.com';
@@ -93,8 +93,8 @@ async function measureMail(bench, load, subject, { to, table }) {
 }
 
 /**
- * Returns the number of messages that were sent to get `count` accepted, including refused ones. Later messages must
- * not reuse the number of a refused message, because duplicates are stored as one row.
+ * Sends messages until `count` are accepted, and returns the number of sent messages, including refused ones. Later
+ * messages must not reuse the number of a refused message, because duplicates are stored as one row.
  *
  * @param {Helper} load @param {{ count: number }} order @returns {Promise<number>}
  */

@@ -5,7 +5,7 @@ import { startSide, stopSide } from './slices.mjs';
 import { breakIn, measure, sleep } from './window.mjs';
 
 export const PER_SECOND = 5_000;
-/** By then, unused connections have closed, and V8 has freed the memory that only the start needed. */
+/** Wait before measuring. By then, unused connections have closed, and memory that only the start needed is free. */
 const REST_MS = 90_000;
 const LOOK_EVERY_MS = 2_000;
 const MIB = 1024 * 1024;

@@ -10,8 +10,8 @@ import { measure, sleep } from './window.mjs';
 
 const FLAPS_PER_SECOND = 120;
 /**
- * This rate once starved all other tenants. At fifteen seconds per request, it occupies more than the 1,024 delivery
- * slots of a process.
+ * Rate of requests to hanging receivers. In the past, this rate starved all other tenants. At fifteen seconds per
+ * request, it occupies more than the 1,024 delivery slots of a process.
  */
 const HANGS_PER_SECOND = 89;
 const HANG_MS = 15_000;
@@ -83,7 +83,7 @@ export async function alternateBeside(
     report({ name: row, figures, round, half });
     return figures.deliveriesPerSecond;
   };
-  // The first slice is the fastest, because its tables need no cleanup yet. It is not comparable with the others.
+  // Measure and discard the first slice. It is the fastest, because its tables need no cleanup yet.
   await measure(bench, subject, to);
   const rounds = Math.max(ROUNDS_MIN, Math.round(bench.seconds / bench.slice / 2));
   for (let round = 0; round < rounds; round++) {

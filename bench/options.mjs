@@ -6,7 +6,7 @@ import { BLOCKS } from './rows.mjs';
 
 const RESULTS = fileURLToPath(new URL('results/latest.json', import.meta.url));
 const ROWS = BLOCKS.flatMap((block) => block.rows);
-/** Each round has two pairs of slices. Twelve rounds detect a difference of 5 % on an otherwise idle machine. */
+/** Number of rounds with `--against`. Each has two pairs of slices. Twelve detect a 5 % change on an idle machine. */
 const ROUNDS_AGAINST = '12';
 
 /**

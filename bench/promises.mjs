@@ -262,7 +262,7 @@ function lostOf(rows) {
   return own.length === 0 ? undefined : own.reduce((sum, [, { lost }]) => sum + lost, 0);
 }
 
-/** Returns one line for each measured promise, and one line for the rest. @param {readonly Judged[]} judged */
+/** Returns one line for each measured promise, and one line for all others. @param {readonly Judged[]} judged */
 export function promiseLines(judged) {
   const measured = judged.filter(({ verdict }) => verdict !== 'not measured');
   const width = Math.max(0, ...measured.map(({ name }) => name.length));

@@ -9,11 +9,11 @@ const QUIET_PER_SECOND = 400;
 /** Time until PostgreSQL has vacuumed the rows of the warm-up. The vacuum must not be part of this measurement. */
 const VACUUMED_WITHIN_SECONDS = 30;
 /**
- * Time until the work after the start is done. Leases are trusted after ten seconds. Every periodic loop has run by
+ * Wait after the start until the service is idle. Leases are trusted after ten seconds. Every periodic loop has run by
  * then, and V8 has compiled its code.
  */
 const CALM_MS = 45_000;
-/** The service checks idle connections once a minute. PostgreSQL reports their counts only then. */
+/** Minimum duration. PostgreSQL reports counts of idle connections only when the service checks them, once a minute. */
 const IDLE_SECONDS_MIN = 120;
 
 /** Measures a typical light load on a fixed schedule, with one and two processes. @type {import('./rows.mjs').Block} */

@@ -34,7 +34,7 @@ function medianOf(rounds) {
   return Object.fromEntries(figures.map((name) => [name, medianOf(rounds.map((round) => round[name] ?? 0))]));
 }
 
-/** If other programs used more than this share of the machine, a rate means little. */
+/** Maximum share of the machine that other programs may use. Above this share, a measured rate is unreliable. */
 const OTHERS_MAX = 0.1;
 
 /**
@@ -105,7 +105,7 @@ export function table(rows, rounds) {
   return aligned.join('\n');
 }
 
-/** Returns the row of the upper limit for a row. Mail has separate upper limits. @param {string} name */
+/** Returns the name of the row with the upper limit for row `name`. Mail has separate limits. @param {string} name */
 function limitOf(name) {
   const mail = ['smtp-in', 'emails-out'].find((row) => name.startsWith(row));
   return mail === undefined ? 'limit' : `${mail}-limit`;

@@ -8,7 +8,7 @@ import { flapping, hangingTenant } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { idle, quiet } from './quiet.mjs';
 import { scale } from './scale.mjs';
-import { alternate,startSide, stopSide } from './slices.mjs';
+import { alternate, startSide, stopSide } from './slices.mjs';
 import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
@@ -39,7 +39,7 @@ const TAIL_ROUNDS = 5;
 let turns = 0;
 
 /**
- * Returns the rows of the service. They all run in the same processes.
+ * Returns the rows that measure the service. All of these rows use the same running processes.
  *
  * @param {Bench} bench
  * @param {import('./slices.mjs').Side} side

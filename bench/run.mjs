@@ -63,7 +63,7 @@ async function runRows(options, bench) {
 }
 
 /**
- * Compares pairs of slices: with those of the other checkout, or those of each alternating row with those of the bare
+ * Compares the slices of each row in pairs: with the slices of the other checkout, or else with the slices of the bare
  * program.
  *
  * @param {Options} options

@@ -16,7 +16,7 @@ const CLAIMS = 20;
 const CLAIMED_AT_ONCE = 100;
 const LISTS = { listMs: 'limit=50', listDlqMs: 'limit=50&status=dlq', listTypeMs: 'limit=50&event_type=bench.stored' };
 
-/** The service uses the same connection settings for its prepared statements. */
+/** PostgreSQL settings of the connection. The service uses the same settings for its prepared statements. */
 const PLANS = [
   'jit=off',
   'enable_hashjoin=off',

@@ -11,15 +11,15 @@ import { measure, sleep, WAITING } from './window.mjs';
 
 /** Time for opening the connections and filling the backlog. */
 const RAMP_MS = 1000;
-/** PostgreSQL's backends report their counts once a second. The service aggregates its figures once a second. */
+/** Pause before the check for quiet. PostgreSQL reports its counts, and the service its figures, once a second. */
 const REST_MS = 1000;
 const LOOK_MS = 300;
 /**
- * The subjects are quiet if together they use less than this share of one core. The share is above the load of two idle
- * services and below the load of a vacuum.
+ * Threshold below which the subjects count as quiet: their total CPU time as a share of one core. It is above the load
+ * of two idle services and below the load of a vacuum.
  */
 const QUIET_SHARE = 0.15;
-/** Subjects that are not quiet after this time are measured anyway. The column `waiting` shows their share. */
+/** Maximum wait for quiet subjects. Busy subjects are then measured anyway. Column `waiting` shows their share. */
 const QUIET_WITHIN_MS = 8000;
 
 /** @typedef {import('./window.mjs').Subject & { database: string }} Subject */

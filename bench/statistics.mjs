@@ -21,10 +21,10 @@ export const spreadOf = (values) => ({
 });
 
 /**
- * Returns the centre of symmetrically distributed values with its 95 % interval.
+ * Returns the center of symmetrically distributed values with its 95 % interval.
  *
- * The centre is the median of the means of all pairs (Hodges and Lehmann). The interval holds the values that
- * Wilcoxon's signed-rank test does not reject at 95 %. Like a median, the centre is robust against disturbed slices.
+ * The center is the median of the means of all pairs (Hodges and Lehmann). The interval holds the values that
+ * Wilcoxon's signed-rank test does not reject at 95 %. Like a median, the center is robust against disturbed slices.
  * Its interval is nearly as narrow as that of a mean.
  *
  * With fewer than six values, no interval reaches 95 %. The interval is then infinite.

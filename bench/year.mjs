@@ -33,7 +33,7 @@ const CLAIM_ROUNDS = 5;
 const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
-/** Number of parts to fold. Each part has the entries of a commit of ten deliveries, as at half load. */
+/** Number of rollup parts to fold. Each has the entries from a commit of ten deliveries, as at half load. */
 const PARTS = 600;
 const ENTRIES = 10;
 const ACCEPT_ROUNDS = 4;
@@ -187,7 +187,7 @@ async function someEvent({ client }) {
   return `/v1/events/${showId('evt', row.id)}`;
 }
 
-/** Measures the service's own statement on parts that are visible only in this transaction. @type {Probe} */
+/** Measures the service's fold statement on rollup parts that only this transaction can see. @type {Probe} */
 async function folds({ url, client }) {
   const { RollupsStore } = await import('../dist/src/modules/metrics/rollups.store.js');
   const {

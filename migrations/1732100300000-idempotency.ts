@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of first responses by idempotency key. Takes no lock on existing tables. */
+/** Creates the table that stores the first response for each idempotency key. Takes no lock on existing tables. */
 export class Idempotency1732100300000 implements MigrationInterface {
   name = 'Idempotency1732100300000';
 

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores one part per commit and environment instead of one per key, because a single fan-out commit can touch a
+ * Stores one rollup part per commit and environment instead of one per key, because a single fan-out commit can touch a
  * hundred keys. The columns of the previous form stay, because processes of the previous release keep writing them.
  *
  * The migration changes only the catalog and locks the table only briefly.
@@ -10,8 +10,8 @@ export class RollupEntries1732400600000 implements MigrationInterface {
   name = 'RollupEntries1732400600000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
-    // fail instead, and the start is retried.
+    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
+    // start of the service then fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table rollup_parts
@@ -20,7 +20,7 @@ export class RollupEntries1732400600000 implements MigrationInterface {
         alter column dlq drop not null, alter column latencies_ms drop not null,
         add column key_ids uuid[], add column other_ids uuid[], add column ats timestamptz[], add column whats smallint[],
         add column durations_ms int[]`);
-    // A part lives for about a second. Compressing it would cost more than it saves.
+    // A rollup part lives for about a second. Compressing it would cost more than it saves.
     for (const column of ['key_ids', 'other_ids', 'ats', 'whats', 'durations_ms']) {
       await runner.query(`alter table rollup_parts alter column ${column} set storage external`);
     }

@@ -7,7 +7,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  *
  * The index condition is phrased so that only statements with the same condition use the index. With `withdrawn is not
  * null`, the planner would also consider it for statements that find single rows. Since the index looks empty to the
- * planner, it would prefer it to the primary key.
+ * planner, the planner would prefer this index to the primary key.
  */
 export class WithdrawnIndex1732400700000 implements MigrationInterface {
   name = 'WithdrawnIndex1732400700000';

@@ -10,8 +10,8 @@ export class EndpointDomains1732600010000 implements MigrationInterface {
   name = 'EndpointDomains1732600010000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
-    // fail instead, and the start is retried.
+    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
+    // start of the service then fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table endpoints add constraint endpoints_domain_fkey

@@ -4,7 +4,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Indexes attempts and settled deliveries by time for the event stream. These are BRIN indexes over block ranges. An
  * insert checks its range and writes only if the range is summarized and the row lies outside of it. Autovacuum
  * summarizes a range once it is full. `create index` takes a share lock on each table while it reads the table once.
- * Recording waits for that time: about ten seconds for ten million rows per table.
+ * The recording of delivery results waits for that time: about ten seconds for ten million rows per table.
  */
 export class StreamIndexes1732670000000 implements MigrationInterface {
   name = 'StreamIndexes1732670000000';

@@ -10,11 +10,11 @@ export class ListSearch1732686000000 implements MigrationInterface {
   name = 'ListSearch1732686000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries on the tables would wait as long as this lock waits for a long read. The timeout makes the start
-    // fail instead, and the start is retried.
+    // While this migration waits for a lock, all later queries on the tables wait too. The timeout limits this wait:
+    // the start of the service then fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table destinations add column disabled_at timestamptz');
-    // The time of the last change is the best available approximation.
+    // Destinations that are already disabled get the time of their last change as the best approximation.
     await runner.query(`update destinations set disabled_at = updated_at where status = 'disabled'`);
     await runner.query(
       `create index destinations_disabled_at_idx on destinations (environment_id, disabled_at) where status = 'disabled'`,

@@ -8,8 +8,8 @@ export class EventJobs1732687000000 implements MigrationInterface {
   name = 'EventJobs1732687000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
-    // fail instead, and the start is retried.
+    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
+    // start of the service then fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs drop constraint replay_jobs_kind_check,

@@ -9,8 +9,8 @@ export class OAuthClientTurns1732689600000 implements MigrationInterface {
   name = 'OAuthClientTurns1732689600000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries on a table would wait as long as this lock waits for a long read. The timeout makes the start fail
-    // instead, and the start is retried.
+    // While this migration waits for a lock, all later queries on a table wait too. The timeout limits this wait: the
+    // start of the service then fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table oauth_clients add column shown_at timestamptz');
     await runner.query(

@@ -9,8 +9,8 @@ export class RotatedGrants1732689610000 implements MigrationInterface {
   name = 'RotatedGrants1732689610000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries on a table would wait as long as this lock waits for a long read. The timeout makes the start fail
-    // instead, and the start is retried.
+    // While this migration waits for a lock, all later queries on a table wait too. The timeout limits this wait: the
+    // start of the service then fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table api_keys add column first_key_id uuid');
     await runner.query(

@@ -8,8 +8,8 @@ export class HeldKeys1732689730000 implements MigrationInterface {
   name = 'HeldKeys1732689730000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries on the table would wait as long as this lock waits for a long read. The timeout makes the start
-    // fail instead, and the start is retried.
+    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
+    // start of the service then fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table idempotency_keys add column held_until timestamptz');
   }

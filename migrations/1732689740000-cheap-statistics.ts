@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Columns of queues, and columns that are searched only by full keys. Query plans do not depend on the value
- * distribution of these columns, so a tenth of the sample is enough.
+ * Columns with a reduced sample: columns of queues, and columns that are searched only by full keys. Query plans do not
+ * depend on the value distribution of these columns, so a tenth of the sample is enough.
  */
 const SMALL: Readonly<Record<string, readonly string[]>> = {
   due_deliveries: [

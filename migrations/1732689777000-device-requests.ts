@@ -8,7 +8,8 @@ export class DeviceRequests1732689777000 implements MigrationInterface {
   name = 'DeviceRequests1732689777000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries wait while this lock waits for a long read. After the timeout, the start fails and is retried.
+    // Later queries wait while this lock waits for a long read. After the timeout, the service start fails and is
+    // retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table oauth_devices

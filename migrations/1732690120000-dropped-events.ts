@@ -12,7 +12,8 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Other queries wait while this lock waits for a long read. After the timeout, the start fails and is retried.
+    // Later queries wait while this lock waits for a long read. After the timeout, the service start fails and is
+    // retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (

@@ -45,7 +45,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
   }
 }
 
-/** Resolves with the addresses that the service listens on. */
+/** Runs the service in this process. Resolves with the addresses that the service listens on. */
 async function serve(
   complete: Config,
   ownPorts: readonly number[],

@@ -7,7 +7,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 const isAsked = process.argv.includes('--always');
 
-/** Two independent builds: a change of a screen does not compile the server, and vice versa. */
+/** Two independent builds, server and screens. A change to one of them does not start the other build. */
 const BUILDS = [
   {
     inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'],
@@ -51,14 +51,14 @@ function run({ name, inputs, output, folders, program: [program, ...args] }) {
   const startedAt = performance.now();
   const built = path.join(root, output);
   if (!existsSync(path.join(root, program)) || !existsSync(path.join(root, inputs[0]))) {
-    // Without the development packages or the sources, the existing build is used.
+    // If the development packages or the sources are missing, the existing build is used.
     if (existsSync(built) || output !== BUILDS[0].output) return;
     console.error(
       'Posthorn is not built, and the compiler is not installed. Run `npm ci` (with the development packages), then `npm run build`.',
     );
     process.exit(1);
   }
-  // Logs to standard error, because the program that follows owns standard output.
+  // Logs to standard error, because standard output belongs to the program that starts after the build.
   console.error(`Building ${name}. This happens once after a change, and takes up to a minute.`);
   for (const folder of folders) rmSync(path.join(root, folder), { recursive: true, force: true });
   const { status } = spawnSync(process.execPath, [path.join(root, program), ...args], { cwd: root, stdio: 'inherit' });

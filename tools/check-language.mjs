@@ -24,7 +24,7 @@ const RULES = [
   { pattern: /\b(?:he|his|him|himself)\b/gi, advice: 'people are they' },
 ];
 
-/** Returns the text of comments, or of a page without its code. Other characters become spaces to keep positions. */
+/** Returns the text of comments, or of a page without its code. Spaces replace all else, so that positions are kept. */
 function prose(file, text) {
   if (file.endsWith('.md'))
     return text.replace(/```[\s\S]*?```|`[^`\n]*`/g, blank).replace(/^(?:[>|*#\s-]|\d+\.)+/gm, blank);
@@ -49,7 +49,7 @@ function prose(file, text) {
   for (const [pos, end] of [...ranges].sort(([a], [b]) => a - b)) {
     if (pos < shown.length) continue;
     shown += blank(text.slice(shown.length, pos));
-    // The continuation of a sentence on the next line is not a new sentence.
+    // Blanks the comment markers, so that a sentence that continues on the next line stays one sentence.
     shown += text
       .slice(pos, end)
       .replace(/^\s*(?:\/\*\*?|\/\/|\*\/|\*)/gm, blank)

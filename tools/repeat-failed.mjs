@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** Maximum number of failed suites to repeat. More failures have a common cause. */
+/** Maximum number of failed suites to repeat. A higher number of failures probably has a common cause. */
 export const REPEATED_MAX = 5;
 
 /**
@@ -36,7 +36,7 @@ export function plan(results) {
   return { repeat: failed, refused: null };
 }
 
-/** Returns the names of the failed tests, each after its suite. A suite that could not run is listed alone. */
+/** Returns each failed test with the name of its suite before it. Lists only the suite's name if it could not run. */
 export function failuresOf(results) {
   return results.testResults
     .filter(({ status }) => status === 'failed')

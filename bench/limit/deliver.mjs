@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { Pool } from 'undici';
 
-/** A few dozen connections are fastest. With 200, undici loses a tenth of its rate. */
+/** Number of pooled connections. A few dozen are fastest: with 200, undici loses a tenth of its rate. */
 const CONNECTIONS = 32;
 
 /** One POST and its undici handler: one object per delivery and no closures. */

@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { createTransport } from 'nodemailer';
 
 const { RELAY_PORT = '', PORT = '' } = process.env;
-/** The service has the same number of connections per process. */
+/** Number of connections to the relay. Each process of the service also has this many. */
 const CONNECTIONS = 10;
 const KEY_BITS = 2048;
 

@@ -32,7 +32,7 @@ export function draftFaults({ url, config, credentials }: Draft, rules: DraftRul
   return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
 }
 
-/** Converts the result of an HTTP request. `sent` is stored with a failed attempt. */
+/** Converts the result of an HTTP request into the result of a delivery. `sent` is stored with a failed attempt. */
 export function deliveryAnswerOf(answer: EgressAnswer, sent: Omit<SentExchange, 'answered'>): DeliveryAnswer {
   const durationMs = Math.round(answer.durationMs);
   if (answer.kind === 'error')

@@ -101,7 +101,7 @@ export function mirroredUrl(target: URL, { path, query }: Pick<MirroredRequest, 
   return url;
 }
 
-/** Drops connection-specific headers. The destination's own headers override the received ones. */
+/** Returns the headers without connection-specific ones. The destination's own headers override the received ones. */
 export function mirroredHeaders(
   { headers }: Pick<MirroredRequest, 'headers'>,
   { replayed, traceparent }: Pick<Outgoing, 'replayed' | 'traceparent'>,

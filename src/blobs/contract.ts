@@ -27,7 +27,7 @@ export abstract class BlobStore {
   /** Resolves once the bytes are durable. Throws 503, and stores nothing, while the storage is unavailable. */
   abstract put(key: BlobKey, bytes: Buffer): Promise<void>;
 
-  /** Chunks have any size. A streaming store holds at most a few megabytes in memory. Rethrows the source's errors. */
+  /** Stores chunks of any size as a blob. Streaming stores hold a few megabytes in memory. Rethrows source errors. */
   async putFrom(key: BlobKey, chunks: AsyncIterable<Buffer>, _sizeBytes: number): Promise<void> {
     const whole: Buffer[] = [];
     for await (const chunk of chunks) whole.push(chunk);

@@ -77,7 +77,7 @@ function watchedFactory(make: Factory, failed: (error: unknown) => never): Facto
   };
 }
 
-/** Skips frozen providers, which cannot be wrapped. */
+/** Returns whether a provider is a factory that can be wrapped. Frozen providers cannot be wrapped. */
 function isFactory(given: unknown): given is { useFactory: Factory } {
   if (given === null || typeof given !== 'object') return false;
   const factory = Object.getOwnPropertyDescriptor(given, 'useFactory');
@@ -127,7 +127,7 @@ interface Parts {
   controllers: unknown[];
 }
 
-/** Excludes dynamic modules that the extension only configures, such as `BullModule`. */
+/** Returns an extension's own parts, without dynamic modules that it only configures, such as `BullModule`. */
 function partsOf(root: DynamicModule, parts: Parts = { modules: [], providers: [], controllers: [] }): Parts {
   if (parts.modules.includes(root.module)) return parts;
   const given = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [
@@ -151,7 +151,7 @@ function filesOf({ stack = '' }: Error): string[] {
   );
 }
 
-/** Ignores packages installed below the directory: Posthorn itself may be one of them. */
+/** Returns whether the file belongs to the directory itself. Packages installed below it, such as Posthorn, do not. */
 function isIn(directory: string, file: string): boolean {
   return file.startsWith(directory) && !file.slice(directory.length).includes('node_modules/');
 }

@@ -236,7 +236,7 @@ describe('loadExtensions', () => {
       '{ "name": "@acme/shared", "peerDependencies": { "typeorm": "1" } }',
     );
     write('node_modules/@acme/shared/node_modules/typeorm/package.json', '{ "name": "typeorm" }');
-    // A package that nothing depends on is never loaded.
+    // Nothing depends on the package `other`, so its copy of rxjs is never loaded.
     write('node_modules/other/node_modules/rxjs/package.json', '{ "name": "rxjs" }');
 
     await expect(loadExtensions([path.join(place, 'index.js')])).rejects.toThrow(

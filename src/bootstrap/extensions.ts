@@ -102,7 +102,8 @@ async function load(name: string): Promise<unknown> {
 }
 
 /**
- * A module without a declaration is identified by its class: it can have routes, adapters and guards, but no tables.
+ * Returns an extension after checking its declaration. Without a declaration, an extension is named after its class and
+ * can have routes, adapters and guards, but no tables.
  * @throws Error with one line if the declaration is invalid.
  */
 export function inOrder(

@@ -182,8 +182,8 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
 }
 
 /**
- * Rejects unknown fields unless the class has `@AllowUnknownFields`. A misspelt field must not silently get its default
- * (contract, section 3). Changes the document.
+ * Makes the schemas of request bodies reject unknown fields, unless the class has `@AllowUnknownFields`. A misspelt
+ * field must not silently get its default (contract, section 3). Modifies the OpenAPI document.
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
@@ -205,7 +205,7 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
-/** Returns whether a body can contain a number. Other bodies, such as those of sends, skip the check of numbers. */
+/** Returns whether the schema of a body allows a number anywhere. Otherwise the body skips the check of numbers. */
 function mayHoldNumbers(
   schema: SchemaParts,
   schemas: Record<string, SchemaParts>,
@@ -239,7 +239,7 @@ function mayHoldNumbers(
     if (type === undefined && inner.length === 0) return true;
     const types = [type ?? []].flat();
     if (types.includes('number') || types.includes('integer')) return true;
-    // Without a schema for members or items, anything is allowed.
+    // An object schema without a schema for its members, or an array schema without one for its items, allows anything.
     if (
       types.includes('object') &&
       additionalProperties !== false &&
@@ -278,7 +278,7 @@ function refuseUnknown(query: object, known: ReadonlySet<string>): void {
     );
 }
 
-/** Checks parameter names for routes without a query class. Undocumented operations accept any name. */
+/** Checks the names of query parameters on routes without a query class. Undocumented operations accept any name. */
 function checkNames(names: () => ReadonlySet<string> | undefined): Check {
   return (query) => {
     const known = Object.keys(query as object).length > 0 ? names() : undefined;

@@ -14,7 +14,7 @@ export class ScopeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    // A request that skipped the authentication hook has no configuration yet.
+    // `edge` is not set for a request that skipped the authentication hook.
     const access = (request.edge as FastifyRequest['edge'] | null)?.access;
     const refused = access === undefined ? UNDECLARED : (this.rules.refusal(access, request) ?? bodyFault(request));
     if (refused !== undefined) throw refused;

@@ -13,16 +13,16 @@ export const SIGNED_OUT: ApiError = unauthenticated(
   'You are not signed in, or not any more. Sign in again, or send an API key as `Authorization: Bearer ek_…`.',
 );
 
-/** A session works instead of a key on every scoped route below `/v1`. Agents have their own keys. */
+/** Returns whether a route accepts a session instead of an API key: every route below `/v1` that needs a scope. */
 export function takesSession({ access }: EdgeRouteConfig, path: string): boolean {
   return (access === 'read' || access === 'write' || access === 'admin') && path.startsWith('/v1/');
 }
 
 /**
- * Returns whether the session cookie of a request without a key authenticates it.
+ * Returns whether the session cookie of a request without an API key may authenticate the request.
  *
- * The route must accept a session, the header must show that a page of Posthorn sent it, and `Origin` and
- * `Sec-Fetch-Site`, if present, must agree. An `EventSource` cannot send custom headers, so its `Accept` value is
+ * The route must accept a session, `CONSOLE_HEADER` must show that a page of Posthorn sent the request, and `Origin`
+ * and `Sec-Fetch-Site`, if present, must agree. An `EventSource` cannot send custom headers, so its `Accept` value is
  * checked instead. No form, image, frame or link sends that value.
  */
 export function maySpeakForSession(
@@ -37,7 +37,7 @@ export function maySpeakForSession(
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(baseUrl).origin);
 }
 
-/** Returns the environment of the header, or of the query for an `EventSource`. Null if unknown or not named. */
+/** Returns the environment named by the header, or by the query of an `EventSource`. Null if unknown or missing. */
 export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): Tenant['mode'] | null {
   const named = namedEnvironment(request);
   return named === 'live' || named === 'test' ? named : null;

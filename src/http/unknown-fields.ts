@@ -3,7 +3,8 @@ const OPEN = new Set<string>();
 /**
  * Class decorator.
  *
- * - On a body or a part of one: unknown fields are accepted, and the handler decides how to treat them.
+ * - On the class of a body or of a nested object: unknown fields are accepted, and the handler decides how to treat
+ * them.
  * - On a controller: operations that take no body ignore a body that is sent.
  */
 export function AllowUnknownFields(): ClassDecorator {

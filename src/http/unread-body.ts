@@ -20,7 +20,7 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { socket } = raw;
   const bytesMax = socket.bytesRead + READ_ON_BYTES_MAX;
   const startedMs = performance.now();
-  // Node itself reads the rest of the body after the response, and would then close the connection.
+  // Replaces Node's own close after the response: the connection stays open until Node has read the rest of the body.
   socket.destroySoon = () => {
     const close = (): void => void socket.destroy();
     socket.end(() => (raw.complete ? close() : raw.once('end', close)));

@@ -61,7 +61,7 @@ const STRUCTURAL: ReadonlySet<string> = new Set([
   ValidationTypes.WHITELIST,
 ]);
 
-/** Decorators of each field, own and inherited, of the classes that are described already. */
+/** Cache of the classes that are already described: each field with its decorators, own and inherited. */
 const described = new WeakMap<Type, [string, Constraint[]][]>();
 
 /**
@@ -114,7 +114,7 @@ function describe(type: Type): [string, Constraint[]][] {
   if (fields.length === 0) return fields;
   Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, orderOf(prototype, fields), prototype);
   for (const [name, constraints] of fields) {
-    // An inherited field that the class does not declare again is described in its own class.
+    // The base class already describes an inherited field that this class does not declare again.
     if (!constraints.some(({ target }) => target === type)) continue;
     const existing = (Reflect.getOwnMetadata(DECORATORS.API_MODEL_PROPERTIES, prototype, name) ?? {
       type: Reflect.getMetadata('design:type', prototype, name) as unknown,
@@ -140,7 +140,7 @@ const propertiesOf = (prototype: object): string[] =>
 /** Returns the decorators of each field, own and inherited. */
 function constraintsOf(type: Type): [string, Constraint[]][] {
   const storage = getMetadataStorage();
-  // To find inherited decorators, the storage compares the class with every other one.
+  // The storage finds inherited decorators by comparing all classes, so classes without a base class skip it.
   const found =
     Object.getPrototypeOf(type) === Function.prototype
       ? (decoratedClasses().get(type) ?? [])
@@ -155,7 +155,7 @@ function schemaOf(type: Type, name: string, constraints: readonly Constraint[]):
   const canBeOmitted = isOptional || conditions.some((each) => skips(each) === 'undefined');
   const canBeNull = isOptional || conditions.some((each) => skips(each) === 'null');
   const nested = constraints.find(isNested) && nestedType(type, name);
-  // The reference to the class of a nested object says more than `@IsObject()`.
+  // Omits `@IsObject()` on a nested object, because the reference to the object's class already implies it.
   const telling = constraints.filter((each) => !nested || each.name !== 'isObject');
   const own = keywordsOf(telling.filter((each) => !each.each));
   const items = keywordsOf(telling.filter((each) => each.each));
@@ -169,7 +169,7 @@ function schemaOf(type: Type, name: string, constraints: readonly Constraint[]):
   };
 }
 
-/** Returns the class of `@Type()`. class-transformer has no method for it, so it converts an empty object. */
+/** Returns the class in `@Type()`. class-transformer has no getter for it, so the function converts an empty object. */
 function nestedType(type: Type, name: string): Type | undefined {
   const converted = (plainToInstance(type, { [name]: {} }) as Record<string, object>)[name];
   const nested = converted?.constructor === Object ? designType(type, name) : converted?.constructor;
@@ -213,7 +213,7 @@ function skips({ constraints }: Pick<Constraint, 'constraints'>): 'undefined' | 
   return value === 'undefined' || value === 'null' ? value : null;
 }
 
-/** Returns the source as it is in JSON Schema, where a slash needs no escape. */
+/** Returns the pattern for JSON Schema: the source of the expression, with slashes not escaped. */
 function patternOf({ source }: RegExp): string {
   return source.replaceAll(/\\(.)/gsu, (escape, character) => (character === '/' ? '/' : escape));
 }

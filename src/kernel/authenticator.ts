@@ -50,7 +50,7 @@ export interface Identity {
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;
-  /** Identifies the caller in at most 200 characters. RATE_LIMIT_KEY limits each subject, as it limits each key. */
+  /** Unique name of the caller, at most 200 characters. RATE_LIMIT_KEY limits each subject like an API key. */
   subject: string;
 }
 

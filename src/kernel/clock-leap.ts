@@ -1,5 +1,5 @@
 const DAY_MS = 86_400_000;
-/** A larger forward jump is a leap, unless a process measured that time on its own monotonic clock. */
+/** Threshold of a leap: a larger forward jump of PostgreSQL's clock, not confirmed by a process's monotonic clock. */
 export const LEAP_MS = DAY_MS;
 /** Time that retention pauses after a leap, measured with monotonic clocks. */
 export const LEAP_WAIT_MS = DAY_MS;
@@ -9,7 +9,7 @@ export interface SeenClock {
   seenAtMs: number;
   /** Time that the clock showed before the leap. Null if retention is not paused. */
   leaptFromMs: number | null;
-  /** Time since the last leap, as the processes measured it. */
+  /** Time since the last leap, on the monotonic clocks of the processes. */
   waitedMs: number;
 }
 

@@ -35,7 +35,7 @@ export type Id = string;
 
 const UNDERSCORE = '_'.charCodeAt(0);
 
-/** If the clock is set back by at most this number of milliseconds, ids keep ascending. */
+/** Maximum time by which the clock may be set back while ids keep ascending. */
 const AHEAD_MS_MAX = 60_000;
 
 /** Creates ids that strictly ascend within this process, even within one millisecond. */

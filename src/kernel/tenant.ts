@@ -18,11 +18,11 @@ export function grants(held: Scope, needed: Scope): boolean {
 
 export interface CallerSession {
   id: Id;
-  /** Null if the session was opened with a key. In this case, the caller's `keyId` is the id of that key. */
+  /** Member who opened the session. Null if it was opened with a key, whose id is then the caller's `keyId`. */
   memberId: Id | null;
 }
 
-/** Permissions to view, to read and rotate secrets, to change endpoints, and to resend. */
+/** Permissions of a portal session: to view, to read and rotate secrets, to change endpoints, and to resend. */
 export const PORTAL_PERMISSIONS = ['view', 'secrets', 'manage', 'resend'] as const;
 export type PortalPermission = (typeof PORTAL_PERMISSIONS)[number];
 

@@ -8,7 +8,7 @@ const TIME_BYTES = 6;
 const RANDOM_BYTES = ULID_BYTES - TIME_BYTES;
 const TIME_MAX_MS = 2 ** 48 - 1;
 const INVALID = 0xff;
-/** 26 characters of 5 bits hold 130 bits. The first two are zero, so the highest ULID begins with 7. */
+/** 26 characters of 5 bits hold 130 bits. The first two bits are zero, so the highest ULID begins with 7. */
 const LEADING_BITS = 2;
 
 const CODES = Uint8Array.from(ALPHABET, (char) => char.charCodeAt(0));

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { simpleParser } from 'mailparser';
 import { compose, type ComposedMessage, NotComposed } from './compose.js';
 
-/** Path of a Python that has dkimpy, which few installations have. `.ci/run` sets it up. */
+/** Path of a Python interpreter with dkimpy, which few machines have. `.ci/run` sets it up. */
 const { POSTHORN_TEST_PYTHON: PYTHON, CI } = process.env;
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -24,7 +24,7 @@ export interface WatchedOptions {
   socketTimeout: number;
 }
 
-/** Added to nodemailer's own limits, so that this watch acts first: it knows which reply is pending. */
+/** Margin by which nodemailer's own limits are longer, so that this watch acts first: it knows the pending reply. */
 const MARGIN_MS = 5_000;
 
 /**

@@ -32,7 +32,7 @@ const THROTTLES: ReadonlySet<string> = new Set([
  * Errors about an identity or MAIL FROM that SES has not verified. The operator can fix them, and the message is valid.
  */
 const MENDABLE = /not verified|not have authority|sandbox/i;
-/** Retry delay for a daily quota, which resets much later than a quota per second. */
+/** Pattern and retry delay for a daily quota, which resets much later than a quota per second. */
 const OF_A_DAY = /daily/i;
 const DAY_AGAIN_MS = 3_600_000;
 const RATE_AGAIN_MS = 10_000;

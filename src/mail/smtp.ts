@@ -34,7 +34,7 @@ export interface SmtpOptions {
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
-  /** Limits concurrent messages, so that no message waits for a connection in nodemailer, which has no limit for it. */
+  /** Limits concurrent messages, because nodemailer has no time limit for a message that waits for a connection. */
   private readonly connections = new DomainThrottle(undefined, { atOnce: CONNECTIONS });
   private readonly mailer: ReturnType<typeof pooled>;
   private readonly totalMs: number;
@@ -105,7 +105,7 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
     requireTLS: startTls === 'required',
     opportunisticTLS: startTls === 'opportunistic',
     ignoreTLS: startTls === 'off',
-    // Here plain text would be acceptable too, and TLS with an unverified certificate is not worse than plain text.
+    // Unless STARTTLS is required, plain text is acceptable, so TLS with an unverified certificate is not worse.
     // `rejectUnauthorized` is set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
     tls: { rejectUnauthorized: startTls === 'required', minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
@@ -124,7 +124,7 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
 
 function socketsOf({ host, port }: EmailRelay, dialer: Dialer, watch: ConversationWatch): SMTPTransportGetSocket {
   return (_options, callback) => {
-    // `isEncrypted` is true although the operator's URL decides about encryption and may permit plain text.
+    // `isEncrypted` is true even for plain text, because the operator's URL decides whether to encrypt.
     dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
       (connection) => {
         // Handles errors before nodemailer listens and after it has stopped. An unhandled error would end the process.

@@ -1,7 +1,7 @@
 export const PLACE_MS_MAX = 60_000;
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
-/** A conversation that takes longer is stalled. Submissions then do not wait for a slot of the domain. */
+/** Threshold above which a conversation counts as stalled. Submissions then do not wait for a slot of its domain. */
 const STALLED_MS = 30_000;
 
 interface Gate {

@@ -49,7 +49,7 @@ function askedOf(given: string[]): Asked {
     const [file] = positionals;
     if (file !== undefined && file !== '' && positionals.length === 1) return { file, withKey: !values['without-key'] };
   } catch {
-    // Unknown options fall through to the message for a missing file name.
+    // An unknown option leads to the error for a missing file name.
   }
   throw new ConfigError(
     'Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to exclude the master key.',

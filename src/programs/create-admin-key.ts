@@ -34,7 +34,7 @@ function modeOf(given: string[]): 'live' | 'test' {
     const { env } = parseArgs({ args: given, options: { env: { type: 'string', default: 'live' } } }).values;
     if (env === 'live' || env === 'test') return env;
   } catch {
-    // Unknown options fall through to the message for invalid options.
+    // An unknown option leads to the error below.
   }
   throw new ConfigError('The only option is --env live or --env test: `npm run create-admin-key -- --env test`.');
 }

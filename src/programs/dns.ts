@@ -19,7 +19,7 @@ import { startFailure } from '../bootstrap/start-failure.js';
 
 interface Options {
   isRotating: boolean;
-  /** Skips the check whether the new key is published. */
+  /** True to activate the key without a check that its record is published. */
   isBlind: boolean;
 }
 
@@ -58,8 +58,9 @@ async function zone({ platformDomain, platformAddresses, platformSpf }: Config, 
 }
 
 /**
- * Takes two calls, because receivers must be able to look up a key before it signs. The first call puts a new key on
- * the inactive selector and prints its record. The second call activates the key once name servers have its record.
+ * Rotates the DKIM key in two calls, because receivers must be able to look up a key before it signs. The first call
+ * stores a new key for the inactive selector and prints its record. The second call activates the key once name servers
+ * have its record.
  */
 async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
   const dkim = await keys.published();
@@ -80,7 +81,7 @@ async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Pro
   ];
 }
 
-/** @throws ConfigError if the name servers do not return the key's record. */
+/** Checks that the new key is published. @throws ConfigError if the name servers do not return the key's record. */
 async function seePublished(
   { platformDomain, dnsServers }: Config,
   { selector, publicKey }: ListedDkimKey,
@@ -120,7 +121,7 @@ function optionsOf(given: string[]): Options {
     });
     if (values['rotate-dkim'] || !values.now) return { isRotating: values['rotate-dkim'], isBlind: values.now };
   } catch {
-    // Unknown options fall through to the message for invalid options.
+    // An unknown option leads to the error below.
   }
   throw new ConfigError('The options are --rotate-dkim, optionally with --now.');
 }

@@ -17,7 +17,7 @@ import { connect, runMigrations } from '../bootstrap/migrate.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 const KEY_BYTES = 32;
-/** Time for all processes to reload the data keys. After a broken LISTEN connection, that takes five seconds. */
+/** Time in which all processes reload the data keys. With a broken LISTEN connection, a reload takes five seconds. */
 const ALL_KNOW_MS = 6_000;
 
 interface Opened {
@@ -97,7 +97,7 @@ async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring
   }
 }
 
-/** Starts the embedded server if configured. Requires a stopped service, which the directory's lock enforces. */
+/** Starts the embedded server if configured. The service must be stopped, because it locks the data directory. */
 async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened: Opened) => Promise<T>): Promise<T> {
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {

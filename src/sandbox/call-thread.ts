@@ -9,7 +9,7 @@ export type ThreadMessage<A> =
   /** `isSpoiled` means that the thread should not be used again. */
   | { kind: 'answered'; answer: A; cpuMs: number; isSpoiled: boolean };
 
-/** Why a call has no result. `starved` means that the machine had no CPU time for it. */
+/** Reason why a call has no result. `starved` means that the machine had no CPU time for the call. */
 export type EndReason = 'timeout' | 'memory' | 'crashed' | 'starved' | 'stopped';
 
 export type CallEnd<A> = { answer: A; cpuMs: number } | { answer: null; why: EndReason; cpuMs: number };
@@ -19,7 +19,7 @@ export interface CallLimits {
   cpuMsMax: number;
   /** Wall-clock limit, from the time at which the thread receives the call. Also ends calls that get no CPU time. */
   wallMsMax: number;
-  /** Passed to the thread as `deadlineMs` of the call. A call that misses its deadline is terminated shortly after. */
+  /** Deadline of the call, which the thread gets as `deadlineMs`. A call that misses it is terminated shortly after. */
   deadline?: Deadline;
 }
 
@@ -63,7 +63,7 @@ export class CallThread<C, A> {
     return !this.dead;
   }
 
-  /** The thread must be ready and run no other call. Never rejects, and resolves within the limits. */
+  /** Runs a call. The thread must be ready and idle. Never rejects, and resolves within the limits. */
   run(call: C, limits: CallLimits): Promise<CallEnd<A>> {
     return new Promise((resolve) => {
       this.pending = resolve;

@@ -6,15 +6,15 @@ import { SHARE, USED } from './cpu-throttle.js';
 
 const LOOK_EVERY_MS = 100;
 /**
- * CPU milliseconds per second that slow code gets under any load. A call that needs 100 ms then takes two seconds. A
- * call that does not end before its deadline ends as `busy`, and its provider retries the request.
+ * CPU milliseconds per second that slow code gets even under full load. A call that needs 100 ms then takes two
+ * seconds. A call that misses its deadline ends as `busy`, and the provider repeats its request.
  */
 const FLOOR = 50;
 
 /** Limits the CPU time of slow code, only while there are deliveries and the event loop is nearly saturated. */
 @Injectable()
 export class CpuBudget implements OnApplicationShutdown {
-  /** Memory shared with the threads. They read it several hundred times a second to determine their sleep. */
+  /** Memory shared with the threads. Each thread reads it several hundred times a second to compute its sleep. */
   readonly cells = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   private msPerSecond = Infinity;
   private running = 0;

@@ -1,6 +1,6 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** `SHARE`: fraction of time that slow threads run, in thousandths (0: all). `USED`: CPU time of slow threads in µs. */
+/** Indexes of cells. `SHARE`: slow threads' share of time in thousandths (0: all). `USED`: their CPU time in µs. */
 export const SHARE = 0;
 export const USED = 1;
 
@@ -19,7 +19,7 @@ export interface ThrottleTools {
   endMs?: number;
 }
 
-/** After running, a thread sleeps long enough to keep its share of the time. */
+/** Makes a slow thread sleep after it has run, so that it uses only its share of the time. */
 export class CpuThrottle {
   private usedMs: number;
   private nextMs: number;
@@ -61,8 +61,8 @@ export class CpuThrottle {
 }
 
 /**
- * Returns a throttle for the calling thread, which sleeps synchronously. Returns null without cells, or if the CPU time
- * of a thread is unknown. In that case, time-outs count wall-clock time, and a sleeping call would exceed its time-out.
+ * Returns a throttle for the calling thread, which sleeps synchronously. Returns null without cells, or if the thread's
+ * CPU time is unknown. In the latter case timeouts measure wall-clock time, so a sleeping call would time out.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

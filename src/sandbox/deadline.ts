@@ -1,6 +1,6 @@
 import { monotonicMs } from './thread-cpu.js';
 
-/** Time at which a call must have ended, however little CPU time it has used. */
+/** Time by which a call must end, regardless of how little CPU time the call has used. */
 export class Deadline {
   private endMs: number;
 
@@ -17,7 +17,7 @@ export class Deadline {
     return this.endMs - monotonicMs();
   }
 
-  /** Extends the deadline by time that must not be charged to a call: the start of the first thread. */
+  /** Extends the deadline by the start time of the first thread, which must not count against the call. */
   postpone(ms: number): void {
     this.endMs += ms;
   }

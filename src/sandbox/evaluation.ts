@@ -21,7 +21,7 @@ export type EvaluationResult =
   | { kind: 'rules'; first: number | null }
   | { kind: 'schema'; schemaFaults: Fault[]; valueFaults: Fault[] };
 
-/** Maximum length of the cached source texts. A compiled schema takes about thirty times as much memory. */
+/** Maximum total length of the cached source texts. A compiled schema takes about thirty times as much memory. */
 const KEPT_LENGTH_MAX = 1024 * 1024;
 const NANOSECONDS_A_STEP = 8;
 const STEPS_A_LOOK = 100_000;
@@ -32,7 +32,7 @@ export class MeteredAllowance implements Allowance {
   spent = 0;
   private nextLook = 0;
 
-  /** With `sliceMs`, work that might exceed the slice in a single step is not started. */
+  /** `sliceMs` is a limit for quick threads: a step that might take longer than the slice is not started. */
   constructor(
     private readonly usedMs: () => number,
     private readonly limitMs: number,

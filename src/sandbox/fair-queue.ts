@@ -2,7 +2,7 @@ export interface QueueTurn<T> {
   readonly item: T;
   readonly organization: string;
   readonly endpoint: string;
-  /** Milliseconds charged by `take`, until the actual cost is known. */
+  /** Milliseconds that `take` charged in advance. The actual cost replaces them when it is known. */
   readonly chargedMs: number;
 }
 
@@ -15,7 +15,7 @@ interface Line<T> {
 
 interface Account<T> {
   virtualMs: number;
-  /** Virtual time of the account served last. An account that was empty restarts at this time and has no credit. */
+  /** Virtual time of the account served last. An account that was empty restarts at this time, without credit. */
   nowMs: number;
   waiting: number;
   lines: Map<string, Line<T>>;
@@ -61,7 +61,7 @@ export class FairQueue<T> {
     return this.count > 0 && this.next(admits) !== undefined;
   }
 
-  /** Removes the next item, and charges its endpoint with that endpoint's recent cost. */
+  /** Removes the next item. Charges the endpoint of the item in advance with the endpoint's recent cost. */
   take(admits: Admits): QueueTurn<T> | undefined {
     const next = this.next(admits);
     if (!next) return undefined;

@@ -37,7 +37,7 @@ const OUT_OF_MEMORY = 'The code needed more than 64 MB of memory.';
 const NO_FUNCTION = 'The code has no function as its default export: write `export default (event) => event`.';
 
 /**
- * Before the code runs, the prelude saves the built-ins that it needs. Even if the code tampers with built-ins, a
+ * Code that runs before the guest's code. It saves the built-ins that it needs. Even if the guest changes built-ins, a
  * result is still the JSON of a value. `call` is async, so that throws, rejections and thenables have the same effect.
  */
 const PRELUDE = `(() => {
@@ -137,7 +137,7 @@ class Limit {
   }
 }
 
-/** Handles are not freed individually, because they are discarded with the VM. */
+/** One call in a VM. Handles to VM values are not freed individually, because they are discarded with the VM. */
 class Guest {
   private readonly prelude: Readonly<Record<'read' | 'call' | 'write' | 'describe', JSValueHandle>>;
 
@@ -165,7 +165,7 @@ class Guest {
     try {
       return this.invoke(this.prelude.read, this.vm.hostToHandle([...args]));
     } catch (error) {
-      // No code has run yet, so the argument causes any syntax error or stack overflow.
+      // No guest code has run yet, so a syntax error or stack overflow is due to the argument.
       if (isOutOfMemory(messageOf(error))) throw error;
       throw new Failed('invalid_input', 'An argument is not JSON, or is nested too deeply.');
     }
@@ -183,7 +183,7 @@ class Guest {
     return main;
   }
 
-  /** Returns the promise's result, or null if nothing can settle the promise anymore. */
+  /** Returns the result of the promise, or null if the promise can no longer be settled. */
   private async settle(promise: JSValueHandle): Promise<{ value: JSValueHandle } | { error: JSValueHandle } | null> {
     this.vm.executePendingJobs();
     return promise.isPromise && promise.promiseState === 0 ? null : this.vm.resolvePromise(promise);

@@ -6,7 +6,7 @@ export type SandboxFailure =
   | 'invalid_code'
   /** An argument is not JSON text, or the arguments are too long in total. This is the caller's fault. */
   | 'invalid_input'
-  /** The result cannot be converted to JSON, or is a promise that nothing can settle anymore. */
+  /** The result cannot be converted to JSON, or is a promise that can no longer be settled. */
   | 'invalid_result'
   | 'result_too_large'
   /** Because of other load, no thread or CPU time was available in time. The code did not cause this failure. */

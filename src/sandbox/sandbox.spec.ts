@@ -19,7 +19,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-sandbox-'));
 let sandbox: Sandbox;
 
-// Threads do not use Jest's in-memory compilation. Their sources are compiled here, into a separate package.
+// Threads do not use Jest's in-memory compilation, so their sources are compiled here, into a separate package.
 beforeAll(() => {
   const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
   for (const file of readdirSync(import.meta.dirname).filter((name) =>

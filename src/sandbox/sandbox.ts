@@ -21,8 +21,8 @@ export interface SandboxCall extends Owner {
   /** Arguments, each as JSON text. */
   args: readonly string[];
   /**
-   * CPU limit from the start of the code. The wall-clock limit, including the wait for a thread, is `wallMsFor`: twice
-   * the CPU limit plus two seconds. A call that reaches the wall-clock limit but not the CPU limit ends as `busy`.
+   * CPU limit from the start of the code. The wall-clock limit, which includes the wait for a thread, is twice the CPU
+   * limit plus two seconds (`wallMsFor`). A call that reaches only the wall-clock limit ends as `busy`.
    */
   timeoutMs: number;
   inputBytesMax?: number;
@@ -30,7 +30,7 @@ export interface SandboxCall extends Owner {
 }
 
 const WORKERS_DEFAULT = 2;
-/** Maximum number of slow threads. With the quick threads, there are eight threads, each with 64 MB for its guest. */
+/** Maximum number of slow threads. With two quick threads that makes eight, each with 64 MB for its guest. */
 const SLOW_MAX = 6;
 /** Heap of a thread for copying texts. Excludes the guest's memory, which belongs to WebAssembly. */
 const HEAP_MB_MAX = 64;
@@ -75,7 +75,7 @@ export class Sandbox {
     return this.submit(call, { code, args, timeoutMs, resultBytesMax });
   }
 
-  /** Returns null if the default export is a function. Runs the code's top level, but not the function. */
+  /** Returns the fault of the code, or null if its default export is a function. Runs only the code's top level. */
   async check(code: string, organization: string): Promise<string | null> {
     const outcome = await this.submit(
       { organization, endpoint: 'check' },

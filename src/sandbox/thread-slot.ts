@@ -33,7 +33,7 @@ export interface ThreadSlotOptions<C, A> {
   /** Decides whether a call may use a thread that is available. */
   admits(use: ThreadUse, organization: string, endpoint: string): boolean;
   startThread(): Promise<SlotThread<C, A>>;
-  /** Keeps one idle thread ready, because a start takes a tenth of a second. */
+  /** True to keep one idle thread ready, because the start of a thread takes a tenth of a second. */
   hasStandby?: boolean;
   /** Idle time after which a thread stops. If omitted, threads never stop. */
   idleMsMax?: number;
@@ -55,7 +55,7 @@ const FIRST_START_MS = 1_000;
 
 const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
 
-/** Threads of one kind, with a fair queue that is charged with the CPU time that calls actually used. */
+/** A pool of threads with a fair queue. Each owner is charged with the CPU time that its calls used. */
 export class ThreadSlot<C, A> implements ThreadUse {
   private readonly queue = new FairQueue<Waiting<C, A>>();
   private readonly threads = new Set<SlotThread<C, A>>();

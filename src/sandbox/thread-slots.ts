@@ -22,7 +22,7 @@ export interface ThreadSlotsOptions<C, A extends object> {
   slowMax: number;
   /** `niceness` (see nice(1)) is relative to the rest of the process. */
   startThread: (niceness: number) => Promise<SlotThread<C, A | 'overrun'>>;
-  /** CPU budget for the calls on slow threads. The slow threads share the budget's cells. */
+  /** CPU budget for the calls on slow threads, which read it through the shared cells. */
   pace?: CpuBudget | undefined;
   /** Wall-clock limit of a call as a multiple of its CPU time. */
   wallFactor?: number;
@@ -30,12 +30,12 @@ export interface ThreadSlotsOptions<C, A extends object> {
 
 /** CPU time after which a call starts again on a slow thread. That is safe: guest code has no side effects. */
 const SLICE_MS = 50;
-/** Like SLICE_MS, for an endpoint whose last call was slow. */
+/** Like SLICE_MS, but for an endpoint whose last call was slow. */
 const SLICE_MS_OF_SLOW = 10;
 /** Time after the slice until a call that ignores interrupts (such as a long built-in) is terminated. */
 const SLICE_GRACE_MS = 50;
 const GRACE_MS = 250;
-/** The wall-clock limit, which bounds the caller's wait, is this multiple of the CPU limit plus a fixed time. */
+/** Wall-clock limit of a call, which bounds the caller's wait: this multiple of the CPU limit, plus `WALL_EXTRA_MS`. */
 const WALL_FACTOR = 2;
 const WALL_EXTRA_MS = 2_000;
 const SLOW_PER_ORGANIZATION_MAX = 3;
@@ -74,7 +74,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     });
   }
 
-  /** Uses at most `timeoutMs` of CPU, within `wallMsFor(timeoutMs)`. A waiting call holds `bytes`. Never rejects. */
+  /** Runs a call with `timeoutMs` of CPU within `wallMsFor(timeoutMs)`. A waiting call holds `bytes`. Never rejects. */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
@@ -152,7 +152,7 @@ function paced<C, A>(thread: SlotThread<C, A>, pace: CpuBudget | undefined): Slo
   };
 }
 
-/** Always admits one call per organization, and more only while half of the threads stay free for others. */
+/** Always admits one call per organization. Admits more only while half of the threads stay free for others. */
 function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;

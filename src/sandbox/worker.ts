@@ -14,10 +14,10 @@ const { engine, niceness, cells } = workerData as {
 const thread = ownThread();
 const say = (message: ThreadMessage<GuestResult['outcome']>): void => parentPort?.postMessage(message);
 
-// On Linux, 0 means the calling thread. On other systems it means the whole process, whose priority must not change.
+// On Linux, pid 0 means the calling thread. On other systems it means the whole process, whose priority must stay.
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
-// The first run creates the machine code of the engine, which must not slow down the first call.
+// The first run makes V8 compile the engine, which must not delay the first call.
 await runGuest(
   engine,
   { code: 'export default (a) => a', args: ['1'], timeoutMs: 10_000, sliceMs: null, resultBytesMax: 1 },

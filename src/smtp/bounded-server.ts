@@ -14,7 +14,7 @@ export interface WireEvents {
 
 type ServerSocket = SmtpConnection['_socket'];
 
-/** Replies after which the client may continue. After other replies, the connection may close or start TLS. */
+/** Reply codes after which the conversation goes on. After other replies, the connection may close or start TLS. */
 const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 

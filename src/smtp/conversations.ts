@@ -3,7 +3,7 @@ import type { AcceptedRecipient } from '#modules/inbox/contract.js';
 import type { SmtpLimits } from './limits.js';
 
 export interface Arriving {
-  /** Returns the number of bytes received so far, and whether the client must send more. */
+  /** Returns the number of received bytes of the message, and whether more bytes must follow. */
   progress: () => { bytes: number; isOpen: boolean };
   /** Start of the current interval of the speed check, on the monotonic clock, and the bytes received by then. */
   sinceMs: number;
@@ -79,13 +79,13 @@ export class Conversations {
     else this.networks.set(conversation.network, left);
   }
 
-  /** Returns the reply that ends the conversation if the limit is exceeded. */
+  /** Counts a command. Returns the reply that ends the conversation if the limit is exceeded, otherwise null. */
   commanded(conversation: Conversation): Ending | null {
     conversation.commands += 1;
     return conversation.commands > this.limits.commandsWithoutMail ? TOO_MANY_COMMANDS : null;
   }
 
-  /** Returns the reply that ends the conversation, or the delay of the reply. */
+  /** Counts a refusal. Returns the reply that ends the conversation, or the delay before the reply is sent. */
   refused(conversation: Conversation): Ending | { delayMs: number } {
     conversation.refused += 1;
     if (conversation.refused > this.limits.refusedRecipients) return TOO_MANY_REFUSED;

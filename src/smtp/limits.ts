@@ -1,5 +1,5 @@
 export interface SmtpLimits {
-  /** Maximum connections per address (or /64 of an IPv6 address); `connections` is the maximum in total. */
+  /** Maximum number of connections per IPv4 address or IPv6 /64 network. `connections` is the maximum in total. */
   connectionsPerNetwork: number;
   connections: number;
   /** Maximum size of one message. */
@@ -7,7 +7,7 @@ export interface SmtpLimits {
   recipients: number;
   /** Maximum commands since the last accepted message, against clients that never send a message. */
   commandsWithoutMail: number;
-  /** Maximum rejected recipients per connection. After the first few, each reply is delayed. */
+  /** Maximum number of rejected recipients per connection. After the first few, replies to rejections are delayed. */
   refusedRecipients: number;
   /** Maximum time without data from the client. */
   idleMs: number;
@@ -16,7 +16,7 @@ export interface SmtpLimits {
   /** In every interval of this length, at least `slowBytes` of a message must arrive. */
   slowMs: number;
   slowBytes: number;
-  /** Time for open conversations to end when the process stops. */
+  /** Time that open SMTP connections get to finish when the process stops. */
   closeMs: number;
 }
 

@@ -24,7 +24,7 @@ export class Reception {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Rejects only if the client disconnected. In that case nothing was stored. */
+  /** The returned promise rejects only if the client disconnected. In that case nothing was stored. */
   async take(stream: SMTPServerDataStream, session: SMTPServerSession, conversation: Conversation): Promise<Taken> {
     const recipients = recipientsOf(session, conversation);
     conversation.arriving = {

@@ -229,7 +229,7 @@ describe('the certificate', () => {
     const server = await listening({ SMTP_TLS_CERT: cert(), SMTP_TLS_KEY: key() });
     const before = await server.greeted();
     expect(await shown(server)).toBe(fingerprint('localhost-cert'));
-    // Replaces only the key, as if the replacement of both files had not finished yet.
+    // Replaces only the key file, as if the certificate file had not been replaced yet.
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     use('renewed-key', key());
     server.clock.ms += 6_000;

@@ -8,7 +8,7 @@ import { type IncomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js'
 const READ_BYTES = 256 * 1024;
 
 export interface Spooled extends IncomingBytes {
-  /** Releases the memory or the file. Never throws. */
+  /** Releases the memory or the file that holds the message. Never throws. */
   discard(): Promise<void>;
 }
 

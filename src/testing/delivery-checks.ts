@@ -60,7 +60,7 @@ async function sendsHeaders(scene: DestinationScene): Promise<void> {
   assert.equal(message?.headers['webhook-id'], id);
 }
 
-/** Uses two routes of one endpoint. A target that deduplicates must not identify a message only by its id. */
+/** Delivers one event over two routes of one endpoint. The target must keep both messages, although their ids match. */
 async function servesTwo(scene: DestinationScene): Promise<void> {
   const [client, destinations] = [await scene.client(), [await scene.destination(), await scene.destination()]];
   const { url } = await client.expect(201, 'POST', '/v1/endpoints', {

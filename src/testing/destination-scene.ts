@@ -22,7 +22,7 @@ export interface EventView extends Json {
 /** Retry policy with 19 retries, one every second, so that a check waits only for the target. */
 const PERSISTENT = { schedule: [0, ...Array.from({ length: 19 }, () => 1)] };
 
-/** The service with one destination type, as used by the checks. The first check starts it. */
+/** Runs the service with one destination type for the checks. The first check starts the service. */
 export class DestinationScene {
   private starting: Promise<PosthornUnderTest> | null = null;
   private count = 0;

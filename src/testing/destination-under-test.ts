@@ -35,7 +35,7 @@ export interface DestinationUnderTest {
   /** Returns a working destination at a loopback address. */
   draft(): DestinationDraft;
   brokenDrafts: readonly BrokenDraft[];
-  /** Returns a valid destination without a server behind it. */
+  /** Returns a valid destination with an address at which no server listens. */
   unreachableDraft(): DestinationDraft;
   /** Returns a destination whose credentials the target rejects. Omit it for a type without credentials. */
   refusedDraft?(): DestinationDraft;
@@ -48,6 +48,6 @@ export interface DestinationUnderTest {
   /** Makes the target accept connections without responding. Omit freeze and thaw if that is not possible. */
   freezeTarget?(): Promise<void>;
   thawTarget?(): Promise<void>;
-  /** Returns the number of open connections to the service. Omit it if the target cannot report it. */
+  /** Returns the number of open connections to the service. Omit this function if the target cannot report it. */
   connections?(): Promise<number>;
 }

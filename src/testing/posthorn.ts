@@ -33,7 +33,7 @@ const MAIN = path.join(import.meta.dirname, '..', 'main.js');
  */
 export async function startPosthorn({ extensions = [], env = {} }: PosthornOptions = {}): Promise<RunningPosthorn> {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-'));
-  // As root, PostgreSQL runs as another user, who needs to traverse the folder.
+  // If this process runs as root, PostgreSQL runs as another user, which must be able to traverse the folder.
   chmodSync(folder, 0o711);
   const child = spawn(process.execPath, [MAIN], {
     env: {

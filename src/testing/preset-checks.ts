@@ -20,7 +20,7 @@ export interface PresetUnderTest {
   eventType: string;
 }
 
-/** Checks a preset with requests that are signed, forged and unsigned, and during the grace of a new secret. */
+/** Checks a preset with signed, forged and unsigned requests, and during the grace period of a changed secret. */
 export function presetConformance(subject: PresetUnderTest): ConformanceCheck[] {
   const [secret, other] = subject.secrets;
   const client = async (): Promise<Client> => new Client(await subject.service());

@@ -100,7 +100,7 @@ async function listed(scene: DestinationScene): Promise<unknown> {
   return (await (await scene.client()).expect(200, 'GET', '/v1/destinations?limit=100'))['data'];
 }
 
-/** Returns credentials without user names and ids, which errors may contain. */
+/** Returns all credentials except user names and ids, because error messages may contain those two. */
 function secretsOf({ credentials = {} }: DestinationDraft): string[] {
   return Object.entries(credentials).flatMap(([key, value]) => (/user|name|id$/i.test(key) ? [] : value));
 }

@@ -19,7 +19,7 @@ const ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'a
 /** A target that is down, the usual case for retries. */
 const DOWN = 500;
 
-/** Checks that the policy's numbers are valid, its rulings respect the numbers, and deliveries follow the rulings. */
+/** Checks that the policy's limits are valid, its decisions stay within them, and deliveries follow its decisions. */
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());

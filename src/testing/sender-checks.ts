@@ -7,7 +7,7 @@ import type { TargetUnderTest } from './door-checks.js';
 export interface SenderUnderTest {
   service(): Promise<Access> | Access;
   target: TargetUnderTest;
-  /** Makes the code send one message to the destination, for `occasion`. Returns the message's id, `msg_…`. */
+  /** Makes the code send one message, but only once for each `occasion`. Returns the message's id, `msg_…`. */
   send(destination: string, occasion: string): Promise<string>;
   /** Makes the code send to a destination that does not exist. Resolves to the status of the extension's answer. */
   sendRefused(destination: string): Promise<number>;

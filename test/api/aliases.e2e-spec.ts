@@ -28,7 +28,7 @@ describe('/v1/aliases', () => {
     await targets?.close();
   });
 
-  /** Creates a verified domain that receives email, as a completed domain check leaves it. */
+  /** Creates a domain in the state after a successful domain check: verified and able to receive email. */
   async function receivingDomain(host: string, kind = 'email'): Promise<string> {
     const { id } = expectStatus(
       await server.api('POST', '/v1/domains', { domain: host, kind, acknowledge_mx_conflict: true }),

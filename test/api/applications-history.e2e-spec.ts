@@ -60,7 +60,7 @@ describe('history of an application endpoint', () => {
     return { application, target, id: json.id as string };
   }
 
-  /** Waits for the event of the only endpoint that a message goes to. */
+  /** Waits until the message has one event, and the event has the given number of attempts. Returns the event's id. */
   async function attempted(message: string, attempts: number): Promise<string> {
     const [event] = await until(
       () => eventsOf(server, message),

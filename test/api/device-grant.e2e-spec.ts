@@ -103,7 +103,7 @@ describe('the device grant', () => {
     });
   });
 
-  /** Returns the scopes that the page offers, and those that it preselects. */
+  /** Returns the scopes that the approval page offers, and the scopes that it preselects. */
   const scopesOf = ({ text }: PageAnswer): { offered: string[]; selected: string[] } => {
     const radios = [...text.matchAll(/<input type="radio" name="scope" value="(\w+)" required( checked)?>/g)];
     return {

@@ -96,7 +96,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     for (const statement of fill(nowMs)) await clients.ordinary.query(statement);
     const first = async (text: string): Promise<Record<string, string>> =>
       (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
-    // Selects an email without a due delivery. With a due delivery, the statement does not read its deliveries.
+    // Selects an email without a due delivery, because the statement reads the deliveries only of such emails.
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
     scheduled = (await first('select id from scheduled_emails order by md5(id::text) limit 1'))['id'] ?? '';

@@ -95,7 +95,7 @@ describe('POST /v1/emails/batch', () => {
     const emails = [EMAIL, EMAIL, EMAIL];
     const first = expectStatus(await server.api('POST', '/v1/emails/batch', emails, key), 202).json.data;
     const before = await count();
-    // Simulates a crash: nothing is stored for the whole batch or for its last email.
+    // Simulates a crash before the idempotency keys of the whole batch and of its last email were stored.
     await sql.rows(
       `delete from idempotency_keys where key = $1 and route in ('POST /v1/emails/batch', 'POST /v1/emails/batch 2')`,
       [key['idempotency-key']],

@@ -14,7 +14,7 @@ import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './sc
 import { SmtpTalk } from './smtp-client.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
-/** Possible counts of a system event that was recorded once. Its row disappears when it is sent. */
+/** Valid results for a system event that was recorded once: count 1, or no row, because the event was already sent. */
 const SIGNALLED_ONCE = ['1', null];
 
 interface Report {
@@ -148,7 +148,7 @@ describe('reports about emails', () => {
 
     const before = await emailIn(server, id, 'bounced');
     expect(await reportsOf(id)).toHaveLength(1);
-    // Simulates a crash between recording the effects and completing the report.
+    // Simulates a crash after the effects of the report were stored and before the report was marked as processed.
     await sql.rows(`update mail_reports set state = 'waiting', kind = null, due_at = now() where email_id = $1`, [
       uuidOf(id),
     ]);
@@ -384,7 +384,8 @@ describe('reports about emails', () => {
         expect(
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
-        // The row of a system event disappears when the event is sent. A second recording would appear here.
+        // The row of a system event is deleted when the event is sent. A second recording would cause another count
+        // here.
         expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }

@@ -41,7 +41,7 @@ describe('erase', () => {
   const erase = (id: string): Promise<ApiAnswer> => server.api('DELETE', `/v1/events/${id}/payload`);
   const word = (): string => `secret${randomUUID().replaceAll('-', '')}`;
 
-  /** Returns the columns, over all tables of the database, that contain a word. */
+  /** Searches all tables of the database. Returns the columns that contain the text. */
   async function placesOf(secret: string): Promise<string[]> {
     const columns = await sql.rows<{ table: string; column: string }>(`
       select c.table_name as table, c.column_name as column from information_schema.columns c

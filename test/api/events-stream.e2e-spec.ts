@@ -27,7 +27,7 @@ import {
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
 const kinds = (items: readonly StreamItem[]): string[] => items.map(({ event }) => event);
 
-/** Returns a stream id without the time of the read that found the event. */
+/** Removes from a stream id the time at which the service read the event. */
 const placed = (id: string): string => id.replace(/^(\d+\.\d+)\.\d+/, '$1');
 
 /** GET /v1/events/stream: which events are streamed to which clients, and how gaps are reported. */

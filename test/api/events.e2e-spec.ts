@@ -585,7 +585,7 @@ describe('events', () => {
       return row?.id ?? 0;
     };
 
-    /** Creates an event with deliveries in these statuses, and a superseded delivery of every status. */
+    /** Creates an event with deliveries in the given statuses, and with one superseded delivery of every status. */
     const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
       const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));
       const event = [await environmentId(), id, dateIn(30)];

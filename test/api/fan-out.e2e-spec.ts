@@ -19,7 +19,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Maximum duration of the slowest file of `npm test` on two shared cores. */
+/** Time limit for the slowest test file of `npm test`, on two shared cores. */
 const MANY_WITHIN_MS = 60_000;
 
 describe('a fan-out', () => {

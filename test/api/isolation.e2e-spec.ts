@@ -87,7 +87,7 @@ describe('isolation of targets', () => {
     const sent = await sendMany(small, await destinationAt(small, healthy.url), 5);
     for (const messageId of sent) await eventIn(small, messageId, 'delivered');
 
-    // An attempt that ended and made its slot available would already be recorded.
+    // If an attempt at the hanging target had ended and freed its slot, it would be stored and counted here.
     const rows = openSql(small);
     expect(await rows.rows('select from attempts')).toHaveLength(sent.length);
     await rows.close();

@@ -87,7 +87,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** Adds a rollup part as the ledger does. */
+/** Inserts counts of one minute into `rollup_parts`, as the ledger module of the service does. */
 async function addPart(
   key: string,
   minute: Date,
@@ -169,7 +169,7 @@ describe('GET /v1/metrics after a mixed load', () => {
       );
 
       expect(shown).toEqual(expected);
-      // Checks the load itself: every count occurs, and the destinations differ.
+      // Checks the test's own load: every kind of count occurs, and the destinations differ.
       const sums = COUNTS.map((_count, i) => shown.flat().reduce((sum, item) => sum + Number(item[i + 1]), 0));
       expect(sums).toEqual([256, expect.any(Number), 6, expect.any(Number), expect.any(Number), expect.any(Number)]);
       expect(Math.min(...sums)).toBeGreaterThan(5);

@@ -235,7 +235,7 @@ describe('operations without a request body', () => {
       const message = await send(server, destination);
       await eventIn(server, message, 'delivered');
 
-      // A range replay rejects a destination without a route in the same way.
+      // A range replay also rejects a destination without a route.
       for (const named of [other, foreign, `dst_${ID}`, 'nothing', message, `ep_${ID}`, '']) {
         const answer = await replay(message, [destination, named]);
         expect(expectInvalid(answer, 'schema')).toEqual(['destinations.1']);

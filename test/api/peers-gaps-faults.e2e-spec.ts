@@ -10,8 +10,8 @@ import type { TargetPath } from './scene.js';
 import { destinationAt, eventIn, eventOf, RARE_RETRIES, send, sendMany, WITHIN_MS } from './scene.js';
 
 /**
- * The lease of a dead worker lasts 10 s. Before another worker releases the dead worker's claims, it verifies that its
- * own lease has been valid for 10 s.
+ * Time limit for recovery. The lease of a dead worker lasts 10 s. Before another worker releases the dead worker's
+ * claims, it verifies that its own lease has been valid for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 /** Response time that is longer than a worker's lease and shorter than the time limit of an attempt. */

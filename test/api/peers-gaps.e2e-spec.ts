@@ -247,7 +247,8 @@ describe("peers' gaps", () => {
       );
 
     for (const message of more) await eventIn(server, message, 'delivered');
-    // A working session can be idle between two statements. A session held by an attempt would stay idle.
+    // A database session at work is idle in a transaction only for a moment. A session held by an attempt would stay
+    // idle.
     await until(inTransaction, (sessions) => sessions.length === 0, WITHIN_MS);
     expect(hung.map(({ target }) => target.posts().length)).toEqual(hung.map(() => 1));
     for (const { release } of hung) release();

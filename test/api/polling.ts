@@ -4,8 +4,8 @@ const REST_MS = 25;
 const REST_MS_MAX = 500;
 
 /**
- * Polls until the answer satisfies the predicate, and returns it. Throws with the last answer on time-out. Between two
- * polls it rests as long as the last poll took, from 25 to 500 ms.
+ * Polls until the answer satisfies the predicate, and returns it. Throws with the last answer on timeout. The wait
+ * between two polls equals the duration of the last poll, but is at least 25 ms and at most 500 ms.
  */
 export async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, withinMs = 10_000): Promise<T> {
   const deadlineMs = Date.now() + withinMs;

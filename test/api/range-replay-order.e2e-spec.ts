@@ -110,7 +110,7 @@ describe('order of a replay', () => {
     await startReplay(server, inlet);
     await target.arrived(500, WITHIN_MS);
 
-    // An attempt is recorded after its request has arrived.
+    // The receiver gets the request of an attempt before the attempt is stored.
     const recorded = (): Promise<{ at: string; id: string }[]> =>
       sql.rows(
         `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`,

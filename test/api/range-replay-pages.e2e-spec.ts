@@ -8,7 +8,7 @@ import { askReplay, backlog, enqueued, jobIn, jobOf, replayed, startReplay, watc
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 
-/** A shorter time than the reconciler's, which acts fifteen seconds after the last page. */
+/** Time limit that is shorter than the 15 seconds after which the reconciler continues a job. */
 const BEFORE_RECONCILER_MS = 10_000;
 
 /**

@@ -15,7 +15,7 @@ const MEGABYTE = 1024 * 1024;
 interface Case {
   body: Buffer;
   type: string;
-  /** Payload as the event shows it. */
+  /** Payload as the API shows it in the event. */
   shown: { payload_encoding: string; payload: unknown };
   requestEncoding: 'text' | 'base64';
 }

@@ -7,7 +7,7 @@ import { accepted, change, inbound, json, provide, requestOf, requestsOf } from 
 import type { TargetPath, Targets } from './scene.js';
 import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
 
-/** Code that tries to exhaust the machine, and the error of its call. */
+/** Code that tries to exhaust CPU time or memory, and the error that a call of the code causes. */
 const BOMBS: [string, string, string][] = [
   ['an endless loop', 'export default () => { for (;;); }', 'timeout'],
   ['a loop of promises', 'export default async () => { for (;;) await null; }', 'timeout'],

@@ -102,7 +102,7 @@ describe('routing of received email', () => {
       { destination: a, filter: null },
       { destination: b, filter: INVOICES },
     ]);
-    // Any process may process the message, and no cache is older than five seconds.
+    // Any process may process the message, and each process may use cached settings for up to five seconds.
     const seen = await until(
       async () => {
         await deliver(smtp, address, letter(`Question ${Math.random()}`));

@@ -10,7 +10,7 @@ export interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** An inbound endpoint of a test. */
+/** An inbound endpoint that a test created. */
 export interface Inbound {
   readonly id: string;
   /** Path with the organization's slug. */

@@ -207,7 +207,7 @@ describe('replay', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202));
       const event = await eventIn(server, messageId, 'delivered');
       expect(event.deliveries).toHaveLength(11);
-      // A replay made no request if another replay superseded it before it started.
+      // A replay sends no request if another replay supersedes it before it starts.
       const overtaken = event.deliveries.filter(
         ({ reason }: { reason: string | null }) => reason === 'superseded',
       ).length;

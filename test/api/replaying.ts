@@ -60,8 +60,8 @@ export async function settled(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<void
 }
 
 /**
- * Inserts `count` older events and requests beside a received event, one millisecond apart, without deliveries. `n` in
- * the body counts from 1 for the oldest. Returns their UUIDs, oldest first.
+ * Inserts `count` events and requests that are older than a received event, one millisecond apart, without deliveries.
+ * `n` in the body counts from 1 for the oldest event. Returns the UUIDs of the events, oldest first.
  */
 export async function older(
   sql: Sql,

@@ -180,8 +180,8 @@ describe('retries', () => {
 
       const messageId = await send(server, await destinationAt(server, target.url, { config: RARE_RETRIES.config }));
 
-      // The retry is never earlier than the date. It is later by the time between the answer and the commit that
-      // records the answer, because the delay is counted from that commit.
+      // The retry never runs before the date. It runs a little later, because the delay is counted from the commit that
+      // records the answer.
       const laterMs = (await firstWait(messageId)).dueAt.getTime() - date.getTime();
       expect(laterMs).toBeGreaterThanOrEqual(-25);
       expect(laterMs).toBeLessThan(60_000);
@@ -397,7 +397,7 @@ describe('retries', () => {
   });
 });
 
-/** The creation of a destination sends a HEAD or GET first. */
+/** Creating a destination sends a HEAD or GET request before any POST. */
 function isProbe({ text }: RawRequest): boolean {
   return !text.startsWith('POST ');
 }

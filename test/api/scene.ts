@@ -181,10 +181,7 @@ export async function makeDue(sql: Sql, messageId: string): Promise<void> {
   ]);
 }
 
-/**
- * Deletes a destination's row without the checks of the API, as if it had been deleted before its users could be
- * checked.
- */
+/** Deletes the row of a destination directly, without the API's check whether something still uses the destination. */
 export async function removeRow(sql: Sql, destination: string): Promise<void> {
   const [row] = await sql.rows<{ environment_id: number }>(
     'delete from destinations where id = $1 returning environment_id',

@@ -209,7 +209,7 @@ describe('a service in use', () => {
     expect(found(`${Buffer.from(text).toString('base64')}`)).toEqual(['planted']);
   });
 
-  /** Makes deliveries with the secret in a header. The first attempt of one delivery fails. */
+  /** Sends messages with the secret in a header of the delivery. The first attempt of one delivery fails. */
   async function used(url: string, destination: string): Promise<void> {
     const sent = (await status(202, 'POST', '/v1/send', { destination, event_type: 'a', payload: {} })).json
       .message_id as string;

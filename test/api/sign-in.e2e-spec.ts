@@ -274,7 +274,7 @@ describe('sign-in', () => {
       expect(asked.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(8 * 6 - 20);
       expect((await new PlainBrowser(server).post('/signin/email', { email })).status).toBe(429);
       home.cookie = '';
-      // Waits until all codes have been sent, because one of them could be mistaken for the code requested next.
+      // Waits until all codes have been sent. Otherwise a late code could be mistaken for the code requested next.
       const codes = asked.filter(({ status }) => status === 200).length + 1;
       await until(
         async () => mails.filter(({ to }) => to.includes(email)).length,

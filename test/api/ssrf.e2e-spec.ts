@@ -11,7 +11,7 @@ import { eventAfter } from './scene.js';
 /** Maximum length in the schema, which rejects longer URLs before any other check. */
 const URL_LENGTH_MAX = 2048;
 
-/** Spellings of this host. The test tries them with the port of a listener that records connections. */
+/** Spellings of the loopback address. The test adds the port of a listener that records connections. */
 const LOOPBACK_HOSTS = [
   '127.0.0.1',
   '127.1',
@@ -72,7 +72,7 @@ describe('SSRF', () => {
 
     afterAll(() => server.stop());
 
-    /** Expects a rejection on create, check and send. The message must not reveal the address of a name. */
+    /** Expects that create, check and send reject the URL. The message must not reveal the address of a host name. */
     async function expectRefused({ url, resolvesTo }: Pick<HostileUrl, 'url' | 'resolvesTo'>): Promise<void> {
       const [created, checked] = await Promise.all([hostile.create(url), hostile.check(url)]);
       expectRefusal(created, 422);

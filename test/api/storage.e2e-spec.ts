@@ -22,8 +22,8 @@ import {
 } from './scene.js';
 
 /**
- * A worker takes a new name every 30 s. Claims that the worker does not know of are released when the old name expires,
- * 30 s later.
+ * Time limit for recovery. A worker takes a new name every 30 s. Claims that the worker does not know of are released
+ * when the old name expires, 30 s later.
  */
 const MADE_GOOD_WITHIN_MS = 80_000;
 

@@ -93,7 +93,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     expect(plan.pages).toBeLessThan(20);
   });
 
-  // The joins also touch pages for each of the about 500 changes.
+  // In addition, the joins read pages for each of the about 500 changes.
   it.each(['generic', 'custom'] as const)(
     '%s: changes of the last hour are found by ids and block ranges, then joined by keys',
     async (mode) => {

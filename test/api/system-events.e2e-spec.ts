@@ -454,7 +454,7 @@ describe('system events', () => {
       const items = await itemsOf('replay.completed');
       await flushSignals(sql);
       expect(items).toHaveLength(1);
-      // A worker can be faster than the stop. Then the worker reports the end of the job.
+      // The worker can end the job before the stop takes effect. Then the system event reports the end of the job.
       expect(items[0]).toMatchObject({
         replay: id,
         state: first.json.state === 'stopped' ? 'stopped' : expect.any(String),

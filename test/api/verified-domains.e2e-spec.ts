@@ -149,7 +149,7 @@ describe('domains for email', () => {
           isDone = true;
           return answer.status;
         });
-        // Waits until the conversion has reached the lock.
+        // Waits until the conversion of the domain waits for the lock.
         for (let looks = 0; looks < 200; looks += 1) {
           const [row] = await scene.sql.rows<{ waiting: number }>(
             `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

@@ -106,7 +106,7 @@ describe('a promise of the bench', () => {
       half,
       figures: figures({ deliveriesPerSecond }),
     });
-    // The machine's speed halves from round to round. Only pairs show that the ratio is constant.
+    // The speed of the machine halves from round to round. Only the ratio within each pair stays constant.
     const slices = [1000, 500, 250].flatMap((rate, round) =>
       [0, 1].flatMap((half) => [slice('service', round, half, rate * 0.7), slice('limit', round, half, rate)]),
     );

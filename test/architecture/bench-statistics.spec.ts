@@ -37,7 +37,8 @@ describe('the spread of a row', () => {
 
 describe('the centre of paired values', () => {
   it('has the interval of the signed-rank test: of ten values, the 9th of the 55 means from either end', () => {
-    // The published critical value of W for n = 10, two-sided 0.05, is 8: sums up to 8 are left out.
+    // The published critical value of W for n = 10 at the two-sided level 0.05 is 8, so 8 means at each end are left
+    // out.
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     const means = values.flatMap((a, i) => values.slice(i).map((b) => (a + b) / 2)).sort((a, b) => a - b);
 

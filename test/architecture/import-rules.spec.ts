@@ -70,7 +70,7 @@ const LAWFUL: Tree = {
   'ee/audit/audit.ts': ['../../src/extension/index.js', '../../src/testing/index.js', '@nestjs/common', 'typeorm'],
 };
 
-/** The module of the seeded tree that exports a provider: the class of its second import. */
+/** The module file of the seeded tree that exports a provider. The provider's class comes from its second import. */
 const MODULE_WITH_EXPORTS = 'src/modules/auth/auth.module.ts';
 
 const SOCKETS = [
@@ -124,7 +124,7 @@ const UNLAWFUL: Record<string, Tree> = {
     '../ledger/ledger.module.js',
   ]),
   'rows-of-other-contexts-are-types': oneEach('src/modules/send/rows.store', ['#modules/ledger/ledger.entities.js']),
-  // The second import is of types only.
+  // The second import imports only types.
   'rows-are-read-in-stores': {
     'src/modules/send/rows.service.ts': ['#kernel/clock.js', '#modules/ledger/ledger.entities.js'],
   },
@@ -238,7 +238,7 @@ function write(file: string, text: string): void {
   writeFileSync(target, text);
 }
 
-/** Half of the imports are of types only, because the rules apply to them too. */
+/** Half of the imports import only types, because the rules apply to type imports, too. */
 function source(imports: string[]): string {
   const lines = imports.map((each, i) => `import ${i % 2 === 0 ? '' : 'type '}{ thing as thing${i} } from '${each}';`);
   return [

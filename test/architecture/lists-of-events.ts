@@ -24,7 +24,8 @@ export function indexFor({ status, eventType, targetId }: ListFilter): string | 
 }
 
 /**
- * A delivery does not store its event's type. Every fiftieth event has the type, so a page of fifty takes 2,550 rows.
+ * Returns the maximum number of pages. A delivery does not store its event's type. Every fiftieth event has the type,
+ * so a list of fifty events reads 2,550 rows.
  */
 export const boundFor = ({ status, eventType }: ListFilter): number =>
   status && status !== 'delivered' && eventType ? 5 * PAGES_MAX : PAGES_MAX;

@@ -28,7 +28,7 @@ import { filesBelow, textOf } from './source-tree.js';
 const ROWS = 20_000;
 const ENVIRONMENTS = 40;
 const ENVIRONMENT = 7;
-/** Rows of the environment are those whose number has this remainder. */
+/** Number of a row in the tested environment. Divided by `ENVIRONMENTS`, it leaves the environment's number. */
 const ROW = ENVIRONMENT + ENVIRONMENTS * 100;
 const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const ID = idOf(ROW);
@@ -112,7 +112,7 @@ const members = (): MembersStore => new MembersStore(database);
 const sessions = (): SessionsStore => new SessionsStore(database);
 const suppressions = (): SuppressionsStore => new SuppressionsStore(database);
 
-/** The index, or several indexes if each of them bounds the work. */
+/** A query with its title, the expected index (or several, if each of them bounds the work) and the page limit. */
 type Query = [title: string, run: () => Promise<unknown>, index: string | string[], pagesMax?: number];
 
 const QUERIES: Query[] = [
@@ -249,7 +249,7 @@ describe('configuration, through repositories', () => {
 });
 
 describe('repositories', () => {
-  /** Files whose rows have no tenant: organizations and environments are the tenants, partitions are tables. */
+  /** Files whose rows have no tenant: organizations and environments are tenants, and partitions are tables. */
   const WITHOUT_TENANT = [
     'src/kernel/database/database.ts',
     'src/kernel/database/tenant-repository.ts',

@@ -70,7 +70,7 @@ beforeAll(async () => {
   ledger = await fillLedger();
   source = await dataSource(ledger.database.url, 1).initialize();
   database = new Database(source, { databaseUrl: ledger.database.url } as Config);
-  // The service's own pools, so that statements are planned with their settings.
+  // The service's own connection pools. Their settings determine how PostgreSQL plans the statements.
   const { preparedPool, readPool } = database as unknown as Record<'preparedPool' | 'readPool', PlannedPool>;
   const { master } = source.driver as unknown as { master: pg.Pool };
   clients = {
@@ -268,7 +268,7 @@ const toTarget = ({ id, expiresOn }: EventRow): Redelivered => ({
 const VAULT = {} as Vault;
 const hundred = Array.from({ length: 100 }, (_, n) => n);
 
-/** Statement, call, the indexes that its comment promises, and the maximum number of pages. */
+/** Entries of statement name, call, the indexes that the statement's comment names, and the maximum number of pages. */
 const HOT: [string, (recording: Database) => Promise<unknown>, string[], number][] = [
   [
     'claimDue, 500',
@@ -664,7 +664,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // The planner may use either failure index, and any index of messages, because there are no messages yet.
+          // The planner may use either index on failures, and any index on messages, because the messages table is
+          // empty.
           const among = made.indexes.filter(
             (name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'),
           );
@@ -752,7 +753,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
 
         expect(made.indexes).toEqual(expect.arrayContaining(indexes));
         expect(made.scanned).toEqual([]);
-        // Only one event in 25 has the type, so about 25 rows are read for each result.
+        // Only one event in 25 has the filtered type, so a list reads about 25 rows for each result.
         expect(made.pages).toBeLessThan(filter.eventType ? 10 * PAGES_MAX : 2 * PAGES_MAX);
       }
     });
@@ -840,7 +841,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             !['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'].includes(String(given.status ?? given.statuses))
           )
             continue;
-          // An unrouted event has no destination, and is not parked for an application.
+          // An event without a route has no destination, and is never parked for an application.
           if (
             (given.destinationId || given.applicationId) &&
             (given.status === 'parked' || given.statuses?.includes('parked'))

@@ -112,7 +112,7 @@ async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[])
 }
 
 async function planOf(client: pg.PoolClient, root: Node): Promise<Plan> {
-  // Nodes that were planned but never run, for example for another partition, cost nothing.
+  // Plan nodes that never ran, for example for another partition, cost nothing.
   const nodes = flat(root).filter((node) => node['Actual Loops'] !== 0);
   const names = nodes.flatMap((node) => [
     ...(node['Index Name'] ? [node['Index Name']] : []),

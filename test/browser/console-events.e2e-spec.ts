@@ -284,7 +284,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     );
   });
 
-  /** Returns the content of the clipboard. A page without the clipboard API can only paste. */
+  /** Returns the content of the clipboard. It pastes the text, because the page may have no clipboard API. */
   async function pasted(): Promise<string> {
     await page.evaluate(() =>
       Object.assign(document.body.appendChild(document.createElement('div')), {

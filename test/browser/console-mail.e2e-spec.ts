@@ -198,7 +198,7 @@ const evil = (
     await confirm('Convert');
     await dialog().getByRole('listitem').getByText('mail.elsewhere.example').waitFor();
     await dialog().getByLabel('Its mail may be redirected.').check();
-    // The browser logs the 409 like any other error response.
+    // The browser logs the 409 response as an error, as it does for every error response.
     expect(shown.wrongs().filter((line) => !line.includes('409'))).toEqual([]);
     await confirm('Convert');
     await closed();

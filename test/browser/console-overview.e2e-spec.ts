@@ -39,7 +39,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(shown.wrongs()).toEqual([]);
   });
 
-  /** Advances the page's clock until an element is there. */
+  /** Advances the page's clock until an element appears. */
   async function pass(until: Locator): Promise<void> {
     for (let turn = 0; turn < TURNS_MAX; turn += 1) {
       await page.clock.runFor(2_500);

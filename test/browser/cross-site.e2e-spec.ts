@@ -240,7 +240,7 @@ async function attack(service: string): Promise<Outcome[]> {
 
       expect(outcomes.filter(({ read }) => read !== null)).toEqual([]);
       expect(outcomes.length).toBeGreaterThan(60);
-      // Windows that the attack opened show only the response for an unauthenticated user.
+      // The windows that the attack opened show only the response that an unauthenticated user gets.
       const windows = context.pages().filter((each) => each.url().includes('/v1/'));
       expect(windows.length).toBeGreaterThan(2);
       for (const each of windows)

@@ -76,7 +76,7 @@ interface Example {
   const made = async (fields: object = {}): Promise<string> =>
     expectStatus(await server.api('POST', '/v1/app', { name: 'Globex', ...fields }, testKey), 201).json.id as string;
 
-  /** Opens the page outside of a frame, and records its errors and its requests to other hosts. */
+  /** Opens the portal page outside of a frame, and records its errors and its requests to other hosts. */
   async function page(url: string): Promise<{ page: Page; wrongs: () => string[] }> {
     const shown = await context.newPage();
     const complaints = complaintsOf(shown);

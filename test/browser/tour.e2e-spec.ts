@@ -12,16 +12,16 @@ import {
   TourShell,
 } from '../support/readme-tour.js';
 
-/** The first start that the README describes before the tour. It runs as a program outside the tour's shell. */
+/** Commands of the first start, which the README describes before the tour. They run outside the tour's shell. */
 const FIRST_START = {
   script:
     'PORT=0 SMTP_PORT=0 npm start > "$TMPDIR/first.log" 2>&1 &\nexport FIRST=$!\nuntil grep -q "^Swagger UI" "$TMPDIR/first.log" || ! kill -0 $FIRST; do sleep 1; done\ncat "$TMPDIR/first.log"',
 };
 const FIRST_STOP = { script: 'kill $FIRST\nwait $FIRST\nrm "$TMPDIR/first.log"' };
-/** Address in the README that stands for an address with a free port. */
+/** Address in the README. The test replaces it with an address that has a free port. */
 const SHOWN = 'http://127.0.0.1:41234';
 
-/** The tour of the README as a newcomer does it: in a shell, and then in the console by the names in the README. */
+/** Follows the tour in the README like a new user: in a shell, then in the console with the names in the README. */
 describe('the tour of the README', () => {
   const tour = readTour();
   const hasBrowser = isChromiumInstalled();
@@ -162,8 +162,8 @@ describe('the tour of the README', () => {
 });
 
 /**
- * Returns the files of the clone and the temporary folder, without those of PostgreSQL, which come and go, and without
- * following links.
+ * Returns the files in the clone and in the temporary folder. Excludes the files of PostgreSQL, which change at any
+ * time, and does not follow links.
  */
 function filesOf({ clone, temporary }: TourPlace): string[] {
   return [clone, temporary]

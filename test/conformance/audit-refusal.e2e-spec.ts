@@ -22,7 +22,7 @@ const OPERATOR = { authorization: 'Bearer the-key-of-the-operator-in-this-suite'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Tables that change without a call, or only record a heartbeat. */
+/** Tables that the test ignores, because they change without a call or only record a heartbeat. */
 const PASSED_BY = [
   'audit_log',
   'seen_clock',
@@ -35,7 +35,7 @@ const PASSED_BY = [
   'rollups',
   'rollup_parts',
 ];
-/** Columns with the time of the last use, and the lease of a DNS check. */
+/** Columns that the test ignores: the time of the last use, and the lease of a DNS check. */
 const COLUMNS_PASSED_BY = ['last_used_at', 'last_seen_at', 'claimed_until'];
 
 let server: PosthornServer;
@@ -446,8 +446,8 @@ describe('while the audit log rejects every entry', () => {
 
 describe('when the audit log accepts entries again', () => {
   /**
-   * Routes that change no stored data, or none within seconds of the rejected call: a domain is checked every five
-   * seconds at most.
+   * Routes that change no stored data, or none within seconds of the rejected call. For example, a domain is checked at
+   * most every five seconds.
    */
   const ONLY_ENTRIES = new Set([
     'POST /v1/domains/{id}/verify',

@@ -104,8 +104,8 @@ export class AuditWitness {
     return [
       ...new Set(
         this.calls.flatMap(({ route, body, headers, answer }) => {
-          // On these routes `value` is the secret and `code` is a grant. Elsewhere they belong to a record and a
-          // transform.
+          // On these routes `value` is the secret and `code` is a grant. On other routes, `value` and `code` are not
+          // secret.
           const { value, code } = (fieldsOf(body) as { value?: string; code?: string }) ?? {};
           const own = [
             route.path.startsWith('/v1/secrets') ? value : undefined,
@@ -168,8 +168,8 @@ function whoFaults({ route, headers }: Call, { actor, ip }: AuditEntry, ownKey: 
 }
 
 /**
- * Checks that the entry names the created resource, or the one in the path, by its id, even if the call used another
- * name.
+ * Checks that the entry contains the id of the created resource, or of the resource in the path. The call itself may
+ * use a name instead of the id.
  */
 function targetFaults({ route, url, answer }: Call, { resource_id: id, after }: AuditEntry): string[] {
   const made = answer.status === 201 ? ((answer.json.id ?? answer.json.name) as string | undefined) : undefined;

@@ -23,7 +23,7 @@ const files =
           .map((file) => path.join(directory, name, file)),
       );
 
-/** Damages a message as lines, transports and disks do. The number is a seed. */
+/** Damages a message as connections, mail servers and disks do. `seed` determines the damage. */
 function broken(raw: Buffer, seed: number): Buffer {
   let state = (seed * 2_654_435_761) >>> 0;
   const next = (max: number): number =>

@@ -51,7 +51,7 @@ const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The results of one run of the suite: the checks of each scenario. */
+/** Results of one run of the conformance suite: the checks of each scenario. */
 type Found = Map<string, { id: string; status: string }[]>;
 
 /** The suite takes eleven seconds alone, but other suites run beside it. */

@@ -12,7 +12,7 @@ type Call = (
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Calls every operation of agents and their sign-in, and provokes their errors. */
+/** Calls every operation that agents use, including sign-in, and provokes the errors of these operations. */
 export async function callAgents(
   call: Call,
   page: (url: string, cookie: string) => Promise<void>,

@@ -9,7 +9,7 @@ export type Call = (
   headers?: Record<string, string>,
 ) => Promise<ApiAnswer>;
 
-/** Calls every operation on portals, the operations that a portal token allows, and provokes their errors. */
+/** Calls every operation on portals and every operation that a portal token allows, and provokes their errors. */
 export async function callPortal(call: Call, receiver: string): Promise<void> {
   await call(200, 'PATCH', '/v1/org', { portal_origins: ['https://app.example.com'] });
   await call(422, 'PATCH', '/v1/org', { portal_origins: ['http://app.example.com'] });

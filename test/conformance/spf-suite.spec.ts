@@ -19,8 +19,8 @@ const scenarios =
     : parseAllDocuments(readFileSync(file, 'latin1')).map((document) => document.toJS() as Scenario | null);
 
 /**
- * Converts a zone. Some of the suite's names have a type in capitals and a reverse zone. A record of type SPF counts as
- * TXT if there is no TXT.
+ * Converts a zone. Some names in the suite have a record type in capitals and a reverse zone. A record of type SPF is
+ * used as TXT if the name has no TXT record.
  */
 function recordsOf(zone: Scenario['zonedata']): RecordsByName {
   const recordsByName: Record<string, string[] | 'silent'> = {};

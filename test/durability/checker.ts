@@ -70,7 +70,7 @@ export interface Report {
   accepted: number;
   /** Messages that were answered with 202 and never delivered. */
   lost: string[];
-  /** Messages delivered under an id that no answer contained. They were stored twice, or without a request. */
+  /** Ids of delivered messages that no answer contained. These messages were stored twice, or without a request. */
   unexpected: string[];
   /** Messages delivered with a body different from the sent body. */
   altered: string[];
@@ -96,15 +96,15 @@ export interface Report {
 }
 
 /**
- * An answer that arrived at least this long before a kill is assumed to be recorded. This time and the following ones
- * are for a quiet machine and are multiplied by `pace`.
+ * Time after which an answer's result is assumed to be stored, even if a kill follows. This limit and the limits below
+ * apply to a quiet machine and are multiplied by `pace`.
  */
 const RECORD_MS_MAX = 500;
 /** A request that was sent before a kill reaches the receiver within this time. */
 const IN_TRANSIT_MS_MAX = 1_000;
-/** After PostgreSQL is back, results may wait this long for the next attempt to record them. */
+/** Maximum time that results wait for the next attempt to store them after PostgreSQL is available again. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
-/** A result waits for two groups: the previous one and its own. Each group takes a begin, a write and a commit. */
+/** Round trips to PostgreSQL until a result is stored: the previous group and its own, each begin, write and commit. */
 const RECORD_ROUND_TRIPS_MAX = 6;
 
 /** Compares the accepted messages with the messages that arrived. */
@@ -169,8 +169,8 @@ export function summary(seed: number, report: Report): string {
 }
 
 /**
- * A kill. From `fromMs`, results may have been unrecorded in the killed process. Until `toMs`, requests of the killed
- * process could still arrive.
+ * Period affected by a kill. From `fromMs`, the killed process may have held results that were not stored. Until
+ * `toMs`, its requests could still arrive.
  */
 interface Cut {
   fromMs: number;
@@ -201,7 +201,7 @@ function wasUnderWay({ receivedAtMs, answeredAtMs }: Arrival, { fromMs, toMs }: 
   return receivedAtMs <= toMs && (answeredAtMs ?? Infinity) >= fromMs;
 }
 
-/** An unrequested duplicate, and the delivery before it. */
+/** A duplicate delivery that no one requested, and the delivery before it. */
 interface Copy {
   id: string;
   before: Arrival;

@@ -28,7 +28,7 @@ interface Page {
 }
 
 const AGAIN_MS = 30;
-/** Shares of batches after which the consumer acknowledges and drops its cursor, or crashes before the commit. */
+/** Shares of batches after which the consumer acknowledges (and drops its cursor), or crashes before the commit. */
 const ACKNOWLEDGED_SHARE = 0.2;
 const DIES_SHARE = 0.1;
 
@@ -109,7 +109,7 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // With 0, no kill of a worker can explain a duplicate, because workers have no part in a pull.
+      // The value 0 means that no kill of a worker can explain a duplicate, because workers have no part in a pull.
       const answeredAtMs = 0;
       this.visits.push({
         id,
@@ -124,14 +124,14 @@ export class Consumer {
     }
   }
 
-  /** Commits without reading on, and continues from the committed position. */
+  /** Commits the cursor without reading the next batch. The next read starts at the committed position. */
   private async acknowledge(): Promise<boolean> {
     if (this.cursor === null || (await this.call('POST', '/ack', { cursor: this.cursor })) === null) return false;
     this.cursor = null;
     return true;
   }
 
-  /** Simulates a crash that loses the memory: the consumer continues from the committed position. */
+  /** Simulates a crash that loses the consumer's memory. The consumer then continues from the committed position. */
   private mayDie(): false {
     if (this.random.next() < 0.5) {
       this.cursor = null;

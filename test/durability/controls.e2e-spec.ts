@@ -13,8 +13,8 @@ const MESSAGES = 40;
 const ARRIVE_MS_MAX = 60_000;
 
 /**
- * Each test uses a service, or a receiver, that breaks a guarantee on purpose. A checker that then finds nothing does
- * not work.
+ * Each test runs a service or a receiver that breaks a guarantee on purpose, and expects that the checker finds the
+ * fault.
  */
 describe('negative controls', () => {
   const seed = CONTROL_SEED;
@@ -45,7 +45,7 @@ describe('negative controls', () => {
     // Waits until the process has its lease, because the sweep would find messages that arrive earlier.
     await eventually(() => fetch(`${forgetful.url}/health/ready`).then(({ status }) => status === 200), ARRIVE_MS_MAX);
 
-    // The queue works in order. If it still had the earlier messages, they would arrive before this message.
+    // The queue sends messages in order. If it still had the earlier messages, they would arrive before this message.
     await sendMany(load, 1);
     await arrived(1);
     const without = await scene.report(load);

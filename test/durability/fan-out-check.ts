@@ -16,7 +16,7 @@ import type { Visit } from './routed.js';
 /** All observations of a run: those of senders and receivers, and the stored rows. */
 export interface Observed {
   emissions: readonly Emission[];
-  /** Deliveries by message id. */
+  /** Deliveries that receivers got. The id of each delivery is the message id. */
   visits: readonly Omit<Visit, 'isReplayed'>[];
   stored: readonly StoredMessage[];
   listed: ReadonlyMap<string, readonly ListedEvent[]>;
@@ -38,7 +38,7 @@ export interface FanOutReport extends Report {
   countedWrongly: string[];
   /** Messages that were answered with 202 and not stored. */
   vanished: string[];
-  /** Emissions with more messages than their attempts may have created: one if they have an idempotency key. */
+  /** Emissions with too many stored messages. An emission with an idempotency key may have only one message. */
   storedTooOften: string[];
 }
 
@@ -107,7 +107,7 @@ export function fanOutSummary(seed: number, report: FanOutReport): string {
   return `${summary(seed, report)} · messages ${messages} (${untold} by tries without an answer) · events ${events} · half fanned out ${halfFannedOut.length}`;
 }
 
-/** Converts to the checker's terms: an event is a message that one place must receive. */
+/** Converts the fan-outs to the checker's terms: each event becomes a message that one place must receive. */
 function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
   const unanswered = emissions
     .filter(({ ids }) => ids.length === 0)
@@ -139,7 +139,7 @@ function expectedOf(
 
 export const label = (id: string, place: string): string => `${id} at ${place}`;
 
-/** Returns whether there is one event for each listener, or the single event that says that there is no listener. */
+/** Returns whether there is one event per listener, or a single event without an endpoint if there is no listener. */
 function areFor(listeners: readonly Listener[] | undefined, endpoints: readonly (string | null)[]): boolean {
   if (listeners === undefined) return false;
   const wanted = listeners.length === 0 ? [null] : listeners.map(({ endpoint }) => endpoint);

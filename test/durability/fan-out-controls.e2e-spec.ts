@@ -66,7 +66,7 @@ describe('negative controls of fan-out', () => {
     await scene.member('worker').start();
     expect(await scene.settled()).toBe(true);
     await deliver(astray, stranger());
-    // Another suite's open transaction hides new items as long as it lasts, so an empty page would not mean the end.
+    // An open transaction of another test suite hides new items, so an empty page would not mean the end of the feed.
     await eventually(() => query(database.url, SHOWN).then(([row]) => row?.['shown'] === true), SHOWN_MS_MAX);
     run.consumer.start();
     expect(await run.settled()).toBe(true);

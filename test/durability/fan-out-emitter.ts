@@ -24,7 +24,7 @@ export interface Emission extends Sent {
   path: string;
   body: string;
   payload: string;
-  /** Digest of the payload's parsed value, which a pull consumer can compare. */
+  /** Digest of the parsed payload. A pull consumer can compute the same digest. */
   meaning: string;
   /** Without an Idempotency-Key, every attempt may create a message. */
   isKeyed: boolean;
@@ -36,7 +36,7 @@ export interface Emission extends Sent {
   fanouts: number[];
 }
 
-/** Shares of emissions: without a key, with a key and sent twice at once, and with a key and sent again afterwards. */
+/** Shares of emissions: without a key, with a key and sent twice at once, and with a key and sent again later. */
 const KEYLESS_SHARE = 0.4;
 const TWIN_SHARE = 0.03;
 const REPEATED_SHARE = 0.03;

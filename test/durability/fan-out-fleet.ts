@@ -117,7 +117,7 @@ export class Fleet {
     readonly feed: string,
   ) {}
 
-  /** Creates the fleet through the process named `api`, which must be up. The receiver must have the needed paths. */
+  /** Creates the fleet through the process named `api`, which must be running. The receiver must have enough paths. */
   static async open(scene: Scene, api: string, wanted: readonly (readonly Subscription[])[]): Promise<Fleet> {
     const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as {
       id: string;

@@ -2,7 +2,7 @@ import { showId } from '../../src/kernel/ids.js';
 import type { Scene } from './scene.js';
 import { query } from './storage.js';
 
-/** A stored message, whether or not its worker got an answer. */
+/** A stored message, even if the sender got no answer for it. */
 export interface StoredMessage {
   id: string;
   /** Number of the message's emission, or null if there are events without a message. */

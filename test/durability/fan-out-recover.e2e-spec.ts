@@ -12,8 +12,8 @@ const PAGE = 1_000;
 const EMISSIONS = 4_000;
 const CONCURRENCY = 16;
 /**
- * A job is considered abandoned fifteen seconds after each kill that interrupts it. The rest of this time is a reserve
- * for busy cores.
+ * A job counts as abandoned fifteen seconds after a kill interrupts it, and several kills follow. The rest of this time
+ * limit allows for busy cores.
  */
 const OVER_MS_MAX = 120_000;
 const APIS = ['one', 'two'] as const;

@@ -23,7 +23,7 @@ const EMPTY_MS_MAX = 60_000;
 export class Run {
   readonly emitter: Emitter;
   readonly consumer: Consumer;
-  /** The events of each message, as the API listed them when the report was made. */
+  /** The events of each message, as listed by the API when the report was created. */
   listed: ReadonlyMap<string, readonly ListedEvent[]> = new Map();
 
   constructor(

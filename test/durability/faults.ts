@@ -6,7 +6,7 @@ import { type Blow, emptyQueueTables, type KillablePostgres } from './storage.js
 
 export type FaultKind = 'worker' | 'api' | 'postgres' | 'tree' | 'queue emptied';
 
-/** A fault to inject, `afterAccepted` accepted messages after the previous one. */
+/** A fault to inject when `afterAccepted` more messages have been accepted since the previous fault. */
 export interface Fault {
   kind: FaultKind;
   afterAccepted: number;
@@ -21,7 +21,7 @@ export interface Victims {
   postgres: KillablePostgres;
 }
 
-/** Seven kills, repeated. The queue is emptied after every four kills. */
+/** Sequence of seven kills, which is repeated. The test waits for an empty queue after every four kills. */
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];

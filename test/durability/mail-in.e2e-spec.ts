@@ -59,7 +59,8 @@ describe('mail that was answered with 250', () => {
       const edge = await startServer({ ...server.env, ROLE: 'smtp' });
       let answers = 0;
       const kills: Promise<void>[] = [];
-      // The number of answers before the kill differs in each round. Some messages are always in flight then.
+      // The kill happens after a different number of answers in each round. Some messages are always in flight at that
+      // time.
       const answered = (): void => {
         answers += 1;
         if (answers >= 4 + round * 3 && kills.length === 0) kills.push(edge.kill('SIGKILL'));
@@ -89,8 +90,8 @@ describe('mail that was answered with 250', () => {
   }, 300_000);
 
   it('eight messages of 25 MB at once are stored with constant memory', async () => {
-    // Uses a process that only listens, because processing mail needs memory for one large message at a time and for
-    // threads.
+    // Uses a process that only receives mail. Processing mail would need additional memory for threads and for one
+    // large message at a time.
     const edge = await startServer({ ...server.env, ROLE: 'smtp' });
     const port = smtpPortOf(edge);
     const body = `${'x'.repeat(998)}\r\n`.repeat(25_000);

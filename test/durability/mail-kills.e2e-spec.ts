@@ -21,10 +21,10 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/** Maximum copies at the relay. The second copy is of a message that was in flight when its process died. */
+/** Maximum number of copies at the relay. A second copy exists if a process dies while it sends the message. */
 const COPIES_MAX = 2;
 
-/** Blocks writes to rows of messages. The bytes of large messages are stored elsewhere. */
+/** Blocks writes to the rows of messages. The content of large messages is stored as blobs, outside of these rows. */
 const HOLD = 'do $$ begin lock table inbox_messages in exclusive mode; perform pg_sleep(60); end $$';
 
 interface Letter {
@@ -134,7 +134,7 @@ describe('mail under kill -9, step by step', () => {
     return email;
   }
 
-  /** Kills the process at the moment when the relay gets a given part of an email. */
+  /** Kills the process at the moment when the relay receives the chosen part of an email. */
   async function sending(on: (strike: () => void) => void): Promise<void> {
     const struck = new Promise<void>((resolve) => on(() => resolve(kill())));
     await accepted();

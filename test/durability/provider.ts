@@ -53,7 +53,8 @@ export class Provider extends Sender {
         return;
       }
       if (/^[1-4]\d\d$/.test(status)) this.refusals.push(`${status} ${text}`);
-      // After a 503 nothing was accepted, or the outcome is unknown: a cut request may have been stored.
+      // A 503 means that nothing was accepted, or that the outcome is unknown: an interrupted request may have been
+      // stored.
       posted.unanswered += 1;
       await sleep(AGAIN_MS);
     }

@@ -61,7 +61,7 @@ describe('negative controls of receiving', () => {
 
     const report = await settledReport(null);
 
-    // The messages are lost at the first route and at the feed.
+    // The messages are lost at the receiver of the first route and at the feed that is pulled from.
     expect(report.lost.sort()).toEqual(
       expect.arrayContaining([expect.stringMatching(/ at all$/), expect.stringMatching(/ at feed$/)]),
     );
@@ -150,7 +150,7 @@ describe('negative controls of receiving', () => {
     replay: RangeReplay | null = null,
   ): Promise<Report> {
     const own = new Set(provider.sent.flatMap(({ ids }) => ids));
-    // The receiver's record covers all tests of this file, so the visits are limited to this test.
+    // The receiver records the requests of all tests in this file. Only those of this test are relevant.
     const first = provider.sent[0]?.firstTryAtMs ?? 0;
     const ofThis = visits.filter(({ id, receivedAtMs }) => own.has(id) || receivedAtMs >= first);
     return check(

@@ -9,8 +9,8 @@ import { runSeed, Seeded, setting } from './random.js';
 const KILLS = setting('DURABILITY_KILLS', 4);
 
 /**
- * Kills while messages are read, decided, accepted and settled. Each message answered with 250 becomes exactly one
- * event.
+ * Kills the service while it parses received messages, decides on them, accepts them and marks them as done. Each
+ * message answered with 250 becomes exactly one event.
  */
 describe('received mail under kill -9', () => {
   let first: PosthornServer;

@@ -27,7 +27,7 @@ const delivered = new Set();
 const MISDATED = { status: 401, delayMs: 0 };
 
 /**
- * Results of the first attempt of a message, each for a share of the messages. Hard failures are rare enough never to
+ * Results of the first attempt of a message. Each result applies to a share of the messages. Failures are too rare to
  * open a circuit.
  */
 const SCRIPT = [
@@ -36,7 +36,7 @@ const SCRIPT = [
   { upTo: 0.03, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
   { upTo: 0.05, status: 200, delayMs: 700 },
 ];
-/** Results of the first attempts at flaky paths. Ten failures in a row are still unlikely. */
+/** Results of the first attempts at flaky paths. Ten failures in a row are unlikely even here. */
 const FLAKY_SCRIPT = [
   { upTo: 0.1, status: 500, delayMs: 0 },
   { upTo: 0.15, status: 0, delayMs: 0 },
@@ -75,7 +75,7 @@ function verified(path, headers, body) {
   }
 }
 
-/** A flapping receiver fails every other request, and a slow receiver answers late. Others never answer completely. */
+/** A flapping receiver fails every other request, a slow one answers late, and the others never finish an answer. */
 function planOf(misbehaviour) {
   misbehaved += 1;
   if (misbehaviour === 'slow') return { status: 200, delayMs: SLOW_MS };

@@ -12,8 +12,8 @@ export interface Progress {
 }
 
 /**
- * A request with the number of its destination, whether it is marked as a replay, and whether its timestamp is five
- * minutes off.
+ * A request with additional facts: the number of its destination, whether it is marked as a replay, and whether its
+ * timestamp is five minutes off.
  */
 export interface Received extends Arrival {
   destination: number;

@@ -9,7 +9,7 @@ const PAGE = 1_000;
 const EVENTS = 5_000;
 const FEW = 200;
 const CONCURRENCY = 32;
-/** Fifteen seconds until a job is considered abandoned, and three between two polls. */
+/** Time until an interrupted job continues: 15 seconds until it counts as abandoned, and 3 between two polls. */
 const FORGOTTEN_MS = 15_000 + 3_000;
 /** Time to start a process on a quiet machine. */
 const STARTED_MS_MAX = 12_000;
@@ -79,8 +79,8 @@ describe('interrupted replay jobs', () => {
   }, 180_000);
 
   /**
-   * Returns for each endpoint the numbers of its events and routed events, and how many routed events were replayed
-   * exactly once, or not.
+   * Returns for each endpoint the number of its events, and the number of those with a route. Of the latter, returns
+   * how many were replayed exactly once, and how many were not.
    */
   function enqueued(): Promise<Enqueued[]> {
     return query(

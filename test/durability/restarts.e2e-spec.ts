@@ -16,12 +16,12 @@ import { query } from './storage.js';
 
 const ROUNDS = 30;
 const STARTS = 6;
-/** Number of terminations, over the two seconds that a start takes. */
+/** Number of terminations, spread over the two seconds that a start of the service takes. */
 const BLOWS = 60;
-/** Claims whose answers were lost are released when the worker name that made them expires. */
+/** Time limit for recovery. Claims with lost answers are released when the worker name that made them expires. */
 const MADE_GOOD_WITHIN_MS = 90_000;
 
-/** Does what a managed PostgreSQL does at a failover: every connection gets 57P01. */
+/** Terminates all connections with the error 57P01, as a managed PostgreSQL does at a failover. */
 const terminateAll = (url: string): Promise<unknown> =>
   query(
     url,
@@ -71,7 +71,7 @@ describe('PostgreSQL closes every connection', () => {
       ).json.message_id as string;
     };
 
-    /** Waits until an event is delivered. A 503 right after a cut is retried. */
+    /** Waits until an event is delivered. Retries after a 503, which can follow a cut of the connections. */
     const delivered = async (messageId: string, withinMs: number): Promise<void> => {
       await until(
         () => api.api('GET', `/v1/events/${messageId}`),

@@ -8,7 +8,7 @@ export interface Posted extends Sent {
   /** Hash of the parsed body, which a pull consumer can compare. */
   meaning: string;
   firstTryAtMs: number;
-  /** Attempts that did not get a 200. Each may have been stored under an id that no answer returned. */
+  /** Number of attempts that did not get a 200. Each may have been stored under an id that no answer returned. */
   unanswered: number;
 }
 
@@ -21,13 +21,13 @@ export interface Place {
   isPulled: boolean;
 }
 
-/** A delivery as observed at the place that got it. */
+/** A delivery, as observed at the place that received it. */
 export interface Visit extends Arrival {
   place: string;
   isReplayed: boolean;
 }
 
-/** A replay of everything up to a given time. */
+/** A replay of every event up to `untilMs`. */
 export interface RangeReplay {
   askedAtMs: number;
   untilMs: number;
@@ -69,8 +69,8 @@ export function evidenceOf(observed: Observed): Evidence {
     for (const place of places.filter(({ kinds }) => kinds === null || kinds.includes(kindOf(event.posted.n)))) {
       const [first, again] = [label(event.id, place.name, false), label(event.id, place.name, true)];
       const visits = byName.get(first) ?? [];
-      // A replay cancels a delivery that still waits for a retry. The replay then replaces that first delivery,
-      // including its failed attempts.
+      // A replay cancels a delivery that waits for a retry. In that case the delivery of the replay replaces the first
+      // delivery and its failed attempts.
       const isOvertaken = mustComeAgain && !visits.some(({ status }) => status >= 200 && status < 300);
       if (isOvertaken) for (const visit of visits) arrivals.set(visit, again);
       if (!isOvertaken) sent.push(expected(first, event, place, event.acceptedAtMs));
@@ -80,12 +80,12 @@ export function evidenceOf(observed: Observed): Evidence {
   return { sent, arrivals: [...arrivals].map(([visit, id]) => ({ ...visit, id })), disruptions, outages };
 }
 
-/** Returns events that arrived by a replay. */
+/** Returns the ids of the events that arrived by a replay. */
 export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
   return new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
 }
 
-/** Returns feed items that came too late: the first attempt of the item before them began after their acceptance. */
+/** Returns feed items in the wrong order: the item before them was first sent only after they had been accepted. */
 export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
   const events = new Map(storedOf(observed).map((event) => [event.id, event]));
   const wrong: string[] = [];
@@ -111,7 +111,7 @@ function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits'
     const found = byHash.get(bodyHash);
     if (events.has(id) || !found || !places.some(({ name }) => name === place)) continue;
     strays.set(found, (strays.get(found) ?? 0) + 1);
-    // Events in excess of the attempts were created without a request. They are not passed to the checker.
+    // If a webhook has more unknown events than unanswered attempts, the extra events had no request and are left out.
     if ((strays.get(found) ?? 0) <= found.unanswered) events.set(id, { id, posted: found, acceptedAtMs: null });
   }
   return [...events.values()];

@@ -12,7 +12,7 @@ type Env = Readonly<Record<string, string>>;
 /** Initial conditions of a scenario. */
 export interface SceneOptions {
   seed: number;
-  /** A function is called at each use, because an embedded PostgreSQL has a known address only after it listens. */
+  /** URL, or a function called at each use, because an embedded PostgreSQL gets its address only at its start. */
   databaseUrl: string | (() => string);
   /** The processes by name, each with environment variables in addition to the common ones. */
   processes: Readonly<Record<string, Env>>;
@@ -29,11 +29,11 @@ export interface SceneOptions {
 }
 
 export const DESTINATIONS = 8;
-/** Jitter is from 0 to each of these delays. The schedule has more attempts than any sequence of faults uses up. */
+/** Retry schedule. Each delay is random, from 0 to the given seconds. No sequence of faults uses up all attempts. */
 export const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
 /**
- * Claims of a dead worker are released after ten seconds. Claims whose owner was never registered are released after a
- * minute.
+ * Time limit until the service has nothing left to deliver. Claims of a dead worker are released after ten seconds.
+ * Claims whose owner was never registered are released after a minute.
  */
 const QUIET_MS_MAX = 120_000;
 const ANSWER_MS_MAX = 60_000;
@@ -42,7 +42,7 @@ const EVENTS_PER_PAGE = 100;
 /** Posthorn processes on one database, a receiver, and destinations at the receiver. */
 export class Scene {
   private readonly members = new Map<string, KeptProcess>();
-  /** Ids of the destinations, in the receiver's order. */
+  /** Ids of the destinations, in the order of the receiver's paths. */
   readonly destinations: string[] = [];
   private readonly openedAtMs = Date.now();
 
@@ -50,7 +50,7 @@ export class Scene {
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
     readonly apiKey: string,
-    /** Pace of the machine, which multiplies the times of the checker. */
+    /** Pace of the machine. The checker multiplies its time limits by it. */
     readonly pace: Pace,
   ) {}
 
@@ -83,7 +83,7 @@ export class Scene {
     return member;
   }
 
-  /** Creates a sender to the named processes. */
+  /** Creates a load that sends messages to the named processes. */
   load(apis: readonly string[], concurrency: number, options: Partial<LoadOptions> = {}): Load {
     const urls = apis.map((name) => this.member(name).url);
     return new Load({
@@ -104,7 +104,8 @@ export class Scene {
   }
 
   /**
-   * Waits until the service has nothing left to deliver. Returns false on a timeout, which the checker will explain.
+   * Waits until the service has nothing left to deliver. Returns false on a timeout. The checker's report then shows
+   * the cause.
    */
   settled(): Promise<boolean> {
     return eventually(
@@ -186,7 +187,7 @@ export class Scene {
     return JSON.parse(text);
   }
 
-  /** Retries a call at one process after the other, because they are being killed. */
+  /** Tries a call at one process after the other until it succeeds, because the test kills processes meanwhile. */
   async persistently(apis: readonly string[], call: (api: string) => Promise<unknown>): Promise<unknown> {
     let [answer, failure]: [unknown, unknown] = [undefined, undefined];
     let tries = 0;

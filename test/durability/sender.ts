@@ -38,7 +38,7 @@ export abstract class Sender {
     this.running = Array.from({ length: this.concurrency }, (_, i) => this.run(i));
   }
 
-  /** Resolves when sending has ended. Sending ends early only if the service rejected something. */
+  /** Resolves when sending has ended. Sending ends early only if the service rejects a message. */
   async ended(): Promise<void> {
     await Promise.all(this.running);
   }

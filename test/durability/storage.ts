@@ -22,7 +22,7 @@ export class KillablePostgres {
 
   private constructor(private readonly server: EmbeddedPostgres) {}
 
-  /** Uses a directory of its own by default. `settings` are added to those of the embedded server. */
+  /** Starts a server, by default in a new directory. Adds `settings` to the settings of the embedded server. */
   static async start(
     options: { directory?: string; settings?: Readonly<Record<string, string>> } = {},
   ): Promise<KillablePostgres> {
@@ -114,7 +114,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Empties every table of the queue except the record of its schema version. */
+/** Empties every table of the job queue, except the table that stores the schema version of the queue. */
 export async function emptyQueueTables(url: string): Promise<void> {
   const tables = await query<{ name: string }>(
     url,

@@ -3,7 +3,7 @@ import { destinationConformance, type DestinationUnderTest, type ReceivedMessage
 import { freePort } from '../durability/processes.js';
 import { startServer } from '../support/server.js';
 
-/** A receiver that can be stopped, and can stop answering. */
+/** A receiver that tests can stop completely, or keep running without answers. */
 class Target {
   readonly messages: ReceivedMessage[] = [];
   isSilent = false;

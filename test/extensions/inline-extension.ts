@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../architecture/source-tree.js';
 
-/** An extension whose compiled code stands in the test. */
+/** An extension whose code is written in the test and needs no compilation. */
 export interface InlineExtension {
   /** Value for EXTENSIONS. */
   file: string;

@@ -14,7 +14,7 @@ import type { ApiAnswer } from '../support/server.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { type InlineExtension, inlineExtension } from './inline-extension.js';
 
-/** Routes that call `MessageSender` as their body says: `method`, `args`, and how the call ends. */
+/** Extension with routes that call `MessageSender`. The request body names `method`, `args`, and how the call ends. */
 const EXTENSION = `
 import { Body, Controller, HttpCode, Module, Post } from '@nestjs/common';
 import { AcceptancePolicy, Audit, CurrentTenant, Database, MessageSender, Scope, Tenants } from 'posthorn';

@@ -12,7 +12,7 @@ const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
 
 const STREAM = 'ORDERS';
-/** Time limit below the minute between two sweeps, so that only a job can have made the count. */
+/** Time limit below the minute between two sweeps. A count within this time must come from a job, not from a sweep. */
 const BY_A_JOB_MS = 20_000;
 
 let nats: NatsServer;

@@ -24,7 +24,7 @@ const SHARED = [
   'posthorn',
 ];
 
-/** Returns all folders below `folder` where each of these packages is installed. */
+/** Returns for each package all folders below `folder` in which the package is installed. */
 function placesOf(names: readonly string[], folder: string): string[][] {
   const modules = path.join(folder, 'node_modules');
   const entries = readdirSync(modules, { recursive: true, withFileTypes: true }).filter(

@@ -17,7 +17,7 @@ interface Manifest {
 
 export const SAMPLE = 'examples/posthorn-nats';
 export const CONTACTS = 'examples/posthorn-contacts';
-/** The sample of the extension points that need no library. */
+/** The sample extension for the extension points that need no library. */
 export const SMALL_SAMPLE = 'examples/posthorn-acme';
 const WAIT_MS = 100;
 const WAIT_MS_MAX = 120_000;
@@ -40,7 +40,7 @@ export function compileSample(sample = SAMPLE): CompiledSample {
       continue;
     }
     try {
-      // The folder gets its final name only when it is complete.
+      // Renames the folder to its final name only after the compilation is complete.
       if (!existsSync(folder)) renameSync(compiledIn(`${folder}.making`, sample), folder);
     } finally {
       rmSync(lock, { recursive: true, force: true });

@@ -78,7 +78,7 @@ describe('backup and restore of the embedded server', () => {
       expect(
         new Webhook(secret).verify(arrived?.rawBody.toString() ?? '', arrived?.headers as Record<string, string>),
       ).toEqual({ after: 'restore' });
-      // A cursor from after the backup must not be mistaken for one of the restored database.
+      // After a restore, the API must reject cursors that were issued after the backup.
       expectRefusal(await asBefore.api('GET', `/v1/pull/${pull}?cursor=${cursor}`), 400);
       const { data } = (await asBefore.api('GET', `/v1/pull/${pull}`)).json;
       expect(data.map(({ id }: { id: string }) => id.slice(4))).toEqual([pulled.slice(4)]);

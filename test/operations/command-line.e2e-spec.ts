@@ -385,7 +385,7 @@ describe('posthorn', () => {
       out: 'completed: 0 deliveries cancelled.\n',
     });
     expect(gone.code).toBe(4);
-    // The job had ended, so there was nothing to stop.
+    // The job had already ended, so there was nothing to stop.
     expect(stopped).toMatchObject({ code: 0, out: 'completed: 3 events, 3 deliveries.\n' });
   });
 

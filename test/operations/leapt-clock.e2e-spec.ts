@@ -17,7 +17,7 @@ interface Parts {
 
 const WITHIN_MS = 60_000;
 
-/** A partition of a past day, and expired rows in the tables of every other job that removes data by age. */
+/** SQL that creates a partition of a past day, and expired rows for every other job that removes data by age. */
 const PASSED = `
   create table events_p20200101 (like events including defaults including constraints);
   alter table events attach partition events_p20200101 for values from ('2020-01-01') to ('2020-01-02');

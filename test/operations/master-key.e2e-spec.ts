@@ -103,7 +103,7 @@ describe('the master key', () => {
     expect(await sql.rows('select id, wrapped from data_keys order by id')).toEqual(before);
   });
 
-  // From here on, the key of `server` is no longer valid.
+  // This test replaces the key of `server`, so the key is no longer valid after it.
   it('is rotated under a running fleet: no data is lost, old and new processes are compatible, and cursors stay valid', async () => {
     const target = targets.open();
     const { id: secretId } = expectStatus(

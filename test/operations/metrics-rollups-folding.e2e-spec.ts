@@ -106,7 +106,7 @@ describe('the store of rollups', () => {
     await addParts(6_000);
     const foldAll = async (store: RollupsStore, limit: number): Promise<number> => {
       let sum = 0;
-      // SKIP LOCKED skips rows that other folds hold, so an empty result does not mean that nothing is left.
+      // SKIP LOCKED ignores rows that another fold has locked, so an empty result does not mean that nothing is left.
       while ((await waiting()) > 0) sum += await store.fold(limit);
       return sum;
     };

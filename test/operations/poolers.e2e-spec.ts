@@ -54,11 +54,12 @@ describeWithPgBouncer('behind PgBouncer', () => {
         ({ fanout }) => fanout === 2,
         WITHIN_MS,
       );
-      // Sends fewer messages than the maximum in flight per target. Other messages would be parked until the sweep.
+      // Sends fewer messages than a target may have in flight. Messages above that limit would be parked until the
+      // sweep.
       const sent = await sendMany(a, target.url, 12);
 
       expect([first.fanout, all.fanout]).toEqual([1, 2]);
-      // Without the sweep, the delivering process is notified by the queue alone.
+      // Without the sweep, only the queue can notify the delivering process.
       for (const messageId of sent) await eventIn(a, messageId, 'delivered');
       expect(new Set(target.posts().map(({ headers }) => headers['webhook-id'])).size).toBe(target.posts().length);
     }, 90_000);

@@ -74,7 +74,8 @@ describe("slow code beside other tenants' code", () => {
   /** Sends to the endpoint twice a second until it is stopped. Returns the number of answers by status. */
   function twiceASecond(endpoint: Inbound): () => Promise<number[]> {
     const answers: Promise<number>[] = [];
-    // A request without an answer has status 0. Requests in flight when the server stops must not fail the next test.
+    // Status 0 stands for a request without an answer. Requests in flight when the server stops must not fail a later
+    // test.
     const send = (): void =>
       void answers.push(
         provide(server, endpoint.at, json({})).then(
@@ -128,7 +129,7 @@ describe("slow code beside other tenants' code", () => {
     expect(ended).toBe(0);
     await eventIn(server, id, 'delivered');
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
-    // On a busy machine, perhaps none of the three calls gets its CPU time in time. A provider retries these calls.
+    // On a busy machine, possibly none of the three calls gets its CPU time in time. A provider would retry such calls.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
     const first =
       taken ??

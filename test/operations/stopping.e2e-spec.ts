@@ -166,7 +166,7 @@ describe('stopping', () => {
         const { statusCode, body: answer } = await client.request({ method: 'POST', path: '/v1/send', headers, body });
         await answer.dump();
         answers[statusCode] = (answers[statusCode] ?? 0) + 1;
-        // Leaves CPU time for the starting node.
+        // Pauses to leave CPU time for the node that is starting.
         await rest(50);
       }
     });
@@ -217,7 +217,8 @@ describe('stopping', () => {
     await server.kill('SIGTERM');
     await isStopping(server);
 
-    // A second signal that follows immediately is treated as the first one, because a terminal and npm both send it.
+    // A second signal that follows immediately counts as part of the first, because a terminal and npm both send the
+    // signal.
     await server.kill('SIGTERM');
     const still = await readiness(server);
     const sendAgain = setInterval(() => void server.kill('SIGTERM'), 200);
@@ -240,7 +241,7 @@ describe('stopping', () => {
       try {
         if (npm?.pid) process.kill(-npm.pid, 'SIGKILL');
       } catch {
-        // The process group has ended.
+        // All processes of the process group have ended.
       }
       rmSync(directory, { recursive: true, force: true });
     });

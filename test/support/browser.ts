@@ -20,7 +20,7 @@ export const isChromiumInstalled = (): boolean =>
     () => printed(EXECUTABLE, '--version') !== null,
   );
 
-/** Starts a browser that is stopped with its suite. `more` are arguments of Chromium. */
+/** Starts a browser, which is stopped at the end of the suite. `more` are additional arguments of Chromium. */
 export function startBrowser(more: readonly string[] = []): Promise<Browser> {
   // Disables the sandbox, because CI runs as root and all pages are Posthorn's own.
   return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
@@ -36,7 +36,7 @@ export function complaintsOf(page: Page): string[] {
   return complaints;
 }
 
-/** Returns a function that stores a suite's screenshots, in a folder that contains only those of its last run. */
+/** Returns a function that stores a suite's screenshots, in a folder that is emptied before each run of the suite. */
 export function screenshotsOf(suite: string): (page: Page, name: string) => Promise<void> {
   const folder = path.join(SCREENSHOTS, suite);
   rmSync(folder, { recursive: true, force: true });

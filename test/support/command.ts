@@ -5,7 +5,7 @@ import { until } from '../api/polling.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** The output and the exit code of a command. */
+/** The output and the exit code of a run of the command line. */
 export interface Ran {
   code: number | null;
   out: string;
@@ -15,7 +15,7 @@ export interface Ran {
 /** A command that runs until it is stopped. */
 export interface Running extends Ran {
   readonly child: ChildProcess;
-  /** Returns the lines of standard output as JSON. */
+  /** Parses each line of standard output as JSON and returns the results. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   lines(): any[];
   said(text: string | RegExp, withinMs?: number): Promise<void>;

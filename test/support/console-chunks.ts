@@ -9,7 +9,7 @@ interface Chunk {
   dynamicImports?: string[];
 }
 
-/** A screen with the scripts that it loads, at first or later when everything is shown. */
+/** Size of a screen: the scripts that it loads at first, and those that it loads later when everything is shown. */
 export interface ScreenSize {
   name: string;
   /** Size after gzip. */
@@ -43,8 +43,8 @@ export function screensOf(output: string): ScreenSize[] {
 }
 
 /**
- * Returns the chunk and everything that it imports. Dynamic imports are included, except for the dynamic imports of the
- * entry, which are all the screens.
+ * Returns the chunk and everything that it imports, including dynamic imports. Excludes the dynamic imports of the
+ * entry, because these are all screens of the console.
  */
 function reached(
   manifest: Readonly<Record<string, Chunk>>,

@@ -75,7 +75,7 @@ export const HOSTILE: readonly string[] = [
   '\u2066\u2067evil\u2069\u200B\uFEFF',
 ];
 
-/** The console's address and an API key that may sign in. */
+/** A server: the address of its console and an API key that allows a sign-in. */
 type Served = Pick<PosthornServer, 'url' | 'apiKey'>;
 
 /** The console in a browser, signed in. It records the page's errors and the foreign addresses that the page calls. */
@@ -141,7 +141,7 @@ export class ConsolePage {
     await this.take(this.page, name);
   }
 
-  /** Returns the page's errors and the foreign addresses that it called since the last call. Empty if all is well. */
+  /** Returns and clears the page's errors and the foreign addresses that it called. Empty if there were none. */
   wrongs(): string[] {
     return [...this.complaints.splice(0), ...this.foreign.splice(0)];
   }

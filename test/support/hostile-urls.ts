@@ -1,7 +1,7 @@
 /**
- * URLs that Posthorn must not call. The operator has allowed only plain http, because a rejection of http would hide
- * the reason under test. Collected from cujanovic/SSRF-Testing, PayloadsAllTheThings, the test suites of smokescreen
- * and Svix, and the normalisations of the WHATWG parser.
+ * URLs that Posthorn must not call. The operator has allowed plain http, because otherwise a URL could be rejected only
+ * for its scheme. Collected from cujanovic/SSRF-Testing, PayloadsAllTheThings, the test suites of smokescreen and Svix,
+ * and the normalizations of the WHATWG parser.
  */
 export interface HostileUrl {
   url: string;
@@ -113,7 +113,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'https://example.com/#', why: 'an empty fragment' },
   { url: 'https://300.300.300.300/', why: 'not an address, and not a name' },
 
-  // Other protocols, by scheme or by port.
+  // URLs of other protocols, which the scheme or the port selects.
   { url: 'file:///etc/passwd', why: 'file' },
   { url: 'gopher://127.0.0.1:6379/_FLUSHALL', why: 'gopher' },
   { url: 'ftp://example.com/', why: 'ftp' },

@@ -7,7 +7,7 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
 /** The Node.js options of `npm start`, so that tests run the program as users do. */
 export const NODE_FLAGS: readonly string[] = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
-/** A program of the service, by its file name. `migrate-database` is not in a pack. */
+/** A program of the service, by its file name. `migrate-database` is not in the packed file. */
 export type Program =
   | 'main'
   | 'backup'
@@ -20,7 +20,7 @@ export type Program =
   | 'restore'
   | 'rotate-master-key';
 
-/** How the program is loaded: from one packed file, or from its own files as users do. */
+/** Source of the program's code: one packed file, which is fast, or separate files, as for users. */
 export type Source = 'pack' | 'files';
 
 /**

@@ -44,7 +44,7 @@ export const LONG = [
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    // Jest sorts by its own timings if it has all of them. Otherwise it puts suites without a timing first.
+    // Jest sorts by its own timings if it knows all of them. Otherwise it would run suites without a timing first.
     if (sorted.every(({ duration }) => duration != null)) return sorted;
     return [
       ...sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other)),

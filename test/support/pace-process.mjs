@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVERY_MS = 250;
 const MESSAGES = 1_600;
-/** Number of beats until V8 has compiled the work. */
+/** Number of beats until V8 has compiled the code of a beat. */
 const WARM_UP_BEATS = 20;
 const PAD = 'x'.repeat(1_000);
 

@@ -11,12 +11,12 @@ export interface Beat {
 
 /** Maximum duration of a beat on two quiet cores, the machine for which the tests' times are specified. */
 export const BEAT_MS = 20;
-/** Maximum pace. On a slower machine no test can judge, and larger limits would let a negative control pass. */
+/** Maximum pace. On a slower machine no test is meaningful, and larger limits would hide injected errors. */
 export const PACE_MAX = 12;
-/** Multiplies Jest's timeouts, which only end hanging tests. Seven or eight suites at once take this much longer. */
+/** Factor for Jest's timeouts, which only end hanging tests. Seven or eight parallel suites take this much longer. */
 export const BUSY_TIMES = 4;
 const SCRIPT = fileURLToPath(new URL('pace-process.mjs', import.meta.url));
-/** One beat in ten may be an outlier. */
+/** Share of beats that determine the pace. The slowest tenth may be outliers. */
 const SHARE = 0.9;
 
 /**

@@ -71,7 +71,7 @@ LRyNjCGKcVCSYl0AtzB+Saj2G0gBZ45n4Goy3n5+
 };
 
 /**
- * PayPal's own certificate of its sandbox from March 2015 to March 2017, as the tests of its libraries show it, and its
+ * The certificate of PayPal's sandbox from March 2015 to March 2017, as in the tests of PayPal's libraries, and the
  * signature of the sample that these libraries verify.
  */
 export const PAYPAL_OF_2015 = {

@@ -35,7 +35,7 @@ export class Postfix {
     private readonly starter: ChildProcess,
   ) {}
 
-  /** `answers`: replies that reject a recipient. `routes`: domains whose mail goes to other local ports. */
+  /** `answers` are the replies that reject a recipient. `routes` are domains whose mail goes to other local ports. */
   static async start(
     sinkPort: number,
     answers: Record<string, string>,
@@ -57,7 +57,7 @@ export class Postfix {
 
   async stop(): Promise<void> {
     if (this.starter.exitCode === null) {
-      // Signals the server itself, because a signal would end the start script, which would not forward it.
+      // Signals the mail server itself. A signal to the start script would end the script without stopping the server.
       process.kill(await this.masterPid(), 'SIGTERM');
       await once(this.starter, 'exit');
     }

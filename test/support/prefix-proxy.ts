@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An answer of the proxy in place of the service's. */
+/** An answer that the proxy gives instead of the service. */
 export interface OwnAnswer {
   status: number;
   headers?: Record<string, string>;

@@ -39,7 +39,7 @@ export function nodeOfSuites(majorMin: number): string | null {
   return isAtLeast(printed(node, '--version'), [majorMin, 0]) ? node : null;
 }
 
-/** A Node.js program that the tarball is tried with. */
+/** A Node.js version with which the tests install and start the tarball. */
 export interface NodeToTry {
   version: string;
   /** Folder of the program `node`. */

@@ -30,7 +30,7 @@ export interface Tour {
 }
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** The parts of a clone of the project that `npm start` needs. */
+/** The files and folders of a clone of the project that `npm start` needs. */
 const CLONE = [
   'node_modules',
   'package.json',
@@ -120,7 +120,7 @@ export class TourShell {
   private said = '';
   private done = 0;
 
-  /** `env`: variables that are already exported in the user's shell. */
+  /** `env` contains the variables that are already exported in the user's shell. */
   constructor(
     private readonly place: TourPlace,
     env: Readonly<Record<string, string>> = {},

@@ -25,7 +25,7 @@ async function reap() {
   process.exit(0);
 }
 
-/** Returns file systems that a suite mounted below the directory. */
+/** Returns the file systems that a suite mounted below the directory and did not unmount. */
 function mounts() {
   if (!existsSync('/proc/mounts')) return [];
   const points = readFileSync('/proc/mounts', 'utf8')

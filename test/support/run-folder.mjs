@@ -5,8 +5,7 @@ import path from 'node:path';
 
 const IN_MEMORY = '/dev/shm';
 /**
- * Required free space: PostgreSQL's WAL (`max_wal_size`), twice that for all other files, and as much again for the
- * processes.
+ * Required free memory. It covers PostgreSQL's WAL (`max_wal_size`), all other files of a test run, and the processes.
  */
 const ROOM = 12 * 1024 ** 3;
 
@@ -29,8 +28,8 @@ export function makeRunFolder() {
 }
 
 /**
- * Returns false in most containers, which get 64 MiB. The folder must also allow execution, for programs that tests
- * unpack.
+ * Returns whether the in-memory file system has enough space. Most containers get only 64 MiB. The file system must
+ * also allow execution, because tests unpack programs.
  */
 function hasRoom() {
   try {

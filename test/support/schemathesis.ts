@@ -23,7 +23,7 @@ export interface Fuzzing {
   seed: number;
   /** Maximum duration of the whole run. */
   secondsMax: number;
-  /** Phases, in schemathesis's names. */
+  /** Phases of the run, by the names that schemathesis uses. */
   phases: string;
   /** Maximum number of cases per operation. */
   examplesMax: number;
@@ -50,7 +50,7 @@ export async function fuzz(
   const config = path.join(folder, 'schemathesis.toml');
   writeFileSync(config, configOf(fuzzing));
   const { seed, secondsMax, phases, examplesMax, apiKey } = fuzzing;
-  // One worker, because CPython 3.11 cannot compile in several threads at once ("AST constructor recursion depth
+  // Uses one worker, because CPython 3.11 cannot compile in several threads at once ("AST constructor recursion depth
   // mismatch").
   const child = spawn(
     PYTHON,
@@ -102,7 +102,7 @@ export async function fuzz(
  */
 const NOT_FUZZED = '^/(v1/events/stream|mcp|v1/providers/ses/notifications)$';
 
-/** JSON strings and lists are valid TOML. */
+/** The values are written as JSON, because JSON strings and lists are valid TOML. */
 function configOf({ known, paths }: Fuzzing): string {
   const lines: string[] = [];
   const operations: string[] = [];
@@ -118,12 +118,12 @@ function configOf({ known, paths }: Fuzzing): string {
       }
     }
   });
-  // A body that is too large may also be rejected.
+  // Also accepts the status for a body that is too large as a rejection of invalid data.
   const rejected = [
     '[checks.negative_data_rejection]',
     'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]',
   ];
-  // An invalid email of a batch fails alone, in a batch that is accepted (the spec's batch rules).
+  // In a batch, an invalid email fails alone, and the batch itself is accepted (specification, batch rules).
   const batch = [
     '[[operations]]',
     'include-path = "/v1/emails/batch"',

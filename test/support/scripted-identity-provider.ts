@@ -44,8 +44,8 @@ export const publicPem = ({ privateKey }: NamedKey): string =>
   createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 
 /**
- * An identity provider whose every answer is set by the test, because real implementations cannot forge answers. Each
- * path below the root is a separate issuer, so one server can act as several providers.
+ * An identity provider that returns exactly the answers that a test sets, because real implementations cannot forge
+ * answers. Each path below the root is a separate issuer, so one server can act as several providers.
  */
 export class ScriptedIdentityProvider {
   /** The keys that `/jwks` publishes. */
@@ -57,7 +57,7 @@ export class ScriptedIdentityProvider {
   /** Paths that fail, each with the status of the answer. */
   readonly failing = new Map<string, number>();
   readonly requests: string[] = [];
-  /** Changes to the metadata, by issuer. */
+  /** Changes to the provider's metadata, by issuer. */
   readonly metadata = new Map<string, object>();
 
   private constructor(private readonly server: Server) {}
@@ -97,7 +97,7 @@ export class ScriptedIdentityProvider {
 
   private pending: Claims = {};
 
-  /** Sets the claims of the token of the next exchange. */
+  /** Sets the claims of the ID token that the next code exchange returns. */
   expect(claims: Claims): void {
     this.pending = claims;
   }

@@ -3,7 +3,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 /** A mail server that sends scripted replies, including invalid ones. */
 export interface ScriptedMailServer {
   port: number;
-  /** The lines that the server received, without the lines of messages. */
+  /** The command lines that the server received, without the content of messages. */
   lines: string[];
   close(): void;
 }

@@ -87,7 +87,7 @@ class RunningServer {
   constructor(env: Env) {
     this.child = spawn(process.execPath, serviceArguments(env), {
       cwd: ROOT,
-      // The tests' own environment is not passed on: a variable of the developer's shell must not change the test.
+      // Does not pass on the environment of this process: a variable of the developer's shell must not change the test.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

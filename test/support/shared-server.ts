@@ -18,7 +18,7 @@ import { serviceArguments } from './launch.js';
 import type { ApiAnswer, PosthornServer } from './server.js';
 import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
 
-/** Describes the service that the suites of a Jest worker share. The suites can share it only through the disk. */
+/** Address of the service that the suites of one Jest worker share. The suites can exchange it only through a file. */
 interface Rendezvous {
   readonly pid: number;
   readonly url: string;
@@ -103,7 +103,7 @@ class SharedServer implements PosthornServer {
   }
 }
 
-/** Returns the worker's service if it answers, otherwise starts a new one. */
+/** Returns the service that this Jest worker already started, if it answers. Otherwise starts a new service. */
 async function reach(): Promise<Rendezvous> {
   if (existsSync(FILE)) {
     const known = JSON.parse(readFileSync(FILE, 'utf8')) as Rendezvous;

@@ -38,7 +38,7 @@ interface Options {
   responseInterceptor(response: { ok: boolean; status: number; url: string; text: string | Blob }): unknown;
 }
 
-/** The served page with its document and options. They run in a separate realm, as in a browser. */
+/** The API page as the service serves it, with its document and options. Its scripts run in a separate realm. */
 export class SwaggerPage {
   private constructor(
     private readonly base: string,
@@ -70,7 +70,7 @@ export class SwaggerPage {
     );
   }
 
-  /** Presses "Try it out" and "Execute" of an operation. `keys` are the authorized schemes. */
+  /** Presses "Try it out" and "Execute" of an operation. `keys` are the keys by authentication scheme. */
   async execute(route: Route, keys: Readonly<Record<string, string>>): Promise<TriedAnswer> {
     const { operation, method } = route;
     const [scheme] = (operation.security as Record<string, unknown>[])
@@ -96,7 +96,7 @@ export class SwaggerPage {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? '' : await response.text();
     if (isStream) await response.body?.cancel();
-    // As in Swagger UI, an answer with another content type, or without one, is a Blob.
+    // As in Swagger UI, the body is a Blob if the answer has another content type or none.
     const isText = /(json|xml|yaml|text)\b/.test(response.headers.get('content-type') ?? '');
     this.options.responseInterceptor({
       ok: response.ok,
@@ -114,8 +114,8 @@ export class SwaggerPage {
 }
 
 /**
- * Returns the order in which operations are tried: page order, except that an operation may name a section that must
- * come before it. Operations that need more than the page offers are returned separately.
+ * Returns the order in which operations are tried: the order of the page, except that an operation may name a section
+ * that must come before it. Operations that need more than the page offers are returned separately.
  */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
   const limitOf = ({ operation }: Route): Limit =>

@@ -132,7 +132,7 @@ async function listen(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> 
   throw new Error('No port is free for both UDP and TCP.');
 }
 
-/** Answers as a resolver does: the aliases, and then the records of the last name. */
+/** Returns the records of an answer as a resolver does: the aliases, then the records of the last alias's target. */
 function answersTo(zone: ReadonlyMap<string, ZoneRecords>, name: string, type: string): packet.Answer[] {
   const answers: packet.Answer[] = [];
   let at = name;

@@ -18,8 +18,8 @@ export const SERVICE = new URL('..', document.baseURI).href;
 const clients = new Map<Environment, Api>();
 
 /**
- * Returns the API client for one environment. Pages of other sites cannot send its custom header, which protects the
- * cookie against CSRF.
+ * Returns the API client for one environment. The client sends a custom header that pages of other sites cannot send.
+ * The header protects the cookie against CSRF.
  */
 export function apiOf(environment: Environment): Api {
   const known = clients.get(environment);
@@ -129,7 +129,7 @@ async function watched(request: Request): Promise<Response> {
   try {
     const { response, atMs } = await answerTo(request);
     const said = Date.parse(response.headers.get('date') ?? '');
-    // The header has a resolution of one second, so smaller differences are network latency.
+    // The `Date` header has a resolution of one second, so smaller differences are network latency.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - atMs) > 2_000 ? said - atMs : 0;
     if (response.status === 401) noteSignedOut();
     else noteAnswer(response.status < 500);

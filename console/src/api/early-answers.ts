@@ -9,7 +9,7 @@ export interface Arrived {
   atMs: number;
 }
 
-/** A prefetched response that is older than this is not used. The request is sent again. */
+/** Maximum age of a prefetched response that is used. After this time, the request is sent again. */
 const KEPT_MS = 10_000;
 
 const asked = new Map<string, { answer: Promise<Arrived>; untilMs: number }>();

@@ -8,19 +8,19 @@ export interface StreamedChange extends Omit<EventItem, 'attempt_count' | 'last_
 
 /** Callbacks of the stream: for changes of events, and for gaps in which changes were not sent. */
 export interface StreamListeners {
-  /** The stream has started or restarted. Earlier changes must be loaded with a list. */
+  /** Called when the stream has started or restarted. Earlier changes must be loaded with a list request. */
   ready: () => void;
   changed: (kind: 'accepted' | 'attempt' | 'status', change: StreamedChange) => void;
   gap: (between: { since: string | null; until: string }) => void;
 }
 
 /**
- * The browser does not reconnect a stream that was refused, for example because of too many open streams or a proxy's
- * error page. The console reopens it after this time, which doubles with each failure.
+ * Wait before the console reopens a refused stream, which browsers do not reconnect. Doubles with each failure. Reasons
+ * for a refusal are, for example, too many open streams or a proxy's error page.
  */
 const AGAIN_MS = 2_000;
 const AGAIN_MS_MAX = 60_000;
-/** A restart of the service does not count as an outage, because browsers reconnect within this time. */
+/** Time without a stream before an outage is reported. After a restart of the service, browsers reconnect sooner. */
 const SILENT_MS = 4_000;
 
 /**

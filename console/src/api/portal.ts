@@ -103,7 +103,7 @@ async function asked(request: Request, bearer: string | null, isOwn: boolean): P
     // Sends no cookie. A console session in this browser must not affect the portal.
     const response = await fetch(request, { credentials: 'omit', referrerPolicy: 'no-referrer' });
     const said = Date.parse(response.headers.get('date') ?? '');
-    // The header has a resolution of one second, so smaller differences are network latency.
+    // The `Date` header has a resolution of one second, so smaller differences are network latency.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - Date.now()) > 2_000 ? said - Date.now() : 0;
     if (response.status === 401 && isOwn && bearer === token) {
       keepToken(null);

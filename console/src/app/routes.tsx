@@ -21,7 +21,8 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // A request that was refused with another status would be refused again. A 429 response states the wait.
+      // Do not retry a request that was refused with another status, because it would be refused again. A 429 response
+      // states the wait.
       retry: (count, error) =>
         count < 3 && error instanceof Fault && (error.status === 0 || error.status >= 500 || error.status === 429),
       retryDelay: (count, error) =>
@@ -35,7 +36,7 @@ export const queries = new QueryClient({
 /** Path of BASE_URL plus `/console`, without a trailing slash. */
 export const BASE_PATH = new URL(document.baseURI).pathname.replace(/\/+$/, '');
 
-/** Session request, shared by all callers. Later calls report the end of the session. */
+/** Session request, sent once and shared by all callers. Responses to later API calls report the end of the session. */
 let asked: Promise<OwnSession> | null = null;
 
 async function signedIn(): Promise<OwnSession> {

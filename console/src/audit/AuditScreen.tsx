@@ -24,7 +24,7 @@ export function AuditScreen(): ReactNode {
     initialPageParam: null as { cursor: string; query: AuditFilters } | null,
     enabled: can('admin'),
     queryFn: async ({ pageParam, signal }) => {
-      // A cursor is bound to the filters of its first page, so a relative time must keep its value.
+      // A cursor is valid only for the filters of its first page, so a relative time is resolved only once.
       const query = pageParam?.query ?? asAuditQuery(filters, serviceNowMs());
       const page = await answered(
         api.GET('/v1/audit', {

@@ -86,7 +86,7 @@ function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): R
   );
 }
 
-/** Returns the fault with the users of the domain added to its message. */
+/** Returns the fault, with the resources that use the domain added to its message. */
 function withUsers(fault: unknown): unknown {
   if (!(fault instanceof Fault)) return fault;
   const users = fault.details['used_by'];

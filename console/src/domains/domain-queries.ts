@@ -38,7 +38,7 @@ export function useIngestHosts() {
   });
 }
 
-/** Puts the domain that a call returned into the cache. */
+/** Returns a function that puts a domain returned by an API call into the cache. */
 export function useKnownDomain(): (domain: Domain) => Promise<void> {
   const { environment } = useSigned();
   const queries = useQueryClient();

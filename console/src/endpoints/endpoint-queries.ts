@@ -84,7 +84,7 @@ export function useRequests(id: string, filters: RequestFilters) {
     queryKey: ['requests', environment, id, filters],
     initialPageParam: undefined as (RequestFilters & { cursor?: string }) | undefined,
     queryFn: async ({ pageParam, signal }) => {
-      // A cursor is bound to the query of its first page, so relative times keep their values.
+      // A cursor is valid only for the query of its first page, so relative times are resolved only once.
       const { cursor, ...asked } = pageParam ?? { ...asRequestQuery(filters, serviceNowMs()), cursor: undefined };
       const query = { limit: PAGE, ...asked, ...(cursor !== undefined && { cursor }) };
       const { data, next_cursor: next } = await answered(

@@ -222,7 +222,8 @@ function useRowFocus(
     if (row !== undefined) mark(row.id);
   });
   const { count } = rows;
-  // Live rows reappear after the other rows. If another element has the focus by then, the opened row must not take it.
+  // After going back, live rows reappear later than the other rows. If another element has the focus by then, the
+  // opened row must not take it.
   useEffect(() => {
     const { opened } = listPlace();
     if (count === 0 || opened === null) return;

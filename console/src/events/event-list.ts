@@ -27,7 +27,7 @@ interface Page {
   searchedTo: string | null;
   /** The query of the first page, with its times resolved. A cursor is bound to its query. */
   query: EventQuery;
-  /** Time from which the list continues without a cursor. */
+  /** If set, the list continues from this time instead of from a cursor. */
   goesOnAt: string | null;
 }
 type Place = { cursor: string | null; query: EventQuery; oldest: string } | null;

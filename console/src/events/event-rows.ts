@@ -19,7 +19,7 @@ export interface StreamedAttempt {
 
 /** A change of an event, with the event after the change. */
 export interface News<T extends Row> {
-  /** Whether the event belongs in the open list. */
+  /** Whether a row is added for the event if the list does not contain it yet. */
   isNew: boolean;
   row: T;
   attempt?: StreamedAttempt | undefined;

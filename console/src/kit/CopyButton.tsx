@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { copyText } from './copy';
 import { t } from './messages/t';
 
-/** Button that copies text and confirms it. `name` distinguishes it from other buttons with the same label. */
+/** Button that copies text and shows that it was copied. `name` distinguishes it from buttons with the same label. */
 export function CopyButton({
   text,
   label,

@@ -21,7 +21,7 @@ function copyBySelection(text: string): boolean {
     event.stopImmediatePropagation();
   };
   document.addEventListener('copy', give, true);
-  // An open dialog takes the focus back from every element outside of it.
+  // Append to the open dialog, because it takes the focus back from every element outside of it.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');

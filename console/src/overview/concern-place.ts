@@ -2,9 +2,7 @@ import type { Environment, Schemas } from '../api/client';
 
 type Concern = Pick<Schemas['ConcernItem'], 'type' | 'subject' | 'url'>;
 
-/**
- * Returns the path that shows a concern: the screen of its subject, or its events. Returns null if no screen shows it.
- */
+/** Returns the path to the resource that a concern affects, or to its events. Returns null if no screen shows it. */
 export function placeOfConcern(
   { type, subject, url }: Concern,
   env: Environment,

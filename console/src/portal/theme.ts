@@ -13,7 +13,7 @@ export interface Tones {
 
 type Rgb = readonly [number, number, number];
 
-/** Background colours of `kit/theme.css`. Each scheme lists the page or panel background with less contrast. */
+/** Background colours of `kit/theme.css`. For each scheme, the page or panel background that gives less contrast. */
 const GROUNDS = { light: [243, 245, 248], dark: [37, 43, 51] } as const satisfies Record<string, Rgb>;
 const BLACK: Rgb = [11, 14, 20];
 const WHITE: Rgb = [255, 255, 255];

@@ -28,7 +28,7 @@ const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOp
   sessionToken: { form: /^[!-~]{1,8192}$/, message: 'must be 1 to 8192 visible ASCII characters', isOptional: true },
 };
 
-/** `admit` returns whether a URL may be called. */
+/** Returns the faults of the settings. `admit` returns whether a URL may be called. */
 export function settingsFaults(
   { config, credentials }: Pick<Draft, 'config' | 'credentials'>,
   admit: (url: string) => UrlVerdict,

@@ -15,7 +15,7 @@ import type { Account } from './account.js';
 import { canReach } from './account.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/** Directory for copies of files that another account cannot read in the project's directory. Used only as root. */
+/** Directory for PostgreSQL's files if its account cannot access Posthorn's directories. Used only as root. */
 export const SYSTEM_DIR = '/var/lib/posthorn';
 
 export interface Binaries {

@@ -19,7 +19,7 @@ export function processIdentity(pid: number): string {
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${startedTicks}`;
 }
 
-/** Decides by the command line: root in a container may not be allowed to read another user's working directory. */
+/** Checks the command line, because root in a container may not be able to read another user's working directory. */
 export function isServerOf(pid: number, clusterDir: string): boolean {
   if (!isRunning(pid)) return false;
   if (!existsSync('/proc/self/stat')) return ps(pid, 'command').includes(` -D ${clusterDir} `);

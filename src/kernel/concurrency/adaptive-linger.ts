@@ -1,18 +1,18 @@
-/** Number of recent arrivals from which the rate is computed. */
+/** Number of recent requests from which the arrival rate is computed. */
 const SEEN = 8;
-/** If a group's requests arrive within this time, they would form a group even without a linger. */
+/** Threshold for a useless linger: requests this close together form a group even without a linger. */
 const TOGETHER_MS = 1.5;
-/** After this many consecutive lingers that gained nothing, lingers are skipped. One alone may be a coincidence. */
+/** Number of consecutive useless lingers after which lingers are skipped. A single one may be a coincidence. */
 const IN_VAIN = 2;
-/** Maximum number of groups in a row that skip the linger. The number doubles with each linger that gains nothing. */
+/** Maximum number of consecutive groups that skip the linger. Each useless linger doubles the number of skips. */
 const AT_ONCE_MAX = 64;
 
 export interface LingerLimits {
   /** Maximum wait of the first request of a group. */
   waitMsMax: number;
-  /** Maximum of linger plus write time. If writes are slow, enough requests arrive during a write without a linger. */
+  /** Maximum of the linger plus the average write time. During slow writes, requests arrive even without a linger. */
   lingerAndWriteMs: number;
-  /** A group of this size is written immediately. */
+  /** Number of requests at which a group is written immediately. */
   batchSize: number;
 }
 
@@ -42,7 +42,7 @@ export class AdaptiveLinger {
     if (this.arrivalsMs.length > SEEN) this.arrivalsMs.shift();
   }
 
-  /** Returns the first request's wait, or 0 if no other request is likely. Call once per group: it counts skips. */
+  /** Returns how long a group's first request waits for others, or 0. Call once per group: it counts skips. */
   lingerMs(nowMs: number): number {
     if (this.arrivalsMs.length < SEEN) return 0;
     const waitMs = Math.min(this.limits.waitMsMax, this.limits.lingerAndWriteMs - this.writeMs);

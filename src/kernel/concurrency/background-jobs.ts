@@ -26,11 +26,11 @@ export class BackgroundJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws, which stops the start, for an `@Every` method of a controller, guard, interceptor, pipe or filter. */
+  /** Starts all jobs. Throws for an `@Every` method of a controller, guard, interceptor, pipe or filter. */
   start(): void {
     this.rejectIgnoredJobs();
     const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
-    // An alias has the same instance as the provider that it stands for.
+    // The set removes duplicates, because an alias provider has the same instance as its target.
     for (const instance of new Set(instances))
       if (typeof instance === 'object' && instance !== null) this.startJobsOf(instance);
   }

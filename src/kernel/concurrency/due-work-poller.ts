@@ -6,15 +6,15 @@ import { Loop, type LoopDelay } from './loop.js';
 const LOOK_MS = 1_000;
 /** Maximum age of a poll result. An older result means that two polls have failed or take too long. */
 const GOOD_MS = 3_000;
-/** A poll that takes longer is treated as failed. */
+/** Time limit of a poll. A poll that takes longer is treated as failed. */
 const DEADLINE_MS = 4_000;
-/** Interval at which a loop polls by itself while this poller works. */
+/** Interval at which a loop polls by itself while the polls of this poller succeed. */
 const ATTENDED_MS = 30_000;
 
 export interface DueWork {
   /** Name of the work: the argument of `schedule`, and the column name in the statement. */
   name: string;
-  /** SQL expression: milliseconds until work is due, or null for never. Must need only one index step. */
+  /** SQL expression: milliseconds until work is due, or null for never. Must read only one index entry. */
   inMs: string;
   wake: () => void;
 }
@@ -50,12 +50,12 @@ export class DueWorkPoller implements OnApplicationShutdown {
     this.loop.start();
   }
 
-  /** Returns how long an idle loop rests: `ownMs` if this poller does not work. */
+  /** Returns how long an idle loop rests: `ownMs`, but at least 30 seconds while this poller succeeds. */
   restMs(ownMs: number): number {
     return this.clock.monotonicMs() - this.seenMs < GOOD_MS ? Math.max(ownMs, ATTENDED_MS) : ownMs;
   }
 
-  /** Schedules work that this process already knows about. Ignores unregistered work. */
+  /** Wakes the loop of the work `name` in `inMs`, if that is before the next poll. Ignores unregistered work. */
   schedule(name: string, inMs: number): void {
     const watch = this.watches.find((each) => each.name === name);
     if (watch && inMs <= LOOK_MS) this.wakeIn(watch, inMs);
@@ -105,7 +105,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     const alarm = this.alarms.get(dueWork.name);
     if (alarm && alarm.atMs <= atMs) return;
     clearTimeout(alarm?.timer);
-    // A timer may fire slightly early, when no work is due yet.
+    // Adds 1 ms, because a timer may fire slightly early, when no work is due yet.
     const timer = setTimeout(
       () => {
         this.alarms.delete(dueWork.name);

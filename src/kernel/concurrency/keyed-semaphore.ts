@@ -10,7 +10,7 @@ export class KeyedSemaphore {
 
   constructor(private readonly perKeyMax = PLACES_PER_KEY) {}
 
-  /** Runs `work` with the time left of `timeoutMs`. Returns null if no slot became free in time. */
+  /** Runs `work` in a slot and passes the rest of `timeoutMs` to it. Returns null if no slot became free in time. */
   async run<T>(key: string, timeoutMs: number, work: (leftMs: number) => Promise<T>): Promise<T | null> {
     const fromMs = performance.now();
     const taken = this.taken.get(key) ?? 0;

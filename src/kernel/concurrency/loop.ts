@@ -5,13 +5,13 @@ export interface LoopDelay {
 }
 
 export interface LoopLimits {
-  /** A turn that takes longer is abandoned, and the next one begins. */
+  /** Time limit of a turn. A turn that takes longer is abandoned, and the next one begins. */
   deadlineMs: number;
-  /** Maximum delay of a successful turn. After it, the process is not ready. Infinity for housekeeping. */
+  /** Maximum time by which a turn may be overdue before the process is not ready. Infinity for housekeeping. */
   lateMs: number;
 }
 
-/** The deadline exceeds the time of two statements that use up the statement timeout of their pool. */
+/** Default limits. The deadline leaves time for two statements that each reach the statement timeout of their pool. */
 const LIMITS: LoopLimits = { deadlineMs: 75_000, lateMs: 30_000 };
 /** Limits for loops that do not affect readiness, because their failure must not move traffic to other processes. */
 export const HOUSEKEEPING: LoopLimits = { deadlineMs: 600_000, lateMs: Infinity };
@@ -75,7 +75,7 @@ export class Loop {
     else this.schedule(0);
   }
 
-  /** Resolves when the running turn has ended. */
+  /** Stops the loop. Resolves when the running turn has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     Loop.started.delete(this);

@@ -27,7 +27,7 @@ const IDLE_MS = 30_000;
 /** Delay before BullMQ sees an error of an unavailable server, because BullMQ retries immediately. */
 const REST_MS = 500;
 
-/** With `REDIS_URL` the queues are in Redis, otherwise in PostgreSQL, schema `bullmq`. */
+/** Returns the queue options: Redis with `REDIS_URL`, otherwise PostgreSQL with the schema `bullmq`. */
 export function queueOptions(config: Config): { connection: never; prefix?: string } {
   if (config.redisUrl) {
     setDefaultBackendFactory();
@@ -130,7 +130,7 @@ async function unhurried<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns a connection that is not for queues, or null without REDIS_URL. Commands fail fast during an outage. */
+/** Returns a Redis connection for uses other than queues. Null without REDIS_URL. Commands fail fast in an outage. */
 export function redisConnection(config: Config): Redis | null {
   if (!config.redisUrl) return null;
   const redis = new Redis(config.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, lazyConnect: true });

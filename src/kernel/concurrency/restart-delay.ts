@@ -1,6 +1,6 @@
 const DELAY_MS_FIRST = 50;
 const DELAY_MS_MAX = 5000;
-/** A process that lived longer than this was not killed by a problem at its start. */
+/** Lifetime above which the end of a process does not count as a failed start. */
 const STABLE_MS = 30_000;
 
 /** Returns the delay in milliseconds after consecutive failures: 0, then 50, doubling up to 5,000. */

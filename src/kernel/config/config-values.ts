@@ -18,7 +18,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, 
 const CONTROL_CHARACTERS = /[\x00-\x1f\x7f]/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Methods return the checked value or throw `ConfigError`. A blank value is treated as not set. */
+/** Reads variables. Each method returns a checked value or throws `ConfigError`. Blank values count as not set. */
 export class ConfigReader {
   constructor(private readonly env: Readonly<Record<string, string | undefined>>) {}
 
@@ -127,7 +127,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** Values that may contain credentials (`isSecret`) are never shown in the error message. */
+  /** Reads a URL. The error message never shows a value that may contain credentials (`isSecret`). */
   url(name: string, protocols: readonly string[], isSecret: boolean): URL | null {
     const value = this.text(name);
     if (value === null) return null;

@@ -55,7 +55,7 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
-/** Terms that mark hosts as allowed to send: mechanisms without a qualifier (RFC 7208, section 5). */
+/** SPF terms that allow hosts to send mail: mechanisms without a qualifier (RFC 7208, section 5). */
 const SPF_TERMS =
   /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/;
@@ -137,7 +137,7 @@ export class Config {
   declare readonly rateLimitPortal: RateLimit | null;
   /** RATE_LIMIT_REGISTRATION: limit for OAuth client registrations from one network. `null`: unlimited. */
   declare readonly rateLimitRegistration: RateLimit | null;
-  /** PORTAL_ENDPOINTS_MAX: a customer cannot add endpoints to an application that has at least this many. */
+  /** PORTAL_ENDPOINTS_MAX: number of endpoints of an application from which on a customer cannot add another one. */
   declare readonly portalEndpointsMax: number;
   /** IDEMPOTENCY_TTL: how long the response to an Idempotency-Key is kept. */
   declare readonly idempotencyTtlMs: number;
@@ -170,7 +170,7 @@ export class Config {
   declare readonly databasePoolSize: number;
   /**
    * RECONCILE: whether the dispatcher searches the database for due deliveries. Only the durability tests turn it off,
-   * to show that deliveries that the queue lost then stay undelivered.
+   * to show that deliveries lost by the queue stay undelivered without this search.
    */
   declare readonly reconcile: boolean;
   /** EXPERIMENTAL_DESTINATIONS: unfinished destination types that are offered anyway. */
@@ -180,7 +180,7 @@ export class Config {
    * SMTP_PORT: the port that receives mail if ROLE is smtp or all. `null`: mail is not received. 0 selects a free port.
    */
   declare readonly smtpPort: number | null;
-  /** Whether the operator set the SMTP port. If not, another process may already use it. */
+  /** Whether the operator set the SMTP port. If not, a port that another process already uses is no error. */
   declare readonly isSmtpPortAsked: boolean;
   /** SMTP_NAME in lower case: host name that the listener announces. `null`: the mail host of PLATFORM_DOMAIN. */
   declare readonly smtpName: string | null;
@@ -198,7 +198,7 @@ export class Config {
   declare readonly sesTopics: readonly string[];
   /** SIGN_IN_MAIL_FROM: sender address of sign-in codes. `null`: `sign-in@PLATFORM_DOMAIN`. */
   declare readonly signInMailFrom: string | null;
-  /** OIDC_*: identity provider of the installation. `null`: none. It contains the client secret. */
+  /** OIDC_*: identity provider of the installation. `null`: none. Contains the client secret. */
   declare readonly oidc: OidcProvider | null;
   /** OPERATOR_KEY: bearer token of operator API calls. `null`: these calls are disabled. Secret. */
   declare readonly operatorKey: string | null;
@@ -250,7 +250,7 @@ export class Config {
     return this.configuredDatabaseUrl === null;
   }
 
-  /** DATABASE_URL, or the embedded server's URL, which is unknown before `completedWith` (throws). Secret. */
+  /** DATABASE_URL, or the URL of the embedded server. Throws if `completedWith` has not set that URL yet. Secret. */
   get databaseUrl(): string {
     if (this.configuredDatabaseUrl === null) throw new Error('The embedded PostgreSQL is not started yet.');
     return this.configuredDatabaseUrl;
@@ -552,7 +552,7 @@ function readRedirectSchemes(read: ConfigReader): string[] {
   return listed.length > 0 ? listed : ['cursor', 'vscode', 'vscode-insiders'];
 }
 
-/** Creates the secrets that docker-compose.yml needs. test/architecture compares it with the file. */
+/** Shell command that creates the secrets for docker-compose.yml. test/architecture compares it with that file. */
 export const CREATE_SECRETS =
   '(printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env';
 

@@ -83,7 +83,7 @@ export function readOidc({
   };
 }
 
-/** With several organizations, a provider needs listed domains. Otherwise it could claim any member's address. */
+/** Error text. With several organizations, a provider could claim any member's address unless it lists its domains. */
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';
 

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
-/** Length of the tag. It is always set and checked: Node.js would also accept tags of 4 bytes (standards.md, 7). */
+/** Length of the authentication tag, always set and checked: Node.js would also accept 4 bytes (standards.md, 7). */
 const TAG_BYTES = 16;
 
 /** Number of bytes by which a box exceeds its plaintext. */
@@ -22,7 +22,7 @@ export function encrypt(key: Buffer, plaintext: string | Buffer, context: Buffer
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]);
 }
 
-/** Returns null if the key or the context is different, or if the box was altered. */
+/** Decrypts a box. Returns null if the key or the context is wrong, or if the box was altered. */
 export function decrypt(key: Buffer, box: Buffer, context: Buffer): Buffer | null {
   if (box.length < BOX_BYTES) return null;
   const decipher = createDecipheriv(ALGORITHM, key, box.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAAD(

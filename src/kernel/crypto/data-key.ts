@@ -15,19 +15,19 @@ export function firstDataKey(masterKey: Buffer): Buffer {
   return derive(masterKey, 'posthorn vault v1');
 }
 
-/** Returns a version byte and a box, under a key derived from MASTER_KEY and bound to the data key's number. */
+/** Encrypts a data key under a key derived from MASTER_KEY, bound to its number. Returns a version byte and a box. */
 export function wrap(masterKey: Buffer, { id, key }: DataKey): Buffer {
   return Buffer.concat([Buffer.of(WRAPPED_VERSION), encrypt(wrappingKey(masterKey), key, rowOf(id))]);
 }
 
-/** Returns null if the key was wrapped with another MASTER_KEY, altered or moved to another row. */
+/** Decrypts a data key. Returns null if it was wrapped with another MASTER_KEY, altered or moved to another row. */
 export function unwrap(masterKey: Buffer, id: number, wrapped: Buffer): DataKey | null {
   if (wrapped[0] !== WRAPPED_VERSION) return null;
   const key = decrypt(wrappingKey(masterKey), wrapped.subarray(1), rowOf(id));
   return key?.length === KEY_BYTES ? { id, key } : null;
 }
 
-/** HKDF-SHA256 (RFC 5869). The result reveals nothing about other derived keys or about the input key. */
+/** Derives a key with HKDF-SHA256 (RFC 5869). The result reveals nothing about other derived keys or the input key. */
 export function derive(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
 }

@@ -10,7 +10,7 @@ import { dataKeyOf, openValue } from './sealed-value.js';
 const KEY_BYTES = 32;
 /** Number of the first random key. No rotation removes it, so all nodes derive shared values from it. */
 const ROOT_ID = 1;
-/** Minimum time between two reads of the table, however often an unknown key is requested. */
+/** Minimum time between two reads of the table of data keys, however often an unknown key is requested. */
 const REREAD_MS_MIN = 1_000;
 
 /**
@@ -53,7 +53,7 @@ export class Keyring {
     return { id: this.newestId, key: this.known(this.newestId) };
   }
 
-  /** Returns null if the key is unknown. The table is then read again in the background. */
+  /** Returns the data key, or null if it is unknown. The table is then read again in the background. */
   find(id: number): Buffer | null {
     const key = this.keys.get(id) ?? null;
     if (key === null && this.clock.nowMs() - this.rereadAtMs >= REREAD_MS_MIN) this.reread();

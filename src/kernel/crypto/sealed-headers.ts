@@ -10,7 +10,7 @@ interface Of {
   id: string;
 }
 
-/** Seals the values of headers in `secret` (in lower case), and those that are always sensitive. */
+/** Seals the values of sensitive headers, and of the headers named in `secret` (in lower case). */
 export function sealHeaders(
   vault: Pick<Vault, 'seal'>,
   of: Of,
@@ -76,7 +76,7 @@ function isOpen(headers: StoredHeaders): headers is Record<string, string> {
   return Object.values(headers).every((value) => typeof value === 'string');
 }
 
-/** Returns where the headers are stored. For a fan-out, they are stored with its message. */
+/** Returns the row that stores the headers of a request: its message in a fan-out, otherwise its event. */
 export function headersPlace({
   environmentId,
   eventId,

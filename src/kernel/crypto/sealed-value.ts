@@ -16,7 +16,7 @@ const HEADER_BYTES_1 = 1;
 const VERSION_2 = 2;
 const HEADER_BYTES_2 = 5;
 
-/** The context for `Vault.seal` and `Vault.open`. */
+/** Returns the context that binds a value to this column, for `Vault.seal` and `Vault.open`. */
 export function sealedIn({ table, environmentId, id, column }: SealedPlace): string {
   return `${table}|${environmentId}|${id}|${column}`;
 }
@@ -35,7 +35,7 @@ export function dataKeyOf(sealed: Buffer): number | null {
   return sealed[0] === VERSION_2 && sealed.length >= HEADER_BYTES_2 + BOX_BYTES ? sealed.readUInt32BE(1) : null;
 }
 
-/** Returns null if the key or the context is different, or if the value was altered. */
+/** Opens a sealed value. Returns null if the key or the context is wrong, or if the value was altered. */
 export function openValue(key: Buffer, sealed: Buffer, context: string): Buffer | null {
   if (sealed[0] === VERSION_1) return decrypt(key, sealed.subarray(HEADER_BYTES_1), Buffer.from(context));
   const [header, box] = [sealed.subarray(0, HEADER_BYTES_2), sealed.subarray(HEADER_BYTES_2)];

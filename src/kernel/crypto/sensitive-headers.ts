@@ -14,7 +14,7 @@ const NONE: ReadonlySet<string> = new Set();
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
 
-/** Returns whether a header may contain a credential. It is then sealed, and hidden from read-only callers. */
+/** Returns whether a header may contain a credential. Such headers are sealed, and hidden from read-only callers. */
 export function isSensitive(lowerName: string): boolean {
   let answer = decided.get(lowerName);
   if (answer === undefined) {
@@ -43,7 +43,7 @@ export function shownPairs(
   return headers.map(([name, value]) => [name, maySeeAll || !isHidden(name.toLowerCase()) ? value : HIDDEN]);
 }
 
-/** Rejects the placeholder as a value: a client that writes back what it read would replace the secret. */
+/** Rejects values that equal the placeholder: a client that writes back what it read would overwrite the secret. */
 export function placeholderFaults(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   path = 'headers',

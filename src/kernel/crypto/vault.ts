@@ -17,8 +17,8 @@ export class Vault {
   }
 
   /**
-   * Throws if the value was sealed for another context or altered, or if its data key is not loaded yet. In that case
-   * the keyring loads the key in the background, so that a later attempt may succeed.
+   * Opens a sealed value. Throws if it was sealed for another context or altered, or if its data key is not loaded yet.
+   * An unknown key is then loaded in the background, so that a later attempt may succeed.
    */
   open(sealed: Buffer, context: string): Buffer {
     const id = dataKeyOf(sealed);

@@ -27,7 +27,7 @@ export const LOCK_FOR_EPOCH = 'lock table pull_items in share row exclusive mode
 
 export const IS_EPOCH_RECORDED = `select 1 from cluster_epochs where epoch = ${EPOCH}`;
 
-/** Inserts the epoch. Returns its number if it was not recorded yet. */
+/** Inserts the current epoch. Returns its number if it was not recorded yet. */
 export const RECORD_EPOCH = `
   insert into cluster_epochs (epoch, system_identifier, timeline_id)
   select coalesce(${EPOCH}, 1), n.system_identifier, n.timeline_id from ${NOW} n where n.timeline_id is not null
@@ -73,7 +73,7 @@ export class ClusterEpochs {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
       await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // The error is harmless unless two more changes precede the next attempt: the SQL computes the epoch itself.
+      // Harmless: `EPOCH` includes the unrecorded change, unless two more changes precede the next attempt.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
       );

@@ -37,7 +37,7 @@ async function check(config: Config): Promise<void> {
   }
 }
 
-/** Verifies that the connection's settings are in effect. */
+/** Opens a connection and verifies that its settings are in effect. */
 async function settled(url: string, variable: string): Promise<Connection> {
   const connection = new Connection(
     connectionOptions({ url, name: 'posthorn-check', deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS }),

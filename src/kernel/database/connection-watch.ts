@@ -16,12 +16,12 @@ export interface Watched {
 /** State of each backend by process id, queried over a second connection. Null if that connection did not respond. */
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
-/** Queries the state of backends over a second connection. Behind a pooler, tests the storage as process 0. */
+/** Queries the state of backends over a second connection. Behind a pooler, tests the storage, reported as id 0. */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 
 interface Seen {
   statement: object | null;
-  /** Time without a response to a statement, or time since the last statement. */
+  /** Time without a response to the pending statement, or idle time since the last statement. */
   forMs: number;
   /** Value of `forMs` when the server was last seen executing the statement. */
   workedMs: number;
@@ -30,9 +30,9 @@ interface Seen {
 }
 
 const SWEEP_MS = 250;
-/** After this time without a response, the state of a statement is queried. */
+/** Time without a response after which the state of a statement is queried. */
 const SILENT_MS = 1_000;
-/** After this time, a statement whose state is unknown is abandoned. */
+/** Time without a response after which a statement of unknown state is abandoned. */
 const LOST_MS = 4_500;
 /** Wait for a response that was already in flight when the server was queried. */
 const ARRIVING_MS = 500;

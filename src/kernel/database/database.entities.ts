@@ -1,6 +1,6 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A timeline of a PostgreSQL cluster. Transaction ids can only be compared within one. */
+/** A timeline of a PostgreSQL cluster. Transaction ids can only be compared within the same timeline. */
 @Entity('cluster_epochs')
 export class ClusterEpochEntity {
   @PrimaryColumn('int', { primaryKeyConstraintName: 'cluster_epochs_pkey' })

@@ -19,16 +19,16 @@ export interface Statement {
 export interface PiggybackStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
-  /** Called with the rows of this statement, when it and the carrying statement are committed. */
+  /** Called with the rows of this statement, after it and the main statement have committed in one transaction. */
   onCommitted(rows: unknown[]): void;
 }
 
-/** Limits a piggyback statement's wait for row locks. It runs after the main statement, which is unaffected. */
+/** Lock timeout of a piggyback statement. It is set after the main statement has run and does not affect that one. */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
 interface Unit {
   runner: QueryRunner | null;
-  /** Present while the transaction begins, so that concurrent calls wait for the same transaction. */
+  /** Set while the transaction begins, so that concurrent calls wait for the same transaction. */
   opening: Promise<void> | null;
   afterCommit: (() => void)[];
   /** Functions that run when the unit ends, whether it commits or not. */
@@ -43,7 +43,7 @@ interface Unit {
 
 const HOT_CONNECTIONS = 4;
 const READ_CONNECTIONS = 4;
-/** Two connections: one for heartbeats and one for taking over the work of dead workers. */
+/** Size of the heartbeat pool: one connection for heartbeats and one for taking over the work of dead workers. */
 const VITAL_CONNECTIONS = 2;
 const VITAL_DEADLINE_MS = 35_000;
 
@@ -275,7 +275,7 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** Runs the companion. `unit.companion` stays set until it ends, so that all its writes join the transaction. */
+  /** Runs the companion. `unit.companion` stays set until the companion ends, so that all its writes join. */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
     if (companion === null) return;

@@ -28,16 +28,16 @@ export interface GroupCommitOptions<T, R> {
   adaptiveLinger?: AdaptiveLinger;
 }
 
-/** A group that another statement writes. Of `arrived` and `missed`, only the first call has an effect. */
+/** A group that a caller writes in its own commit. Only the first call of `arrived` or `missed` has an effect. */
 export interface Carried<T, R> {
   readonly items: T[];
-  /** The items are written: one result per item, in order. */
+  /** Reports that the items are written, with one result per item, in order. */
   arrived: (results: (R | Error)[]) => void;
-  /** The items are not written. The group commit then writes them as usual. */
+  /** Reports that the items are not written. The group commit then writes them as usual. */
   missed: () => void;
 }
 
-/** If a group fails, items that have waited for this long are rejected too. Otherwise they might wait as long again. */
+/** Age at which waiting items are rejected together with a failed group. Otherwise they might wait as long again. */
 const LATE_MS = 1_000;
 
 /**
@@ -57,7 +57,7 @@ export class GroupCommit<T, R> {
 
   constructor(private readonly options: GroupCommitOptions<T, R>) {}
 
-  /** Bytes that are not written yet. */
+  /** Weight in bytes of the items that are not written yet. */
   get backlogWeight(): number {
     return this.weight;
   }

@@ -13,7 +13,7 @@ const CHANNEL = 'posthorn';
 const TURN_MS = 500;
 /** Heartbeat interval. Long, because heartbeats are an idle service's only load and wake all listening connections. */
 const BEAT_MS = 2_500;
-/** A heartbeat is lost after this time. The LISTEN connection is replaced, 5 s after the last arrival. */
+/** Time after which a heartbeat is lost. The LISTEN connection is then replaced, 5 s after the last arrival. */
 const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;

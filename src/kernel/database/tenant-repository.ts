@@ -46,7 +46,7 @@ export class TenantRepository<Row extends TenantRow> {
     return this.rows().findOne({ where: limited(where) });
   }
 
-  /** Locks the row until the transaction ends: against changes by others, or with `shared` against all changes. */
+  /** Finds a row and locks it against changes until the transaction ends. `shared` allows other shared locks. */
   findForUpdate(where: TenantWhere<Row>, lock: 'exclusive' | 'shared' = 'exclusive'): Promise<Row | null> {
     const mode = lock === 'exclusive' ? 'pessimistic_write' : 'pessimistic_read';
     return this.rows().findOne({ where: limited(where), lock: { mode } });
@@ -97,7 +97,7 @@ export class TenantRepository<Row extends TenantRow> {
   }
 }
 
-/** Puts the tenant first, and rejects a query without it, which untyped code could make. */
+/** Returns the conditions with the tenant first. Throws without a tenant, which untyped code could omit. */
 function limited<Row extends TenantRow>(where: TenantWhere<Row>): FindOptionsWhere<Row> {
   const { environmentId, organizationId, ...rest } = where as { environmentId?: unknown; organizationId?: unknown };
   const tenant = environmentId === undefined ? { organizationId } : { environmentId };

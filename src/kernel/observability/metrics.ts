@@ -10,7 +10,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Time until the event loop lag has been sampled a few times. Before that, its metrics are NaN. */
 const FIRST_LAGS_MS = 50;
 
-/** After this time, a gauge no longer delays the others. A server that hangs thus costs a scrape only one timeout. */
+/** Maximum wait of a gauge for its turn. A server that hangs thus costs a scrape only one timeout. */
 const TURN_MS_MAX = 250;
 
 /** Contexts create their metrics here, so that names are unique and documented once. */
@@ -47,7 +47,7 @@ export class Metrics {
     this.ofAll = ofAll;
   }
 
-  /** Starts at the first scrape: measuring the event loop lag wakes an idle process a hundred times a second. */
+  /** Starts the default metrics at the first scrape: measuring the lag wakes an idle process 100 times a second. */
   private async watch(): Promise<void> {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);

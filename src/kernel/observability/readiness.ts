@@ -17,7 +17,7 @@ export class Readiness {
     this.parts.set(part, check);
   }
 
-  /** Sets the process's number behind the shared port, so that a response shows which process sent it. */
+  /** Sets the number of this process among those that share the port. Readiness responses contain the number. */
   numbered(number: number): void {
     this.number = number;
   }

@@ -148,7 +148,7 @@ export class DirectTransport extends MailTransport {
       requireTLS: encryption === 'verified',
       opportunisticTLS: encryption === 'opportunistic',
       ignoreTLS: encryption === 'none',
-      // Here plain text would be acceptable too, and TLS with an unverified certificate is not worse than plain text.
+      // In opportunistic mode, plain text is acceptable too, so TLS with an unverified certificate is not worse.
       tls: {
         rejectUnauthorized: encryption === 'verified',
         minVersion: 'TLSv1.2',
@@ -174,7 +174,7 @@ export class DirectTransport extends MailTransport {
   }
 }
 
-/** Runs a limited number of items at a time. A slow item is no longer counted, so that it does not delay the others. */
+/** Calls `make` for a limited number of items at a time. Slow items are not counted, so that they delay no others. */
 async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   let counted = 0;
   let wake = (): void => undefined;

@@ -26,7 +26,7 @@ export interface AuthorizationRequest {
   codeChallenge: string;
 }
 
-/** A question to the user, an error for the client, or an error that only the user may see. */
+/** Result of reading a request: a question to the user, an error for the client, or an error only for the user. */
 export type ReadRequest =
   | { kind: 'asked'; request: AuthorizationRequest }
   | { kind: 'refused'; client: OAuthClient; location: string; message: string }
@@ -60,7 +60,7 @@ export class Authorization {
     private readonly config: Config,
   ) {}
 
-  /** Redirects only to addresses that are known to be the client's. Any earlier error is shown to the user. */
+  /** Validates a request. Until the redirect address is confirmed as the client's, only the user sees errors. */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
     if (typeof clientId !== 'string' || typeof redirectUri !== 'string')
@@ -125,8 +125,8 @@ export class Authorization {
     const issued = await this.database.transaction(async () => {
       const taken = await this.codes.take(hash);
       if (taken === null) return null;
-      // This is committed although the exchange fails. A code is used up if the wrong client presents it or if it is
-      // presented for the second time.
+      // The use of the code is committed although the exchange fails. A code is used up if the wrong client presents it
+      // or if it is presented for the second time.
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
       const grant = {

@@ -30,7 +30,7 @@ interface Downloaded {
  */
 @Injectable()
 export class ClientDocuments {
-  /** Oldest first. Not in the kernel's cache: documents change without a notification and set their own lifetime. */
+  /** Cached clients, oldest first. The kernel's cache does not fit: each document sets its own lifetime. */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();
 

@@ -11,7 +11,7 @@ import { type SignedIn } from '#modules/auth/sessions.contract.js';
 import { Sessions } from '#modules/auth/sessions/sessions.js';
 import { Authorization, type AuthorizationRequest, type ConsentGiven } from './authorization.js';
 
-/** Lifetimes of a key that the page offers, in days. The first is preselected. */
+/** Key lifetimes that the page offers, in days. The first one is preselected. */
 export const LIFETIMES = [30, 1, 7, 90] as const;
 const DAY_SECONDS = 86_400;
 

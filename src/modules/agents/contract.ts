@@ -43,7 +43,7 @@ export interface ApiReader {
   /** Returns part of a body from character `offset`. Use it for bodies that are not JSON or must stay exact. */
   text(path: ApiPath, offset: number, charactersMax: number): Promise<TextPart>;
 
-  /** Calls `look` once a second until it returns a result. Returns `null` after the given time (at most 25 s). */
+  /** Calls `look` once a second until it returns a result. Returns `null` after `seconds` (at most 25). */
   until<T>(seconds: number, look: () => Promise<T | null>): Promise<T | null>;
 }
 

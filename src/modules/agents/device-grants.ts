@@ -73,7 +73,7 @@ export class DeviceGrants {
     return this.devices.waiting(sha256(normal(userCode)));
   }
 
-  /** Returns false if no device waits for the user code any longer. */
+  /** Approves the device that shows the user code. Returns false if no device waits for the code any longer. */
   async approve(
     userCode: string,
     { approval, ...decision }: DeviceDecision & { approval: Approval },
@@ -112,7 +112,7 @@ export class DeviceGrants {
     throw whyNot(outcome);
   }
 
-  /** Returns `null` if the approver was removed after the approval. The device code is used up in that case, too. */
+  /** Issues the key. Returns `null` if the approver was removed after the approval. The device code is then used up. */
   private async issue({
     environmentId,
     scope,

@@ -125,7 +125,7 @@ function refusedWith(status: number, payload: string, retryAfter: number | strin
   return new Refused(status, error, retryAfter === undefined ? undefined : String(retryAfter));
 }
 
-/** Returns `null` for bytes that are not UTF-8. */
+/** Decodes UTF-8. Returns `null` for other bytes. */
 function decoded(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -18,7 +18,7 @@ import { McpServer } from './mcp-server.js';
 import { ToolBox } from './tool-box.js';
 
 const BODY_BYTES_MAX = 1_048_576;
-/** Maximum nesting of a request. Payloads are nested much less, and the recursive MCP package can handle it. */
+/** Maximum nesting of a request. Payloads are nested much less. The recursive MCP package can handle this depth. */
 const BODY_LEVELS_MAX = 500;
 
 const CALL = {

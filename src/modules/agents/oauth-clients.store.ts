@@ -27,7 +27,7 @@ const ADD: Statement = {
         limit $7) unapproved) as "inAll"`,
 };
 
-/** Deletes the oldest clients, clients shown to a user within a day last. Uses `oauth_clients_network_idx`. */
+/** Deletes a network's oldest clients, those shown to a user within a day last. Uses `oauth_clients_network_idx`. */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
   text: `
@@ -132,7 +132,7 @@ export class OAuthClientsStore {
     await this.database.query(APPROVE, [id]);
   }
 
-  /** Deletes clients not approved within a day after registration, or after they were last shown to a user. */
+  /** Deletes clients that were not approved within a day after registration or after the last display to a user. */
   async purge(): Promise<void> {
     await this.database.query(PURGE);
   }

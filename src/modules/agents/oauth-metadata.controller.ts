@@ -18,8 +18,8 @@ const SERVER = '/.well-known/oauth-authorization-server';
 const OPENID = '/.well-known/openid-configuration';
 const KEYS = '/oauth/jwks';
 /**
- * Metadata paths if no other service uses the host. If BASE_URL has a path, it is also appended to each metadata path
- * (RFC 8414, section 3.1).
+ * Metadata paths of a host that only Posthorn uses. If BASE_URL has a path, that path is also appended to each metadata
+ * path (RFC 8414, section 3.1).
  */
 export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 
@@ -134,8 +134,8 @@ export class OAuthMetadataController implements OnModuleInit {
   }
 
   /**
-   * Returns the same document with the additional members that OpenID Connect Discovery, section 3, requires. No ID
-   * tokens are issued, so there are no algorithms and no keys.
+   * Returns the metadata of the authorization server with the additional members that OpenID Connect Discovery, section
+   * 3, requires. No ID tokens are issued, so there are no algorithms and no keys.
    */
   private openIdConfiguration(): object {
     return {

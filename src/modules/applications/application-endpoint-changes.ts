@@ -79,7 +79,7 @@ export class ApplicationEndpointChanges {
     return this.destinations.showSecret(tenant, owned(endpoint));
   }
 
-  /** Both secrets sign for `graceMs`. Throws 409 if the endpoint uses a registered destination. */
+  /** Replaces the secret. The old one also signs for `graceMs`. Throws 409 if a registered destination is used. */
   rotateSecret(tenant: Tenant, endpoint: ApplicationEndpoint, graceMs: number): Promise<ShownSecret> {
     return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }

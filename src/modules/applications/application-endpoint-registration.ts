@@ -61,7 +61,7 @@ export class ApplicationEndpointRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 404, 422 with the faults, or 409 if the uid is taken or the application has too many endpoints. */
+  /** Creates an endpoint. Throws 404, 422 with the faults, or 409 for a taken uid or too many endpoints. */
   async create(
     tenant: Tenant,
     application: string,

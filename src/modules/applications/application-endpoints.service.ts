@@ -32,7 +32,7 @@ const LIMIT_DEFAULT = 50;
 /** An endpoint with a URL owns its destination. */
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 
-/** Returns whether an endpoint takes deliveries. For an endpoint with a URL this is the status of its destination. */
+/** Returns the status of an endpoint and its reason. An endpoint with a URL has those of its own destination. */
 export function statusOf({
   row,
   owned,
@@ -84,7 +84,7 @@ export class ApplicationEndpointsService {
     return { views, nextCursor: isMore && last !== null ? this.cursors.issue(tenant, list, last.row.id) : null };
   }
 
-  /** Returns the existing endpoints of any application, in the order of `ids`. */
+  /** Returns the endpoints with these ids, in the order of `ids`. Omits endpoints that do not exist. */
   async these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointView[]> {
     const rows = new Map((await this.store.these(environmentId, ids)).map((row) => [row.id, row]));
     return this.views(
@@ -93,14 +93,14 @@ export class ApplicationEndpointsService {
     );
   }
 
-  /** Throws 404 if the endpoint does not exist. */
+  /** Returns an endpoint with its details. Throws 404 if it does not exist. */
   async find(environmentId: number, id: Id): Promise<ApplicationEndpointView> {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw noSuch('endpoint');
     return this.view(row);
   }
 
-  /** Throws 404 if the endpoint and the destination that it owns were deleted in the meantime. */
+  /** Adds the details to a row. Throws 404 if the endpoint and its own destination were deleted in the meantime. */
   async view(row: ApplicationEndpointEntity): Promise<ApplicationEndpointView> {
     const [view] = await this.views(row.environmentId, [row]);
     if (view === undefined) throw noSuch('endpoint');

@@ -34,7 +34,7 @@ export class ApplicationRemoval {
     await this.removeHeld(environmentId, applicationId);
   }
 
-  /** Returns false if there is no such application. */
+  /** Removes an application under a lock. Returns false if there is no such application. */
   private async removeHeld(environmentId: number, id: Id): Promise<boolean> {
     const registered = await this.database.transaction(async () => {
       if ((await this.store.hold(environmentId, id, 'alone')) === null) return null;

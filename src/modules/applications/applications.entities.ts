@@ -82,7 +82,7 @@ export class ApplicationEndpointEntity {
   @Column('jsonb')
   metadata: Record<string, string>;
 
-  /** Used for an endpoint with a registered destination. Otherwise the status of the owned destination applies. */
+  /** Status of an endpoint with a registered destination. Otherwise the status of the owned destination applies. */
   @Column('text')
   status: 'active' | 'disabled';
 

@@ -41,14 +41,14 @@ export class ApplicationsService {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 404. Here and in the other methods, `application` is an `app_` id or a uid. */
+  /** Returns an application. Throws 404. In all methods, `application` is an `app_` id or a uid. */
   async find({ environmentId }: Tenant, application: string): Promise<ApplicationEntity> {
     const row = await this.store.find(environmentId, await this.reference.resolve(environmentId, application));
     if (row === null) throw noSuch('application');
     return row;
   }
 
-  /** Throws 422, or 409 if the uid is taken. With `orFind`, returns the existing application instead of 409. */
+  /** Creates an application. Throws 422, or 409 if the uid is taken. With `orFind`, returns the existing one then. */
   async create(
     { environmentId }: Tenant,
     fields: ApplicationFields,
@@ -68,7 +68,7 @@ export class ApplicationsService {
     return { row: known, isNew: false };
   }
 
-  /** Throws 404, 422, or 409 if the new uid is taken; nothing is changed in these cases. */
+  /** Updates an application. Throws 404, 422, or 409 if the new uid is taken. Then nothing is changed. */
   async update(
     tenant: Tenant,
     application: string,

@@ -7,7 +7,7 @@ import { type EndpointCondition } from './contract.js';
 export class EndpointConditions {
   constructor(private readonly endpoints: ApplicationEndpointsService) {}
 
-  /** Throws 404 if the endpoint was deleted. */
+  /** Returns the condition of an endpoint. Throws 404 if the endpoint was deleted. */
   async find(environmentId: number, endpointId: Id): Promise<EndpointCondition> {
     const view = await this.endpoints.find(environmentId, endpointId);
     return { ...statusOf(view), circuit: view.owned && view.owned.circuit };

@@ -32,7 +32,7 @@ export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
   );
 }
 
-/** Rejects delivery settings for an endpoint with a registered destination, which other endpoints may share. */
+/** Returns faults for delivery settings of an endpoint with a registered destination, which others may share. */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   return Object.keys(settings).map((path) => ({
     path,

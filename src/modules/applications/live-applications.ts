@@ -47,7 +47,7 @@ export class LiveApplication {
     private readonly subscribers: readonly LiveSubscriber[],
   ) {}
 
-  /** Calls `view` only if a filter needs it. `judge` evaluates slow filters, and returns null for undecided ones. */
+  /** Returns the matching subscribers. Calls `view` on demand. `judge` evaluates slow filters, null if undecided. */
   async matching({ eventType, channels, view }: MessageTraits, judge: JudgesFilters): Promise<MatchingSubscriber[]> {
     const verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[] = [];
     let steps = 0;
@@ -167,7 +167,7 @@ export class LiveApplications {
   }
 }
 
-/** Throws if a filter that another version saved no longer compiles. Nothing is sent with a partial filter. */
+/** Compiles a filter. Throws if a filter that another version saved does not compile: it must not be ignored. */
 function conditionOf(filter: SubscribedRow['filter']): Condition {
   const compiled = compileFilter(filter, 'filter');
   if ('faults' in compiled)

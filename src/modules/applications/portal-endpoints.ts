@@ -28,7 +28,7 @@ export class PortalEndpoints {
     return portal === undefined ? FAN_OUT_MAX : this.config.portalEndpointsMax;
   }
 
-  /** Returns the allowed fields. Throws 422 if a portal session refers to a secret of the organization. */
+  /** Returns the allowed fields. Throws 422 if a portal session refers to a secret of the organization in a header. */
   creation({ portal }: Caller, asked: NewApplicationEndpoint): NewApplicationEndpoint {
     if (portal !== undefined) refuseReferences(asked.headers ?? {}, {});
     return asked;
@@ -36,8 +36,8 @@ export class PortalEndpoints {
 
   /**
    * Returns the effective changes. A portal session sees `(hidden)` instead of authentication values; sending
-   * `(hidden)` back keeps the stored value. It may keep a reference to a secret unchanged on the same host, but not add
-   * a reference. Throws 422.
+   * `(hidden)` back keeps the stored value. A portal session may keep a reference to a secret unchanged on the same
+   * host, but not add a reference. Throws 422.
    */
   async change(
     { portal, tenant }: Caller,

@@ -16,7 +16,7 @@ const JOBS_MAX = 500;
 export interface TroubledTarget {
   id: Id;
   name: string;
-  /** Application that owns the target. Null for a destination. An internal target has its own id as the owner. */
+  /** Application that owns the target. Null for a destination. For an internal target, the id of the target itself. */
   ownerId: Id | null;
   since: Date;
   reason: string | null;
@@ -170,7 +170,7 @@ export class AttentionStore {
     return this.database.readPrepared(DEAD_LETTERS, [environmentId, ROWS_MAX]);
   }
 
-  /** Returns events with failed verification since a time. `since` is the id of the first event that was read. */
+  /** Returns endpoints with failed verifications since a time. `firstId` is the id of the first event that was read. */
   unverified(environmentId: number, sinceMs: number): Promise<(Omit<TroubledEndpoint, 'since'> & { firstId: Id })[]> {
     return this.database.readPrepared(UNVERIFIED, [environmentId, ROWS_MAX, lowestIdAt(sinceMs), QUARANTINED_MAX]);
   }

@@ -29,7 +29,7 @@ const HEADINGS = [
 /** Tenant that stands for the installation. No environment has the number 0. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
 
-/** A live key also sees entries that affect both environments. A test key sees only entries of its environment. */
+/** Reads the audit log. A test key sees entries of its environment, a live key also entries about both environments. */
 @Injectable()
 export class AuditService {
   constructor(

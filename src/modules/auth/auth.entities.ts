@@ -17,7 +17,7 @@ export class OrganizationEntity {
   @Column('timestamptz', { name: 'created_at' })
   createdAt: Date;
 
-  /** Time from which all access was rejected. `null` if the organization is not removed. */
+  /** Time at which the organization was removed. All access is rejected from then on. `null` if not removed. */
   @Column('timestamptz', { name: 'removed_at', nullable: true })
   removedAt: Date | null;
 

@@ -47,7 +47,7 @@ export class ConsoleFiles {
     this.screens = filesOfScreens(folder);
   }
 
-  /** Returns null if the console was not built. */
+  /** Returns the files of the console's build. Null if the console was not built. */
   static find(): ConsoleFiles | null {
     const folder = PLACES.find(
       (place) => existsSync(path.join(place, 'assets')) && existsSync(path.join(place, 'index.html')),

@@ -11,7 +11,7 @@ type Manifest = Readonly<Record<string, Built>>;
 const PAGE = 'index.html';
 const SCREEN = /([A-Z][A-Za-z]*)Screen\.tsx$/;
 
-/** Returns files by path segment: those of `EventTypesScreen.tsx` by `event-types`. Empty without a manifest. */
+/** Returns the files of each screen by its path segment, such as `event-types`. Empty without a manifest. */
 export function filesOfScreens(folder: string): ReadonlyMap<string, readonly string[]> {
   const file = path.join(folder, '.vite', 'manifest.json');
   if (!existsSync(file)) return new Map();

@@ -294,7 +294,7 @@ describe('Attempt', () => {
 
     const { result } = await attempt.perform(first, false);
 
-    // The delay is half of the second step, which is 5 s.
+    // The delay is half of the second step, and the second step is 5 s.
     expect(result).toMatchObject({ status: 'retrying', dueInMs: 2_500, attemptsUsed: 1, attempt: { number: 1 } });
   });
 

@@ -50,7 +50,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   private troubled = new Map<string, Circuit>();
   private readonly closedAtMs = new Map<string, number>();
   private readonly counts: GroupCommit<Counted, void>;
-  /** Number of outcomes that are being counted, by target. */
+  /** Number of outcomes that are being written, by target. */
   private readonly counting = new Map<string, number>();
   private readonly changedTargets: GroupCommit<TargetKey, void>;
   private readonly openListeners: ((environmentId: number, targetId: Id) => void)[] = [];
@@ -112,7 +112,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return taken;
   }
 
-  /** Records an outcome. Writes only failures, probes, and the first success after them, and then returns a promise. */
+  /** Records an outcome. Writes failures, probes, and the first success after them. Returns a promise if it writes. */
   count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
     if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);

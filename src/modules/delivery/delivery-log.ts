@@ -90,7 +90,7 @@ export class DeliveryLog implements OnApplicationShutdown {
     this.timer = null;
   }
 
-  /** Logs a line that sums up the last ten seconds. Without failures, the next failure is logged at once. */
+  /** Sums up the last ten seconds in one line. If nothing failed, the next failure is logged at once again. */
   private sumUp(key: string, failing: Failing): void {
     if (failing.total === 0) {
       this.failing.delete(key);

@@ -122,7 +122,7 @@ export class FairShare<Waiter> {
     return waiter;
   }
 
-  /** Returns whether the organization exceeds an equal share, and the environment its share of the organization. */
+  /** Returns whether the organization exceeds an equal share, and the environment exceeds an equal share within it. */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);

@@ -18,7 +18,7 @@ export class Gates {
     private readonly queued: QueuedTargets,
   ) {}
 
-  /** Parks deliveries that must wait behind their target's gate. On an error, the claims of undecided ones end. */
+  /** Parks deliveries that must wait behind their target's gate. On an error, releases the undecided deliveries. */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
     let decided = 0;
@@ -26,7 +26,7 @@ export class Gates {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.scheduler.accept(delivery);
         else {
-          // Note the target immediately, because later deliveries of this batch depend on it.
+          // The target is noted immediately, because later deliveries of this batch depend on it.
           this.queued.note(delivery.environmentId, delivery.targetId);
           parked.push(delivery);
         }
@@ -36,7 +36,8 @@ export class Gates {
       // If the deliveries stayed claimed, they would be blocked until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // Note the targets again: a poll of the table that ran before the release has not seen the parked deliveries.
+      // The targets are noted again: a poll of the table that ran before the release has not seen the parked
+      // deliveries.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }

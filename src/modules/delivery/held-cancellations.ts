@@ -8,7 +8,7 @@ import { Claims } from '#modules/ledger/claims.js';
 import { targetKey } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 
-/** A claimed delivery takes less time than this to get from the table to the local scheduler. */
+/** Upper limit for the time that a claimed delivery takes to get from the table to the local scheduler. */
 const WATCHED_MS = 30_000;
 
 /**

@@ -15,7 +15,7 @@ import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
-/** Many more configuration reads than a single call needs. Exceeding this number indicates an endless loop. */
+/** Limit of configuration reads per call, far more than one call needs. A higher number indicates an endless loop. */
 const LOOKS_MAX = 10_000;
 
 const TARGETS = ['a', 'b', 'c'] as const;
@@ -214,7 +214,7 @@ class Model {
     if (!this.open.delete(targetId)) this.open.add(targetId);
   }
 
-  /** Runs after every step, and `strictEqual` takes a fraction of the time of `expect`. */
+  /** Compares the scheduler with the model after every step. `strictEqual` takes a fraction of the time of `expect`. */
   private compare(): void {
     const { running, held } = this.scheduler.figures();
     strictEqual(running, this.running.length);
@@ -224,7 +224,7 @@ class Model {
 
   /** Number of first attempts whose target would accept them, or responds so quickly that the wait is short. */
   private ready(): number {
-    // All responses arrived at the same time, within the half second of the rate meter.
+    // The rate meter covers half a second. All responses arrived at the same time, within this half second.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;
     const ofUs = TARGETS.filter(
       (each) =>

@@ -11,7 +11,7 @@ import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
-/** Many more configuration reads than a single call needs. Exceeding this number indicates an endless loop. */
+/** Limit of configuration reads per call, far more than one call needs. A higher number indicates an endless loop. */
 const LOOKS_MAX = 10_000;
 
 /** A local scheduler with in-memory dependencies. Attempts start and end only when the test says so. */

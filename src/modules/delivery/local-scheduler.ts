@@ -111,7 +111,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.silent = new TimeoutIsolation(() => clock.monotonicMs());
   }
 
-  /** Sets the function that makes attempts, and a callback for rows that are left to the dispatcher. */
+  /** Sets the function that makes attempts, and a callback for deliveries that are left to the dispatcher. */
   connect(runTurn: (deliveryTurn: DeliveryTurn) => void, onLeft: () => void): void {
     this.runTurn = runTurn;
     this.onLeft = onLeft;
@@ -266,7 +266,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return this.byClaimant.has(claimant);
   }
 
-  /** Drops waiting deliveries of a dead worker id: other workers own them. Fencing tokens reject running results. */
+  /** Drops waiting deliveries of a dead worker id: others own them. Running results are rejected by fencing tokens. */
   dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
     for (const target of [...this.targets.values()])

@@ -84,7 +84,7 @@ export class ParkedDeliveryReleaser {
     return { restMs: this.dueWork.restMs(IDLE_MS) };
   }
 
-  /** Returns true if the target was idle in this process, because it may then finish before the next tick. */
+  /** Releases deliveries of a target. Returns true if the target was idle: it may then finish before the next tick. */
   private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
     if (!this.circuits.isClosed(environmentId, targetId)) {
       await this.probe(claimant, environmentId, targetId);

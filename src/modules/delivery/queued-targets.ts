@@ -19,7 +19,7 @@ export class QueuedTargets {
     this.notedAt.set(targetKey(environmentId, targetId), this.moment);
   }
 
-  /** Logical time at the start of a query of the table, which may miss targets that are noted later. */
+  /** Returns the logical time before a query of the table. The query may miss targets that are noted later. */
   look(): number {
     this.moment += 1;
     return this.moment;

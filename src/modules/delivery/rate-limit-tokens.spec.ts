@@ -91,7 +91,7 @@ describe('RateLimitTokens', () => {
     const { permits, time } = arrange();
     await fill(permits, time, 100);
 
-    // 200 ms have passed since the call.
+    // `fill` has advanced the clock by 200 ms since the last call, so the tokens are then 499 ms old.
     time.nowMs += 299;
     expect(permits.consume(1, 'a', 100, 1)).toBe(1);
     time.nowMs += 1;

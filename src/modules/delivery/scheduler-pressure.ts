@@ -68,7 +68,7 @@ export class SchedulerPressure {
     metered(this.meter(target.environmentId), nowMs);
   }
 
-  /** Returns null if there is no pressure. */
+  /** Returns the pressure of an environment, or null if there is none. */
   forEnvironment(environmentId: number): Pressure | null {
     const nowMs = this.felt.nowMs();
     if (nowMs - this.lookedMs >= LOOK_MS) this.look(nowMs);

@@ -123,7 +123,7 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/** Returns false for an invalid duration. It is replaced, because a failed attempt would send the message again. */
+/** Returns whether a duration is valid. An invalid one is replaced, because a failed attempt would send again. */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;
 }

@@ -18,15 +18,15 @@ interface Environment<Target> {
   waiting: Set<Target>;
 }
 
-/** Share of slots for an environment's targets not known to respond, while few or none of them respond. */
+/** Maximum share of slots for an environment's targets not known to respond, while few or none of them respond. */
 const PART = 0.25;
-/** If attempts in `PART` of the slots get no response for this time, the limit applies before they time out. */
+/** Time without a response to attempts in `PART` of the slots after which the limit applies, before they time out. */
 const VAIN_MS = 3_000;
-/** A target that has responded is considered responsive until this number of consecutive timeouts. */
+/** Number of consecutive timeouts after which a target that has responded no longer counts as responsive. */
 const UNANSWERED_MAX = 3;
 /**
- * If no target responded for this time, no other tenant needs the slots and the limit is lifted. The time is long,
- * because an idle tenant may become active again.
+ * Time without a response from any target after which the limit is lifted, because no other tenant needs the slots. The
+ * time is long, because an idle tenant may become active again.
  */
 const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
@@ -69,7 +69,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return true;
   }
 
-  /** `isCounted` is the value that `onStart` returned. `isAnswered` is null if nothing was sent. */
+  /** Records the end of an attempt. `isCounted`: result of `onStart`. `isAnswered`: null if nothing was sent. */
   onEnd(target: Target, isCounted: boolean, isAnswered: boolean | null): void {
     if (isCounted) this.environment(target.environmentId).running -= 1;
     if (isAnswered === null) return;

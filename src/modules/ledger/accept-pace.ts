@@ -10,7 +10,7 @@ export interface Coming {
   environmentId: number;
   deliveries: number;
   bytes: number;
-  /** Caller that waits for the response. If it is null, the request is accepted immediately. */
+  /** Client that waits for the response. If null, the request is accepted without a wait. */
   caller: Caller | null;
 }
 
@@ -27,7 +27,7 @@ interface Line {
   underWay: number;
 }
 
-/** Beyond these limits a request is accepted without a wait, and only the other limits on accepting apply. */
+/** Maximum number and bytes of waiting requests. Above either limit, a request is accepted without this wait. */
 const WAITING_MAX = 4_000;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const TICK_MS = 10;

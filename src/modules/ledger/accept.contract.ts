@@ -7,7 +7,7 @@ export interface Caller {
   isGone(): boolean;
 }
 
-/** The data about a delivery to be accepted that the local scheduler needs. */
+/** The data that the local scheduler needs about a new delivery. */
 export interface Arrival {
   environmentId: number;
   /** The fan-out message whose payload this delivery shares with other deliveries. */
@@ -48,7 +48,7 @@ export interface FannedOut extends Arrival {
   /** Event ids follow the message's id without gaps, in order: see `Ids.block`. */
   eventId: Id;
   endpointId: Id;
-  /** True if the endpoint is disabled. The event then fails immediately; it stays visible and can be replayed. */
+  /** True if the endpoint is disabled. The event then fails immediately. It stays visible and can be replayed. */
   refused: boolean;
   /** True if the filter timed out, so that a match is unknown. The event then fails immediately, as if refused. */
   undecided?: boolean;

@@ -38,7 +38,7 @@ const counted = (what: string): string =>
   metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/** Inserts the rows of `i`. Omits the part for pulled events if there are none: it is costly for a small group. */
+/** Inserts the rows of the CTE `i`. Without pulled events, omits their part, which is costly for a small group. */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`

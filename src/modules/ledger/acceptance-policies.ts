@@ -10,7 +10,7 @@ import { AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
-/** If a policy of an extension fails, the submission is not accepted, because the policy might have refused it. */
+/** Evaluates the policies of extensions. If a policy fails, nothing is accepted, as it might have refused. */
 @Injectable()
 export class AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -22,7 +22,7 @@ export class AcceptancePolicies implements OnModuleInit {
     this.policies = providersExtending(this.discovery, AcceptancePolicy);
   }
 
-  /** False if no extension has a policy. */
+  /** True if any extension has a policy. */
   get isRuled(): boolean {
     return this.policies.length > 0;
   }

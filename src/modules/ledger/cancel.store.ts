@@ -41,7 +41,7 @@ const OF_TARGET = `
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
 const OF_EVENTS = 'd.event_id = any ($4::uuid[]) and ($5::uuid is null or d.target_id = $5)';
 
-/** These rare statements scan an environment's open deliveries once by due_deliveries_pkey, and filter them. */
+/** These rarely used statements scan an environment's open deliveries by due_deliveries_pkey, and filter them. */
 const TARGET: Statement = { name: 'cancel_target', text: cancel(OF_TARGET, false) };
 const TARGET_LOCKED: Statement = { name: 'cancel_target_locked', text: cancel(OF_TARGET, true) };
 const EVENTS: Statement = { name: 'cancel_events', text: cancel(OF_EVENTS, false) };
@@ -61,7 +61,7 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Runs only after missed notifications. Condition and order must match due_deliveries_withdrawn_idx. */
+/** Finds targets with marked and claimed deliveries, after missed notifications. Must match the index for its use. */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -74,13 +74,13 @@ const HELD: Statement = {
 export class CancelStore {
   constructor(private readonly database: Database) {}
 
-  /** Ends only deliveries that already wait. Returns their number, and the targets of claimed deliveries it marked. */
+  /** Ends unclaimed deliveries and marks claimed ones. Returns the ended count, and the targets of the marked ones. */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
     if (newest === undefined) return { count: 0, held: [] };
-    // The bound is the newest existing id, not the current time, because clocks of nodes differ and new ids keep
-    // arriving.
+    // The upper bound is the newest existing event id, not the current time: clocks of nodes differ, and new events
+    // keep arriving.
     const endId = idAfter(newest.id, 1);
     const bound = beforeId !== null && beforeId < endId ? beforeId : endId;
     const values = (after: Id): unknown[] => [environmentId, after, reason, targetId, bound, endpointId, eventType];
@@ -110,7 +110,7 @@ export class CancelStore {
     return this.database.queryPrepared(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
-  /** Commits each step separately. Rows that were locked in the first pass are processed last. */
+  /** Commits each step separately. Rows that were locked during the first pass are processed in a second pass. */
   private async all(
     quick: Statement,
     locked: Statement,

@@ -15,7 +15,7 @@ export class Cancellations {
     private readonly database: Database,
   ) {}
 
-  /** Commits in steps to keep locks brief. The caller's earlier changes are therefore committed first. */
+  /** Commits in steps, so that locks are held briefly. The caller's earlier changes are therefore committed first. */
   async ofTarget(selection: WaitingSelection): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofTarget(selection, 'cancelled');

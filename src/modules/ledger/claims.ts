@@ -5,7 +5,7 @@ import { type ClaimedDelivery, type DeliveryKey, type TargetKey } from './claims
 import { DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
 import { untilStored } from './until-stored.js';
 
-/** A worker may attempt only the deliveries that it has claimed. */
+/** Claims deliveries for workers. A worker may attempt only the deliveries that it has claimed. */
 @Injectable()
 export class Claims {
   private readonly logger = new Logger('Ledger');
@@ -15,7 +15,7 @@ export class Claims {
     private readonly dueWork: DueWorkPoller,
   ) {}
 
-  /** Calls `isDue` for due deliveries and `isParked` for parked ones. Sees other processes' deliveries in a second. */
+  /** Calls `isDue` for due deliveries and `isParked` for parked ones, including those that other processes stored. */
   attend(isDue: () => void, isParked: () => void): void {
     this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
     this.dueWork.register({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });
@@ -31,7 +31,7 @@ export class Claims {
     return this.store.claimBeside(claimant, environmentIds, limit);
   }
 
-  /** Returns destinations with unclaimed deliveries in any state, in order: at most 1,000 after the given one. */
+  /** Returns targets with unclaimed deliveries in any state, in key order: at most 1,000 after the target `after`. */
   waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }> {
     return this.store.waitingDestinations(after);
   }

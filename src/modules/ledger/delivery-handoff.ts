@@ -8,10 +8,10 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
-/** Delay before the poller looks for parked deliveries, because a new commit may contain a target's first one. */
+/** Delay before the poller looks for parked deliveries. A new commit may contain the first parked one of a target. */
 const PARKED_MS = 200;
 
-/** The local scheduler, or the queue that wakes other workers. The delivery context registers both. */
+/** Hands new deliveries to the local scheduler or to the queue that wakes other workers. Delivery registers both. */
 @Injectable()
 export class DeliveryHandoff {
   private scheduler: Scheduler | null = null;
@@ -38,7 +38,7 @@ export class DeliveryHandoff {
     return claimant && this.scheduler ? this.scheduler.reserve(arrival) : 'leave';
   }
 
-  /** Returns deliveries that are ready but wait for CPU. Null if there are none or this process does not deliver. */
+  /** Returns how many deliveries are ready but wait for CPU. Null if none wait or this process does not deliver. */
   pressure(environmentId: number): Pressure | null {
     return this.scheduler?.pressure(environmentId) ?? null;
   }
@@ -47,13 +47,13 @@ export class DeliveryHandoff {
     this.scheduler?.releaseSlots(arrivals);
   }
 
-  /** Frees the slots. If the outcome of the commit is unknown, also marks the claim as suspect. */
+  /** Frees the reserved slots. If it is unknown whether the commit succeeded, also marks the claim as suspect. */
   recordFailure(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
     this.release(arrivals);
     if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.scheduler?.suspectClaim(claimant);
   }
 
-  /** Starts the admitted deliveries and announces the other deliveries. */
+  /** Starts the deliveries in `run`, and announces those in `left` to other workers. */
   dispatch(run: ClaimedDelivery[], left: DeliveryKey[]): void {
     this.scheduler?.enqueue(run);
     if (left.length === 0) return;

@@ -1,4 +1,4 @@
-/** This text must never change. It identifies rows of older versions, which had no column `dropped`. */
+/** Note on dropped events of older versions, which had no column `dropped`. This text must never change. */
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**

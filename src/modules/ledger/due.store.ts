@@ -42,7 +42,7 @@ const CLAIM_DUE: Statement = {
     order by due_at limit $2 for update skip locked`),
 };
 
-/** Like CLAIM_DUE, but skips the given environments. Scans the skipped entries in due_deliveries_due_at_idx too. */
+/** Like CLAIM_DUE, but skips some environments. Their entries in due_deliveries_due_at_idx are scanned nevertheless. */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
@@ -52,8 +52,8 @@ const CLAIM_BESIDE: Statement = {
 };
 
 /**
- * Runs after a start or missed notifications. Scans all open deliveries. A delivery to an ad-hoc URL has no
- * destination. For this URL, one event per target is enough to identify the target (events_pkey).
+ * Finds the targets of all unclaimed deliveries, after a start or missed notifications. Scans all open deliveries. An
+ * ad-hoc URL is not a stored destination, so its address is read from one event per target (events_pkey).
  */
 const WAITING_DESTINATIONS: Statement = {
   name: 'due_waiting_destinations',
@@ -294,7 +294,7 @@ export class DueStore {
   }
 }
 
-/** The payload is missing if the event's partition was dropped. The attempt then ends the delivery. */
+/** The payload is missing if the event's partition was dropped. The attempt then ends the delivery as failed. */
 function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
   if (row.message_id !== null && row.payload !== null) payloads.set(row.message_id, row.payload);
   return {

@@ -1,6 +1,6 @@
 import { FAILED_INCREMENT, metricIncrements } from './metric-increments.js';
 
-/** SQL that records the rows of `gone`, deleted from due_deliveries, as failed without an attempt. `reason` is SQL. */
+/** SQL that records deleted due deliveries (`gone`) as failed without an attempt. `reason` is an SQL expression. */
 export const endedDeliveries = (reason: string): string => `
   settled as (
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,

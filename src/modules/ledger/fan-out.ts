@@ -16,7 +16,7 @@ import { Partitions } from './partitions.js';
 /** Weight of an event of a fan-out in a group, in addition to the payload. It limits a group to about 2,000 events. */
 const EVENT_WEIGHT_BYTES = 2_048;
 
-/** A message and all its events are stored together, or not at all. */
+/** Accepts fan-outs. A message and all its events are stored together, or not at all. */
 @Injectable()
 export class FanOut {
   private readonly group: AcceptGroup<NewMessage>;

@@ -27,7 +27,7 @@ export const takeKeys = (ttl: string): string => `
 /** SQL condition for the rows of `input` to store: rows without a key, and rows whose key was just taken (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** SQL for the positions of `input` missing in `stored`. Usually there are none, so the query returns fewer rows. */
+/** SQL for the positions of `input` missing in `stored`. These are usually none, so this returns few rows. */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 

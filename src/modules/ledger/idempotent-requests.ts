@@ -5,7 +5,7 @@ import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js'
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore } from './accept.store.js';
 
-/** Runs the first request with a key. Later requests with the key get an error that says why they do not run. */
+/** Runs the first request with an idempotency key. Rejects later requests with the same key, with the reason. */
 @Injectable()
 export class IdempotentRequests {
   private readonly inFlight = new Set<string>();
@@ -30,7 +30,7 @@ export class IdempotentRequests {
     return done;
   }
 
-  /** Results of a group's items: undefined for the positions in `stored`, an error for items with a used key. */
+  /** Returns a group's results: undefined for positions in `stored`, an error for items with a used key. */
   async outcomes(
     items: readonly Pick<NewEvent, 'idempotency'>[],
     stored: Set<number> | 'all',

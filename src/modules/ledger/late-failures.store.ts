@@ -9,7 +9,7 @@ const FAIL: Statement = {
     where environment_id = $1 and event_id = $2 and expires_on = $3::date and status = 'delivered' and not superseded`,
 };
 
-/** Deliveries that failed after they were recorded as delivered, such as a bounce after the relay accepted an email. */
+/** Marks delivered deliveries as failed, for example if an email bounces after the relay has accepted it. */
 @Injectable()
 export class LateFailuresStore {
   constructor(private readonly database: Database) {}

@@ -140,7 +140,7 @@ export class DueDeliveryEntity {
   @Column('timestamptz', { name: 'due_at' })
   dueAt: Date;
 
-  /** Worker that holds the claim. The claim ends with its row in `workers`. */
+  /** Worker that holds the claim. The claim ends when the worker's row in `workers` is deleted. */
   @Column('uuid', { name: 'claimed_by', nullable: true })
   claimedBy: Id | null;
 
@@ -168,7 +168,7 @@ export class DueDeliveryEntity {
   @Column('uuid', { name: 'endpoint_id', nullable: true })
   endpointId: Id | null;
 
-  /** Set if the delivery ends instead of being attempted again. */
+  /** Reason to end the delivery instead of attempting it again. Null if there is none. */
   @Column('text', { nullable: true })
   withdrawn: CancelReason | null;
 }
@@ -332,7 +332,7 @@ export class RequestEntity {
   @Column('timestamptz', { name: 'released_at', nullable: true })
   releasedAt: Date | null;
 
-  /** Earlier request that this one repeats. */
+  /** Earlier request of which this one is a duplicate. */
   @Column('uuid', { name: 'duplicate_of', nullable: true })
   duplicateOf: Id | null;
 }

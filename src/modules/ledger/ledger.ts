@@ -4,7 +4,7 @@ import { Accept } from './accept.js';
 import { FanOut } from './fan-out.js';
 import { Receive } from './receive.js';
 
-/** One group commit for each of the three kinds of accept. */
+/** Accepts events. Each of the three kinds of accept has its own group commit. */
 @Injectable()
 export class Ledger implements OnApplicationShutdown {
   constructor(

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 
-/** `run` in this process immediately, `park` behind the target's gate, or `leave` for any worker to claim. */
+/** `run` in this process immediately, `park` until the target's gate opens, or `leave` for any worker to claim. */
 export type Admission = 'run' | 'park' | 'leave';
 
 /** The worker in this process, as the accepting side sees it. It can take accepted deliveries without a queue. */
@@ -15,10 +15,10 @@ export interface Scheduler {
   enqueue(deliveries: ClaimedDelivery[]): void;
   /** Frees the slots of deliveries whose commit failed. */
   releaseSlots(arrivals: readonly Arrival[]): void;
-  /** Call if the outcome of a commit under this id is unknown: rows that this worker does not know may exist. */
+  /** Marks a claim after a commit with an unknown outcome. Rows that this worker does not know may then exist. */
   suspectClaim(claimant: Id): void;
   onUnclaimed(): void;
-  /** Returns deliveries that are ready but wait for CPU in this process, or null if there are none. */
+  /** Returns how many deliveries are ready but wait for CPU in this process, or null if none wait. */
   pressure(environmentId: number): Pressure | null;
 }
 

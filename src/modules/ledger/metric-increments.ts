@@ -1,6 +1,6 @@
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
-/** SQL that writes metrics and pull items in the commit of the events they describe, so they always agree. */
+/** SQL that writes metrics and pull items in the commit of their events, so that they always agree with the events. */
 
 /** SQL that makes the rows of `source` available to pull, in the order of this transaction. */
 export const pullItems = (source: string): string => `

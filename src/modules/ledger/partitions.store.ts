@@ -61,7 +61,7 @@ const DROPPING: Statement = {
   text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free`,
 };
 
-/** A statement that waits for a table lock blocks every accept behind it, so it may wait only briefly. */
+/** Lock timeout. A statement that waits for a table lock blocks all accepts behind it, so it may wait only briefly. */
 const LOCK_TIMEOUT_MS = 50;
 /** Pause between two dropped partitions, because dropping one forces new plans for all statements on its table. */
 const DROP_REST_MS = 200;
@@ -82,7 +82,7 @@ export interface Dropped {
 export class PartitionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Creates the partitions for events accepted up to `daysAhead` days from now, outside the caller's transaction. */
+  /** Creates the partitions for events of the next `daysAhead` days, outside the caller's transaction. */
   async ensure(retentions: readonly number[], daysAhead: number): Promise<void> {
     await this.database.unitOfWork(() =>
       this.database.transaction(async () => {
@@ -154,7 +154,7 @@ export class PartitionsStore {
     });
   }
 
-  /** Runs the step. Returns false if it cannot get its lock within a short time. */
+  /** Runs the step in a transaction. Returns false if it cannot lock the table within `LOCK_TIMEOUT_MS`. */
   private async atOnce(step: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.database.transaction(async () => {

@@ -22,14 +22,14 @@ export class Partitions {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 
-  /** Creates a missing partition. Returns false if none is missing or a table is locked. `DAYS_AHEAD` leaves time. */
+  /** Creates one missing partition. Returns false if there is none, or if locked: `DAYS_AHEAD` leaves time to retry. */
   async makeNext(): Promise<boolean> {
     return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }
 
   /**
-   * Ends open deliveries of past days and drops past partitions. Partitions of days that still had open deliveries are
-   * kept until the next run, so that results stay visible. Returns true if some partitions could not be dropped now.
+   * Ends open deliveries of past days and drops past partitions. A partition whose day had open deliveries is kept
+   * until the next run, so that the results stay visible. Returns true if some partitions could not be dropped now.
    */
   async dropPassed(): Promise<boolean> {
     // Checks this first, because the next step scans all open deliveries. The check limits the scan to once a day.

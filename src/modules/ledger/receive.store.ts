@@ -114,7 +114,7 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the positions of the stored events, without used keys. `keyTtlMs` is the default lifetime of keys. */
+  /** Returns the positions of the stored events. Events with a used key are not stored. `keyTtlMs` is the default. */
   async insert(
     group: readonly Received[],
     claimant: Id | null,

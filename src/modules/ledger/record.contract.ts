@@ -6,7 +6,7 @@ export interface DeliveryResult extends DeliveryKey {
   claimedBy: Id;
   status: 'delivered' | 'failed' | 'dlq' | 'retrying';
   reason: string | null;
-  /** For `retrying`: delay from the commit to the next attempt, measured by PostgreSQL's clock. */
+  /** For `retrying`: delay between the commit and the next attempt, by PostgreSQL's clock. */
   dueInMs: number | null;
   /** True if the delivery waits until its target's gate opens, instead of waiting for a point in time. */
   parked: boolean;

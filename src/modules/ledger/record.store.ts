@@ -115,7 +115,7 @@ export class RecordStore {
     return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
-  /** Returns the statement of `write`, for a caller that runs it with its own statement. Pass its rows to `heldOf`. */
+  /** Returns the statement of `write` for use in another commit. Pass the resulting rows to `heldOf`. */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, hasExchange } = statementFor(results);
     const values = [

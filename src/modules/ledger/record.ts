@@ -13,23 +13,23 @@ import { untilStored } from './until-stored.js';
  * the local scheduler was full of sent deliveries, and new deliveries waited in the table for seconds.
  */
 const GROUP_ITEMS_MAX = 1_024;
-/** Linger before results are written. No client waits for a recorded attempt, so a delay is acceptable. */
+/** Wait for more results before a write. No client waits for a recorded attempt, so a delay is acceptable. */
 const LINGER_MS = 20;
 /** Maximum number of results that join a commit of accepts. A larger number justifies a commit of its own. */
 const RIDING_MAX = 32;
-/** Time after a failed shared commit in which results do not join accepts, because the cause may persist. */
+/** Time after a failed shared commit during which results are written separately, because the cause may persist. */
 const APART_MS = 1_000;
-/** Linger of retrying results. It can be longer, because the next attempt is seconds away. */
+/** Wait before retrying results are written. It can be longer, because the next attempt is seconds away. */
 const RETRYING_LINGER_MS = 250;
 
 export interface ResultsRide extends PiggybackStatement {
-  /** Ends the shared commit. Has no effect on results that were already committed. */
+  /** Must be called after the shared commit, even a failed one. Has no effect on results that were committed. */
   over(isFailed: boolean): void;
 }
 
 /**
- * Retrying results have separate groups. Otherwise a few failures per second would make every group of successful
- * deliveries use the more expensive statement.
+ * Writes the results of attempts in groups. Results that lead to a retry have separate groups. Otherwise a few failures
+ * per second would make every group of successful deliveries use the more expensive statement.
  */
 @Injectable()
 export class RecordResults implements OnApplicationShutdown {

@@ -66,14 +66,14 @@ const renew = (picked: string): string => `
 
 export interface Sendable
   extends Addressee, Pick<DeliveryEntity, 'eventId' | 'expiresOn' | 'targetId' | 'endpointId' | 'ordinal'> {
-  /** The application's endpoint that shares the target. `endpointId` can also be the endpoint that got the event. */
+  /** The application endpoint that shares the target. `endpointId` can also be the endpoint that received the event. */
   applicationEndpointId: Id | null;
 }
 
-/** A dead letter. `isDropped` is true if a transform dropped its event: older versions replayed dropped events. */
+/** A dead letter. `isDropped` is true if a transform dropped its event, which older versions could replay. */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
-/** The dead letter after which a page starts. */
+/** Position of the last dead letter of the previous page. */
 export type Behind = Pick<Sendable, 'eventId' | 'ordinal'>;
 
 const SENDABLE = `
@@ -128,7 +128,7 @@ const OF_EVENTS: Statement = {
     order by p.position`,
 };
 
-/** Creates deliveries that become due in the given order. */
+/** Creates deliveries with due times in the order of the input. */
 const TO: Statement = {
   name: 'redeliver_to',
   text: renew(`

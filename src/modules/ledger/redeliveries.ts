@@ -14,7 +14,7 @@ import {
   type Whereabouts,
 } from './redelivery.contract.js';
 
-/** Sends events again, and wakes the dispatcher of this process after the commit. */
+/** Redelivers events, and wakes the dispatcher of this process after the commit. */
 @Injectable()
 export class Redeliveries {
   constructor(
@@ -22,7 +22,7 @@ export class Redeliveries {
     private readonly handoff: DeliveryHandoff,
   ) {}
 
-  /** Redelivers to the earlier addressees that `choose` selects, whatever their results. `choose` may select none. */
+  /** Redelivers an event to the earlier addressees that `choose` selects (possibly none), regardless of results. */
   redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
     return this.store.transaction(async () => {
       const rows = await this.store.ofEvent(tenant, eventId);
@@ -30,7 +30,7 @@ export class Redeliveries {
     });
   }
 
-  /** Redelivers all or none in the caller's unit of work. Without a unit of work, commits in separate steps. */
+  /** Redelivers dead letters: all or none in the caller's unit of work, otherwise in steps with separate commits. */
   async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
     const known = once(obstacleOf);
     const total: Resent = { made: 0, left: 0, obstacle: null };
@@ -50,7 +50,7 @@ export class Redeliveries {
     return this.store.whereabouts(environmentId, events, which);
   }
 
-  /** Makes the event's status follow from its deliveries. Runs inside the caller's transaction. */
+  /** Changes the event so that its deliveries determine its status. Runs inside the caller's transaction. */
   admit(environmentId: number, event: StoredEvent): Promise<void> {
     return this.store.admit(environmentId, event);
   }
@@ -58,7 +58,7 @@ export class Redeliveries {
   /** Creates deliveries inside the caller's transaction. Returns their number. */
   async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
-    // Runs outside the caller's unit of work. Otherwise the dispatcher's loop would continue inside it.
+    // Runs outside the caller's unit of work. Otherwise the dispatcher's loop would run inside that unit of work.
     if (count > 0) this.store.afterCommit(() => this.handoff.notifyUnclaimed());
     return count;
   }

@@ -18,7 +18,7 @@ export interface Redelivered {
 
 export interface Addressee {
   targetId: Id;
-  /** The application's endpoint that shares the target with other endpoints; null if there is none. */
+  /** The application's endpoint for this target, if several endpoints share the target; null if there is none. */
   endpointId: Id | null;
   /** True for an ad-hoc URL, which is not a stored destination. */
   isAdHoc: boolean;
@@ -46,7 +46,7 @@ export interface Whereabouts {
 }
 
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
-  /** The application's endpoint that shares the target. `endpointId` can also be the endpoint that got the event. */
+  /** The application endpoint that shares the target. `endpointId` can also be the endpoint that received the event. */
   applicationEndpointId: Id | null;
   /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
@@ -56,7 +56,7 @@ export interface Resent {
   made: number;
   /** Number of deliveries skipped, because their addressee accepts no deliveries or a transform dropped the event. */
   left: number;
-  /** Reason why the first unusable addressee accepts no deliveries; null if all addressees accept them. */
+  /** Reason why the first skipped addressee accepts no deliveries; null if all addressees accept them. */
   obstacle: string | null;
 }
 

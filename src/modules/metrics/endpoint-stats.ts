@@ -34,7 +34,7 @@ export class EndpointStatistics {
     const { id, destinationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const [counts, waiting, condition] = await Promise.all([
       this.store.sum(tenant, id, window, { firstMs, lastMs }),
-      // Deliveries to a destination that the endpoint owns need no endpoint filter.
+      // If the endpoint owns the destination, all deliveries to it are the endpoint's, so no endpoint filter is needed.
       this.waiting.count(environmentId, destinationId, destinationId === id ? null : id),
       this.conditions.find(environmentId, id),
     ]);

@@ -15,7 +15,7 @@ export class FailingApplications {
     private readonly clock: Clock,
   ) {}
 
-  /** The range starts at a full hour, by default a day ago. Throws 400 for a start in the future or past retention. */
+  /** Lists applications. The range starts at a full hour. Throws 400 if the start is too old or in the future. */
   list(
     { environmentId }: Tenant,
     { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number },

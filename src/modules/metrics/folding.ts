@@ -12,9 +12,9 @@ import { KEPT_MS, WINDOWS } from './windows.js';
 const INCREMENTS_MAX = 5_000;
 const REST_MS = 1_000;
 /**
- * With many keys, a fold writes three rows for almost every key, even if the key has few increments. Increments are
- * therefore collected until all folders together are busy for about one twentieth of the time, for at most 30 seconds.
- * After a fold the job pauses for half of the fold's duration.
+ * Limits of the wait between folds, as a multiple of a fold's duration. With many keys, a fold writes three rows for
+ * almost every key, even for few increments. Increments are therefore collected until all folders together are busy for
+ * about 5 % of the time, for at most 30 seconds. After a fold the job pauses for half of the fold's duration.
  */
 const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;
@@ -57,12 +57,12 @@ export class Folding {
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
-    // Asks for another run, because the poller does not know about remaining rows to sweep.
+    // Requests another run, because the poller does not know whether more rollups must be deleted.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
     return isBusy ? { restMs: REST_MS } : undefined;
   }
 
-  /** Deletes one batch per window length. The next run deletes more, so that folding never waits for long. */
+  /** Deletes one batch of old rollups per window length. Later runs delete the rest, so that folds never wait long. */
   private async sweep(): Promise<void> {
     const nowMs = this.clock.nowMs();
     if (!(await this.gate.isOpen())) {

@@ -51,7 +51,7 @@ export class RollupPartEntity {
   @Column('timestamptz', { array: true, nullable: true })
   ats: Date[] | null;
 
-  /** Kind of each counted step. */
+  /** Kind of each counted step: `RECEIVED`, `DELIVERED` and so on. */
   @Column('smallint', { array: true, nullable: true })
   whats: number[] | null;
 

@@ -21,12 +21,12 @@ export interface OpenDeliveries {
   oldestDueAt: Date | null;
 }
 
-/** Maximum number of oldest due deliveries examined in all environments. A long-waiting delivery is among them. */
+/** Number of oldest due deliveries examined over all environments. A delivery that waits long is among them. */
 const DUE_MAX = 1_000;
 
 /**
- * Uses due_deliveries_pkey, up to the limit: an environment's open deliveries are adjacent. The oldest due deliveries
- * of all environments are at the head of due_deliveries_due_at_idx.
+ * Uses due_deliveries_pkey, where an environment's open deliveries are adjacent, up to the limit. The oldest due
+ * deliveries of all environments are the first entries of due_deliveries_due_at_idx.
  */
 const OPEN: Statement = {
   name: 'overview_open',

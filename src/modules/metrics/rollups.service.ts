@@ -19,7 +19,7 @@ const NOTHING: Omit<Rollup, 'startMs'> = {
   histogram: [],
 };
 
-/** Reads rollups as the job wrote them. A request neither folds nor counts anything. */
+/** Reads rollups as the background job wrote them. A request neither folds increments nor counts events. */
 @Injectable()
 export class RollupsService {
   constructor(
@@ -53,7 +53,7 @@ export class RollupsService {
     throw noSuch('endpoint, destination or application');
   }
 
-  /** True for a listed destination, and for an internal destination that owns itself. Events refer to both kinds. */
+  /** True if the API shows the destination, or if an endpoint owns it internally. Events refer to both kinds. */
   private async isShown(environmentId: number, id: Id): Promise<boolean> {
     const target = await this.targets.ofDestination(environmentId, id);
     return target !== null && (target.ownerId === null || target.ownerId === id);

@@ -17,17 +17,17 @@ export interface Rollup extends Counts {
 
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
-/** Same value as in modules/ledger/metric-increments.ts. */
+/** Flag that must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts. */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
 
-/** Key of the whole environment. It is the highest, so folders lock its row last and hold it most briefly. */
+/** Key of the whole environment. It sorts last, so folders lock the row of this key last and hold it most briefly. */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Numbers of entries, sums of keys, and rollups after which a fold pauses. Each number stands for about 4 ms of work.
+ * Numbers of entries, key sums and rollups after which a fold pauses. Each number stands for about 4 ms of work.
  * Separate statements would merge less and rewrite the same rollups repeatedly. Without pauses, a fold would occupy one
  * of two cores for longer than an accept takes.
  */
@@ -35,7 +35,7 @@ const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
 const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
 
-/** SQL for gaps: a count's position is its bucket, from 1. `gap` is the number of empty buckets before it. */
+/** SQL for `gap`, the number of empty histogram buckets before a bucket. Bucket numbers start at 1. */
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
@@ -124,7 +124,7 @@ const FOLD: Statement = {
     select count(*)::int as increments from parts`,
 };
 
-/** Query for the due-work poller. Uses rollup_parts_pkey. */
+/** Query for the poller of due work: 0 ms if any increment waits to be folded. Uses rollup_parts_pkey. */
 export const PARTS_IN_MS = 'select 0 from rollup_parts order by id limit 1';
 
 /** Deletes the oldest rollups first, by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
@@ -179,7 +179,7 @@ export class RollupsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Folds increments once the oldest is `ageMs` old. Returns their number. Uses a connection that no accept needs. */
+  /** Folds increments once the oldest one is `ageMs` old. Returns their number. Uses no connection of the accepts. */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.increments ?? 0;

@@ -35,9 +35,9 @@ export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
 
 /** Time range in milliseconds since the epoch. */
 export interface Range {
-  /** The first window contains this time. Defaults to the default number of windows before `untilMs`. */
+  /** Time that the first window contains. Defaults to a number of windows before `untilMs`, see `startsOf`. */
   sinceMs?: number;
-  /** The last window begins before this time. Defaults to now, including the current window. */
+  /** Time before which the last window begins. Defaults to now, so that the current window is included. */
   untilMs?: number;
 }
 

@@ -49,7 +49,7 @@ export class PortalLinks {
     return this.begin(caller, application, 'customer', asked);
   }
 
-  /** Opens a read-only preview for a member of the organization, which no page may frame. Throws 404. */
+  /** Opens a read-only preview for a member of the organization. No page may frame it. Throws 404. */
   preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
     return this.begin(caller, application, 'preview', {
       permissions: ['view'],
@@ -119,7 +119,7 @@ export class PortalLinks {
         returnUrl: asked.returnUrl ?? null,
         lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
       });
-      // Evicts the negative cache entry of a token that was tried before the session existed.
+      // Evicts the cached failure of this token, in case the token was tried before its session existed.
       await this.notifications.announce('portal', hashHex);
       return inserted;
     });
@@ -135,7 +135,7 @@ function permissionsOf(asked: readonly PortalPermission[]): PortalPermission[] {
 function openerOf({ keyId, session }: Caller): { openedBy: string; keyId: Id | null; memberId: Id | null } {
   const memberId = session?.memberId ?? null;
   if (memberId !== null) return { openedBy: showId('mbr', memberId), keyId: null, memberId };
-  // A token accepted by an extension has no Posthorn key.
+  // If an extension accepted the caller's token, there is no Posthorn key.
   if (keyId.startsWith('token:')) return { openedBy: keyId, keyId: null, memberId: null };
   return { openedBy: showId('ek', keyId), keyId, memberId: null };
 }

@@ -6,7 +6,7 @@ import type { PortalPermission, Tenant } from '#kernel/tenant.js';
 import type { PortalSessionEntity } from './portal.entities.js';
 import type { PortalTheme } from './portal-theme.js';
 
-/** `preview` is opened by a member of the organization, and shows what the customer sees. */
+/** Kind of session. A `preview` is opened by a member of the organization, and shows the portal as customers see it. */
 export type PortalKind = 'customer' | 'preview';
 
 export interface PortalFacts {
@@ -56,7 +56,7 @@ const INSERT: Statement = {
     returning expires_at`,
 };
 
-/** A session ends when the key that opened it is revoked or expires, or the member who opened it is removed. */
+/** SQL: true until the key that opened the session is revoked or expires, or the member who opened it is removed. */
 const OPENER_IN_FORCE = `
   (p.key_id is null or exists (select 1 from api_keys k where k.environment_id = p.environment_id and k.id = p.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
   and (p.member_id is null or exists (select 1 from members m where m.organization_id = e.organization_id and m.id = p.member_id and m.removed_at is null))`;
@@ -116,7 +116,7 @@ const REVOKE: Statement = {
 
 const PURGE: Statement = {
   name: 'portal_sessions.purge',
-  // Uses the index portal_sessions_expires_at_idx. Ended sessions remain for one month, for readers of the audit log.
+  // Uses the index portal_sessions_expires_at_idx. Ended sessions stay for 30 days, because the audit log names them.
   text: `delete from portal_sessions where expires_at < now() - interval '30 days'`,
 };
 

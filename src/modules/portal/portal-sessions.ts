@@ -42,7 +42,7 @@ export class PortalSessions extends PortalAuthenticator {
     return facts && callerOf(facts);
   }
 
-  /** Returns null for an inactive session. Throws without storage, and 429 after too many bad tokens from `from`. */
+  /** Returns null for an inactive session. Throws without storage, and 429 after too many bad tokens from IP `from`. */
   async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
     const facts = await this.lookups.look(this.cache, hash('sha256', token), from);

@@ -8,7 +8,7 @@ import { Targets } from '#modules/destinations/targets.js';
 import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import type { PullPosition } from './place.js';
 
-/** The items that a consumer reads: all items of a pull destination, or only the items that one endpoint received. */
+/** The items that a consumer reads: all items of a pull destination, or only those that one endpoint received. */
 export interface Feed {
   environmentId: number;
   /** The destination or endpoint that the caller named. Each of them has its own committed position. */
@@ -28,7 +28,7 @@ export class Feeds {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Throws 404 if there is no such destination or endpoint, and 409 if it cannot be pulled. */
+  /** Finds the feed of a `dst_` or `ep_` id. Throws 404 for an unknown id, and 409 if the feed cannot be pulled. */
   async find({ environmentId }: Tenant, text: string): Promise<Feed> {
     const destinationId = parseId('dst', text);
     if (destinationId !== null) return this.ofDestination(environmentId, destinationId);
@@ -45,7 +45,7 @@ export class Feeds {
   /** Throws 400 if the cursor is malformed, altered, expired, or belongs to another feed. */
   placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
-    // Cursors of older builds contain only a position, whose first part is the epoch.
+    // Cursors of older versions contain only a position. The first part of a position is its epoch.
     return { position: parts.slice(0, 4).join('.'), epoch: Number(parts[4] ?? parts[0]) };
   }
 
@@ -71,7 +71,7 @@ export class Feeds {
     return { environmentId, keyId: id, targetId: target.targetId, endpointId: id, staticHeaders: target.headers };
   }
 
-  /** Also true for a disabled destination, so that consumers can empty it. */
+  /** True for pull destinations, even disabled ones, so that consumers can still fetch the remaining items. */
   private isPulled({ type }: Target): boolean {
     return this.targets.adapter(type).pulled;
   }

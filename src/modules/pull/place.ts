@@ -9,7 +9,7 @@ export interface PullPosition {
   epoch: number;
 }
 
-/** A position compared with the current database: `ahead` of it, or issued `before` the database's epoch changed. */
+/** Comparison of a position with this database: `ahead` of it, or issued `before` the database's epoch changed. */
 export type Standing = 'current' | 'ahead' | 'before';
 
 export const ORIGIN: Position = '0.0.00000000-0000-0000-0000-000000000000.0';

@@ -8,7 +8,7 @@ import type { Id } from '#kernel/ids.js';
 export const COUNTED_MAX = 1_000;
 const SCANNED_MAX = 5_000;
 
-/** Position in the list: after a destination's own row, or after one of its endpoints. */
+/** Row after which a page of the list starts: a destination's own row, or the row of one of its endpoints. */
 export interface ListPlace {
   targetId: Id;
   keyId: Id;
@@ -77,7 +77,7 @@ const LIST: Statement = {
     order by r.target_id desc, r.key_id <> r.target_id, r.key_id desc`,
 };
 
-/** Start of the list: greater than every id, because the list is in descending order. */
+/** Id at which the first page starts. It is greater than every id, because the list is in descending order. */
 const LAST: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 @Injectable()

@@ -22,7 +22,7 @@ const NOT_PULLED = {
   schema: { $ref: '#/components/schemas/Error' },
 };
 
-/** Batches for consumers that Posthorn cannot reach. Every key may read; moving the position requires scope write. */
+/** Lets consumers that Posthorn cannot reach pull batches. Every key may read. A commit requires scope `write`. */
 @Section('Pull', 'Batches for consumers behind a firewall, which fetch events themselves.')
 @Controller('v1/pull')
 export class PullController {

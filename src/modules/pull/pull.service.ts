@@ -30,7 +30,7 @@ export interface Batch {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Maximum number of reads in which one request searches for an endpoint's first item. The next request continues. */
+/** Maximum number of reads per request in the search for an endpoint's first item. The next request continues. */
 const LOOKS_MAX = 20;
 
 /** Delivers in order and at least once: a batch is returned again until the consumer sends its cursor. */
@@ -69,8 +69,8 @@ export class PullService {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through, epoch } = found;
-    // The scanned items belong to other feeds. Committing here saves the next read without a cursor from scanning them
-    // again.
+    // The scanned items belong to other feeds. This commit keeps the next read without a cursor from scanning those
+    // items again.
     if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });
@@ -83,7 +83,7 @@ export class PullService {
     return eventAt(await this.commit(feed, this.feeds.placeOf(tenant, feed, cursor)));
   }
 
-  /** Returns the cursor's own position to continue from, regardless of what other consumers have committed. */
+  /** Commits the cursor's position if allowed. Returns this position, even if another consumer has committed more. */
   private async pass(tenant: Tenant, feed: Feed, cursor: string, commits: boolean): Promise<Position> {
     const place = this.feeds.placeOf(tenant, feed, cursor);
     if (commits) await this.commit(feed, place);
@@ -97,7 +97,7 @@ export class PullService {
     return through;
   }
 
-  /** Throws 400 for a cursor from before a failover or restore: the consumer cannot know which items it received. */
+  /** Throws 400 for a cursor from before a failover or restore, because it is unknown which items the consumer got. */
   private async require(standing: Standing): Promise<void> {
     if (standing === 'current') return;
     if (standing === 'ahead') await this.epochs.begin();

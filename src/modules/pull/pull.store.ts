@@ -22,7 +22,7 @@ export interface ItemRow
 
 export interface PullLook {
   items: ItemRow[];
-  /** Position that the read reached. Between the start of the read and this position, the feed has only `items`. */
+  /** Position up to which the read scanned. The feed has no items up to this position except `items`. */
   through: Position;
   epoch: number;
   /** True if the feed has no items after `through`. */
@@ -78,7 +78,7 @@ const LOOK: Statement = {
     order by page.n`,
 };
 
-/** Like LOOK, but for many positions at once. Returns only whether there are items. */
+/** Like LOOK, but for many positions at once. Returns only which positions have new items. */
 const PEEK: Statement = {
   name: 'pull_peek',
   text: `
@@ -102,8 +102,8 @@ const COMMITTED: Statement = {
 };
 
 /**
- * A position that this database cannot have issued yet was issued before a restore to an earlier state. Using it would
- * skip the events accepted until the database reaches it again.
+ * SQL for a position and its standing. A position that this database cannot have issued yet comes from before a restore
+ * to an earlier state. Its use would skip all events accepted until the database reaches that position again.
  */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}
@@ -113,7 +113,7 @@ const GIVEN = `
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
-/** Only moves a position forward. Ignores a position that was already reached, or that is from another database. */
+/** Moves a committed position, but only forward. Ignores a position of another database. */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
@@ -182,7 +182,7 @@ export class PullStore {
     };
   }
 
-  /** Returns the indexes of the given spots that have new items. */
+  /** Returns the indexes of the `spots` whose feed has new items after the position. */
   async peek(spots: readonly { feed: Feed; position: Position }[]): Promise<number[]> {
     const keys = spots.map(({ position }) => position.split('.'));
     const column = (n: number): string[] => keys.map((key) => key[n] as string);

@@ -16,10 +16,10 @@ const POLL_MS = 100;
 /** Pause after a poll, as a multiple of the poll's duration: polling uses at most a third of one connection. */
 const REST_FACTOR = 2;
 export const WAITERS_MAX = 1_000;
-/** Limit per environment that leaves capacity for other environments. */
+/** Maximum per environment, so that other environments have capacity left. */
 export const WAITERS_PER_ENVIRONMENT_MAX = 250;
 
-/** Waiting requests hold no connection: one statement polls for all, ten times a second while a request waits. */
+/** Holds waiting requests without a connection for each. One statement polls for all of them, ten times a second. */
 @Injectable()
 export class Waiters implements OnModuleDestroy {
   private readonly waiting = new Set<Waiter>();
@@ -43,7 +43,8 @@ export class Waiters implements OnModuleDestroy {
 
   /**
    * Resolves to true once there are items after the position. Resolves to false after `waitMs`, when the client
-   * disconnects, when this process drains, and immediately if too many requests wait. Keeps waiting without storage.
+   * disconnects, when this process shuts down, or immediately if too many requests wait. Keeps waiting while storage is
+   * unavailable.
    */
   wait(feed: Feed, position: Position, waitMs: number, gone: AbortSignal): Promise<boolean> {
     if (waitMs <= 0 || this.isClosed || gone.aborted || this.isFull(feed)) return Promise.resolve(false);

@@ -75,8 +75,8 @@ export class AcceptReceived {
   ) {}
 
   /**
-   * Resolves to `answer` after the commit. A note is added if the filters exceeded their time limit: the event is then
-   * parked regardless of the decision. Throws 503 if the database is unavailable.
+   * Stores the event and resolves to `answer` after the commit. If the filters exceed their time limit, the event is
+   * parked regardless of its disposition, and the response says so. Throws 503 if the database is unavailable.
    */
   async accept<A extends SynchronousAnswer | 'refused'>(
     endpoint: LiveEndpoint,

@@ -47,8 +47,8 @@ export class Answering {
     if (checked !== null || endpoint.response === null) return checked;
     const handshake = challenge(endpoint.response, request, { verification, hasSecret: secrets.length > 0, secrets });
     if (handshake === null) return null;
-    // The new secret is stored before the response is sent, because the provider signs with it from then on. Only the
-    // first request can set it.
+    // The new secret is stored before the response is sent, because the provider then starts to sign with the secret.
+    // Only the first handshake can set it.
     if (
       handshake.newSecret !== undefined &&
       !(await this.configurations.setFirstSecret(endpoint.environmentId, endpoint.id, handshake.newSecret))
@@ -82,7 +82,7 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** `place` is -1 if no rule matches. Rules that exceed their budget in this thread run on a worker thread. */
+  /** Evaluates the rules. `place` is -1 if none matches. Rules that are slow here are repeated on a worker thread. */
   async ruled(
     rules: CompiledRules,
     endpoint: Id,

@@ -10,7 +10,7 @@ const isUsable = (text: string): boolean => text !== 'a page';
 
 interface Scene {
   certificates: Certificates;
-  /** Current texts by URL. A missing URL returns 404. */
+  /** Texts that the fake server returns, by URL. Any other URL returns 404. */
   published: Map<string, string>;
   calls: string[];
   nowMs: number;

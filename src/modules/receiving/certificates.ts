@@ -9,7 +9,7 @@ import { type Asker, DownloadBudget } from './download-budget.js';
 
 export interface Published {
   text: string;
-  /** Time since the text was fetched. */
+  /** Time since the text was downloaded. */
   ageMs: number;
 }
 
@@ -21,16 +21,16 @@ interface Kept {
 }
 
 const FRESH_MS = 3_600_000;
-/** Maximum age of a text. It covers an outage, but a blocked download cannot hide a revoked key for long. */
+/** Maximum age of a cached text. It bridges an outage, but a blocked download cannot hide a revoked key for long. */
 const STALE_MS = 6 * 3_600_000;
-/** Delay before a failed download is tried again. The second value applies while an older text can be used. */
+/** Delay before a failed download is repeated. `FAILED_AGAIN_MS` applies while an older text can be used. */
 const FAILED_MS = 10_000;
 const FAILED_AGAIN_MS = 60_000;
 const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Requester whose budget is used by downloads for the operator's own notifications. */
+/** Requester for downloads on behalf of the operator instead of an endpoint. It has its own budget. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**

@@ -17,7 +17,7 @@ export interface EndpointSummary {
 }
 
 export interface Released {
-  /** False if the request was quarantined or parked again: its signature is invalid, or its transform failed again. */
+  /** False if the request was quarantined or parked again, because of an invalid signature or a failed transform. */
   isReleased: boolean;
   deliveries: number;
 }

@@ -13,11 +13,11 @@ export interface CustomHost {
 }
 
 /**
- * Routes all requests to custom hosts to the ingest route, whatever their path. Posthorn serves nothing else on a
- * custom host. Without custom hosts, requests are not examined.
+ * Routes all requests for custom hosts to the ingest route, regardless of the path. Posthorn serves nothing else on a
+ * custom host. Without any custom hosts, requests are not examined.
  */
 export class CustomHostRouter {
-  /** Custom host of each request. By the time of the lookup, the URL of the request has been rewritten. */
+  /** Custom host by request. Routing stores it, because routing also rewrites the URL of the request. */
   private readonly called = new WeakMap<object, CustomHost>();
   private readonly proxies: AddressSet | null;
   private hasLed = false;
@@ -43,7 +43,7 @@ export class CustomHostRouter {
 
   /** Returns the custom host of a request, or `null` if the request was routed by its path. */
   findHost(request: object): CustomHost | null {
-    // Uses the host from the time of routing. On the platform's host, the path could belong to another organization.
+    // Uses the host found during routing. On the platform's host, the path could belong to another organization.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }
 

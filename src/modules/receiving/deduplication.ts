@@ -12,9 +12,9 @@ const HOURS_A_DAY = 24;
 const HOUR_MS = 3_600_000;
 
 /**
- * Drops resent requests, if the endpoint enables it. The first request with an id is the one whose event is committed
- * with the id. Of two simultaneous requests, even in different processes, the one that commits later is the duplicate.
- * A rejected or failed request does not claim its id.
+ * Drops requests that a provider sent again, if the endpoint enables this. The first request is the one whose event is
+ * committed with the id. Of two simultaneous requests, even in different processes, the one that commits later is the
+ * duplicate. A rejected or failed request does not reserve its id.
  */
 @Injectable()
 export class RequestDeduplication {
@@ -36,7 +36,7 @@ export class RequestDeduplication {
   ): Promise<PipelineResult> {
     const request = repeatKey(endpoint, dedupeId);
     return this.serialize(`${request.environmentId} ${request.route} ${request.key}`, async () => {
-      // The duplicate check runs before the work, so that transforms and proxies do not run for a known duplicate.
+      // The duplicate check runs first, so that transforms and proxies do not run for a known duplicate.
       const known = await this.deduplication.findAnswer(request);
       if (known !== null) return this.answerDuplicate(endpoint, verified, known);
       verified.idempotency = {
@@ -70,7 +70,7 @@ export class RequestDeduplication {
     return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
   }
 
-  /** Runs requests with the same key in turn. Rows of one statement cannot share a key, so the second would fail. */
+  /** Runs requests with the same key one after the other. Rows of one statement cannot share a key. */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);

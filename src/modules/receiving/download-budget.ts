@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const ENDPOINT_MAX = 10;
 const ORGANIZATION_MAX = 40;
 const TOTAL_MAX = 240;
-/** Part of the total reserved for organizations with fewer than `HARDLY_ANY` downloads. */
+/** Number of downloads that only organizations with fewer than `HARDLY_ANY` downloads may use. */
 const FOR_OTHERS = 80;
 const HARDLY_ANY = 2;
 

@@ -48,8 +48,8 @@ export class Ingest implements OnModuleInit {
     // A separate plugin, so that the parser below applies only to these routes.
     void fastify.register((scope, _options, done) => {
       scope.removeAllContentTypeParsers();
-      // Fastify rejects content types that it cannot parse, whatever parsers are registered. Providers send these
-      // content types, so the header is replaced. rawHeaders keep the original.
+      // Fastify rejects content types that it cannot parse, regardless of the registered parsers. Providers send such
+      // content types, so the header is replaced. rawHeaders keeps the original value.
       scope.addHook('onRequest', (request, _reply, next) => {
         const { headers } = request.raw;
         if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
@@ -74,7 +74,8 @@ export class Ingest implements OnModuleInit {
       scope.route({
         method: everyMethod(scope),
         url: `${INGEST_PREFIX}*`,
-        // Providers are not API callers, so their requests are not rate limited. Only unknown paths are counted.
+        // Providers are not API callers, so their requests are not rate limited. Only unknown paths count toward a
+        // limit.
         config: { access: 'public', uncounted: true },
         exposeHeadRoute: false,
         bodyLimit: BODY_BYTES_MAX,
@@ -146,7 +147,7 @@ export class Ingest implements OnModuleInit {
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** TLS ends at a proxy in front of Posthorn, so the scheme comes from that proxy or from BASE_URL. */
+  /** TLS ends at a proxy in front of Posthorn, so the scheme comes from the proxy's header or from BASE_URL. */
   private schemeOf(request: FastifyRequest): string {
     const { configuredBaseUrl, trustProxy } = this.config;
     if (trustProxy.length > 0) return request.protocol;

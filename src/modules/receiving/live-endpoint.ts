@@ -35,7 +35,7 @@ export interface LiveEndpoint extends EndpointSummary {
   deduplication: Deduplication | null;
 }
 
-/** Throws if another version's configuration does not compile: receiving with only a part of it would be wrong. */
+/** Throws if a configuration of another Posthorn version does not compile, because a part of it must not be applied. */
 export function liveEndpoint(configuration: EndpointConfiguration, findPreset: FindPreset): LiveEndpoint {
   const preset = configuration.preset === null ? null : findPreset(configuration.preset);
   return {

@@ -15,7 +15,7 @@ const PATHS_MAX = 20_000;
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
 const ID_LENGTH = 36;
-/** Dot segments, which URL parsers resolve. With them, a mirror's URL could leave its destination's path. */
+/** Dot segments, which URL parsers resolve. They could lead outside the path of a destination that mirrors paths. */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
 /** Cache of compiled endpoints. A change invalidates them on every node. No entry is older than five seconds. */
@@ -74,7 +74,7 @@ export class LiveEndpoints {
   }
 }
 
-/** `a/b/c` may be the endpoint `a/b/c`, `a/b` followed by `/c`, or `a`. */
+/** Lists possible endpoint paths, longest first. `a/b/c` may be endpoint `a/b/c`, `a/b` followed by `/c`, or `a`. */
 function prefixesOf(path: string): string[] {
   const segments = path.split('/', SEGMENTS_MAX);
   return segments.map((_, i) => segments.slice(0, i + 1).join('/'));

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 export interface PipelineResult {
   /** Id of the event; for a duplicate, of the first request's event. `null` for a handshake, which creates no event. */
   eventId: Id | null;
-  /** `refused`: invalid signature. `unavailable`: the proxy for the response is unavailable, nothing was stored. */
+  /** `refused`: invalid signature. `unavailable`: the proxy did not provide the response, so nothing was stored. */
   answer: SynchronousAnswer | 'refused' | 'unavailable';
   isDuplicate: boolean;
 }

@@ -89,7 +89,7 @@ export class Pipeline {
     return result;
   }
 
-  /** An unverified request must not claim an id: the provider's own request would then look like a duplicate. */
+  /** An unverified request must not reserve an id. Otherwise the provider's own request would look like a duplicate. */
   private async decide(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,

@@ -16,7 +16,7 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
-/** Constant fingerprint for releases: they process the stored body, so the body of a request cannot differ. */
+/** Fingerprint of all releases. It is constant, because a release processes a stored body that cannot differ. */
 const ONE_FINGERPRINT = Buffer.alloc(32);
 const LAST_ID = lowestIdAt(Infinity);
 
@@ -123,7 +123,7 @@ export class RawRequests {
     idempotency: IdempotentRequest | null,
     keeps: (eventId: Id) => StoredAnswer,
   ): Promise<Id> {
-    // Uses the original request's id for a replay, because the signature's timestamp dates from that time.
+    // A replay uses the time of the original request, because the signature's timestamp dates from that time.
     const first = replayOf ?? id;
     const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(first) };
     const { eventId } = await this.pipeline.run(endpoint, request, {
@@ -147,7 +147,7 @@ function firstAnd({ id, replayOf }: RequestDetail): Id[] {
   return replayOf === null ? [id] : [id, replayOf];
 }
 
-/** Returns the id that an earlier run created if it was interrupted after the commit. Rethrows other errors. */
+/** Returns the id of the event that an earlier, interrupted run committed. Rethrows other errors. */
 function madeBefore(error: unknown): Id {
   if (error instanceof AlreadyAnswered) return error.answer.body;
   throw error;

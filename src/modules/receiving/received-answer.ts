@@ -21,7 +21,7 @@ export interface ShownAnswer {
   truncated: boolean;
 }
 
-/** Omitted parts are the same as in the default response. */
+/** The event's response. Omitted parts are the same as in the default response. */
 interface FirstAnswer {
   id: Id;
   headers?: Record<string, string>;
@@ -31,7 +31,7 @@ interface FirstAnswer {
 const DEFAULT = '{}';
 const REFUSED = '{"status":401}';
 
-/** `parked` is the reason why the event was parked. */
+/** Returns the default response. `parked` is the reason why the event was parked. */
 export function received200(id: Id, parked?: string): SynchronousAnswer {
   const more = parked === undefined ? '' : `,"parked":${JSON.stringify(parked)}`;
   return { status: 200, headers: RECEIVED_HEADERS, body: `{"received":true,"id":"${showId('evt', id)}"${more}}` };
@@ -43,7 +43,7 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
     : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
 }
 
-/** Replaces a response other than 2xx by the default: the event is stored, so the provider does not need to resend. */
+/** Replaces a response other than 2xx by the default one: the event is stored, so no resend is needed. */
 export function keptForDuplicates(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);

@@ -6,7 +6,7 @@ import type { HeaderChanges, TransformResult } from './url-transforms.js';
 const EVENT_TYPE = /^[A-Za-z0-9._:/-]{1,256}$/;
 const CONTENT_TYPE = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
 
-/** Keeps the exact text of an unchanged body, because numbers may lose precision in the customer's code. */
+/** Builds the event that code returned. Keeps the exact text of an unchanged body, because code may round numbers. */
 export function returnedEvent(value: unknown, given: GuestRequest & { event_type: string }): TransformResult {
   if (typeof value !== 'object' || value === null || !('body' in value)) return failed('what it returned has no body');
   const {

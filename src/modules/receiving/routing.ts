@@ -45,7 +45,7 @@ export class Routing {
   ): Promise<Arrival[] | null> {
     const arrivals = await this.route(endpoint, organization, view, payload);
     if (arrivals === null) return null;
-    // A destination that cannot be loaded now does not block the replay.
+    // A destination that cannot be loaded now is kept, so that it does not block the replay.
     const takes = await Promise.all(
       arrivals.map(({ environmentId, targetId }) =>
         this.targets.ofDestination(environmentId, targetId).then(
@@ -76,7 +76,7 @@ export class Routing {
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
-  /** A result is `null` if unknown. Filters that exceed their budget in this thread run on a worker thread. */
+  /** Evaluates filters. A result is `null` if unknown. Filters that are slow in this thread move to a worker thread. */
   async verdicts(
     owner: { organization: string; endpoint: string },
     filters: readonly (Condition | null)[],

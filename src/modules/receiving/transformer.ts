@@ -28,7 +28,7 @@ export class Transformer {
     private readonly environments: Environments,
   ) {}
 
-  /** With `secrets: 'names'`, the code gets secret names instead of values, for results that users can see. */
+  /** Runs a transform. With `secrets: 'names'`, code gets secret names instead of values, as users see the result. */
   async run(
     endpoint: LiveEndpoint,
     event: TransformInput,

@@ -139,7 +139,7 @@ function compile(endpoint: LiveEndpoint, { transform, routes, responseRules }: T
   };
 }
 
-/** Uses the original request's id for a replay, because the signature's timestamp dates from that time. */
+/** A replay uses the time of the original request, because the signature's timestamp dates from that time. */
 function receivedOf({ id, method, path, query, headers, body, url, ip, replayOf }: RequestDetail): ReceivedRequest {
   return { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(replayOf ?? id) };
 }

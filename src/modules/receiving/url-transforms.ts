@@ -15,7 +15,7 @@ export type TransformResult =
   | { kind: 'unchanged' }
   | TransformedEvent
   | { kind: 'dropped' }
-  /** `message` is the error message of the code. It may contain values of secrets that the code received. */
+  /** Failure of a transform. `message` is the code's error message, which may contain values of secrets. */
   | { kind: 'failed'; why: string; message?: string }
   /** There was no capacity for the transform: nothing is stored, and the provider resends. */
   | { kind: 'busy' };
@@ -58,7 +58,7 @@ export class UrlTransforms {
     private readonly clock: Clock,
   ) {}
 
-  /** Sends a signed POST (Standard Webhooks, environment's secret). The JSON in the response replaces the body. */
+  /** Sends the event to the transform's URL as a signed POST (Standard Webhooks). The response replaces the body. */
   async ask({ environmentId, id, transform }: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
     const verdict = this.gate.check(transform?.url ?? '');
     if (!verdict.ok) return { kind: 'failed', why: verdict.reason };

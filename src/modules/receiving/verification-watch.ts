@@ -4,16 +4,16 @@ import { type Id, showId } from '#kernel/ids.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
-/** Consecutive failures before a report. A wrong secret or an attack reaches this number. Stray requests rarely do. */
+/** Consecutive failures before a report. A wrong secret or an attack causes this many. Stray requests rarely do. */
 const FAILURES_MIN = 10;
 const AGAIN_MS = 3_600_000;
 const ENDPOINTS_MAX = 10_000;
 
 interface Streak {
   failures: number;
-  /** Number of failures that are not reported yet. */
+  /** Number of failures since the last report. */
   unnoted: number;
-  /** Until this time, further failures are only counted. */
+  /** Time until which failures are counted but not reported. */
   quietUntilMs: number;
 }
 
@@ -57,7 +57,7 @@ export class VerificationWatch {
         count,
       });
     } catch (error) {
-      // Restores the state, so that the next failure is reported again.
+      // The report failed. Restores the state, so that the next failure is reported again.
       streak.unnoted += count;
       streak.quietUntilMs = 0;
       this.logger.warn(

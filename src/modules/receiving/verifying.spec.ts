@@ -15,7 +15,7 @@ const SCHEME = genericScheme('jwt', { jwksUrl: 'https://issuer.example/jwks', is
 const KEYS = Object.fromEntries(['one', 'two', 'stranger'].map((kid) => [kid, generateKeyPairSync('ed25519')]));
 
 interface Scene {
-  /** `stranger` is a key that is never published. */
+  /** Verifies a token signed with key `kid`. The key `stranger` is never published. */
   verdict(kid: string): Promise<string>;
   /** Names of the published keys. `null` while the server is unavailable. */
   published: string[] | null;

@@ -29,8 +29,9 @@ export class Verifying {
   ) {}
 
   /**
-   * A replayed request keeps a successful result (`earlier`), because its timestamp is too old by now. A request that
-   * failed is verified again. Throws 503 if the published key material, or the code of an extension, is unavailable.
+   * Verifies a request. A replay keeps an earlier success (`earlier`), because the timestamp is too old by now. A
+   * replay of a request that failed is verified again. Throws 503 if the published keys, or the code of an extension,
+   * are unavailable.
    */
   async verify(
     endpoint: LiveEndpoint,

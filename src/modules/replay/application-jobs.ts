@@ -68,7 +68,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Also finds a deleted application, by its id. Throws 404, and 409 while the application has a live job. */
+  /** Erases an application, even a deleted one by its id. Throws 404, and 409 while the application has a live job. */
   async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
     const applicationId = await this.erasable(environmentId, application);
     const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];

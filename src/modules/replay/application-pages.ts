@@ -76,7 +76,7 @@ export class ApplicationPages implements PageSource {
     };
   }
 
-  /** Ignores deliveries of other endpoints, which a registered destination may also have. */
+  /** Ignores deliveries of other endpoints that use the same destination. */
   private async failures(
     { environmentId, beforeId, fromId, status }: ReplayJob,
     endpoints: ReadonlyMap<Id, ApplicationEndpoint>,

@@ -4,7 +4,7 @@ import { Cancellations } from '#modules/ledger/cancellations.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Cancels deliveries. Repeating a page has no effect, because cancelled deliveries no longer wait. */
+/** Cancels deliveries in pages. It is safe to repeat a page, because cancelled deliveries are no longer selected. */
 @Injectable()
 export class CancelWork implements WorkSource {
   constructor(

@@ -7,11 +7,11 @@ import { ApplicationErasures } from '#modules/events/erasure/application-erasure
 import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Caches are at most five seconds old. After this time, no process accepts events for an erased application. */
+/** Time after which no process accepts events for an erased application. Caches are at most five seconds old. */
 const ALL_KNOW_MS = 6_000;
-/** Allowance for differing clocks: an id this much older than the removal may have been created after it. */
+/** Allowance for differing clocks: an event accepted after the removal may have an id that is older by this time. */
 const CLOCKS_MS = 60_000;
-/** Pause before checking again for attempts in flight, which end within their time-out. */
+/** Pause before the next check for attempts in flight. Such attempts end within their timeout. */
 const PENDING_REST_MS = 250;
 
 /**

@@ -41,7 +41,7 @@ export class EventJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 409 if the filter names a disabled target or the subject has a live job, and 422 for an invalid filter. */
+  /** Starts a job. Throws 409 for a disabled target or while a similar job is live, and 422 for a bad filter. */
   async start(
     tenant: Tenant,
     { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,

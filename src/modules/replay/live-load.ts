@@ -10,9 +10,7 @@ const COUNTED_MAX = 10_000;
 const LIVE_MIN = 50;
 /** Below this utilization, a process has capacity for live events and a replay. */
 const BUSY_MIN = 0.7;
-/**
- * Rate of a replay next to live events on a busy machine: this many events per second, plus a tenth of the live rate.
- */
+/** Rate of a replay on a busy machine: `RATE_MIN` events per second, plus `RATE_SHARE` of the rate of live events. */
 const RATE_MIN = 200;
 const RATE_SHARE = 0.1;
 

@@ -43,7 +43,7 @@ export class NamedTargets {
     };
   }
 
-  /** Returns ids in the order of `texts`. An entry is null if it is not in this environment or is an endpoint's own. */
+  /** Returns destination ids in the order of `texts`. An entry is null for an unknown or an internal destination. */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
     return Promise.all(
       texts.map(async (text) => {
@@ -68,7 +68,7 @@ export class NamedTargets {
     };
   }
 
-  /** Returns the reason why the subject of a job no longer takes deliveries, or `null`. */
+  /** Returns the reason why the target of a job no longer takes deliveries, or `null` if it does. */
   async obstacleOf(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
     if (endpointId === null) return this.obstacle(environmentId, targetId, null);
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);

@@ -62,7 +62,7 @@ export class RangeReplay {
     const { endpoint, window, destinations, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active')
       throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
-    // Counts events in any state, because filtering a large range by state would take as long as the job itself.
+    // Counts events in any state. A count by state would take as long as the job itself for a large range.
     const { scanned } = await this.received.count({ ...range, status: null }, ESTIMATE_MAX);
     return this.starting.start({
       ...window,

@@ -30,7 +30,7 @@ export class RecoverPages implements PageSource {
   }
 }
 
-/** Ignores other endpoints' deliveries. Pages run backwards in time, but each page is sent oldest first. */
+/** Builds a page without other endpoints' deliveries. Pages go back in time, but each page is sent oldest first. */
 function pageOf(
   own: readonly FailedRow[],
   rows: readonly FailedRow[],
@@ -39,7 +39,7 @@ function pageOf(
 ): ReplayPage {
   const whole = own.filter(({ isGone }) => !isGone);
   const sent = whole.filter(({ reason }) => includesCancelled || reason !== 'cancelled');
-  // Two deliveries of an event to the same target, made by two former routes, are sent as one delivery.
+  // Two deliveries of an event to the same target, due to two former routes, are replaced by one delivery.
   const once = [...new Map(sent.map((row) => [row.eventId, row])).values()];
   return {
     deliveries: once

@@ -39,7 +39,7 @@ export class Recover {
       status,
       destinations: null,
       includeCancelled: query.include_cancelled ?? false,
-      // The internal destination of an endpoint with its own URL is not shown.
+      // The internal destination of an endpoint with its own URL is not part of the API.
       destinationsUsed: targetId === id && applicationId !== null ? [] : [targetId],
       totalEstimate: await this.failed.count(
         { environmentId, targetIds: [targetId], beforeId, fromId, status },

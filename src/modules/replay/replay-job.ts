@@ -23,7 +23,7 @@ export const FORGOTTEN_MS = 15_000;
 export const JOB_KINDS = ['range', 'recover', 'application', 'requests', 'erase', 'events'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** Maximum number of events of a job over a list. For older events, start another job with an `until`. */
+/** Maximum number of events of a job over a filtered list. For older events, start another job with an `until`. */
 export const EVENTS_MAX = 1_000_000;
 
 export const JOB_ACTIONS = ['replay', 'recover', 'cancel'] as const;
@@ -42,8 +42,9 @@ export interface JobSelection {
 }
 
 /**
- * Returns the subject of a job over a list of events. It allows one live job per action group (send or cancel) and
- * filter subject, or per environment without a filter subject. As a version 8 UUID, it differs from all other ids.
+ * Returns the subject of a job over a filtered list of events. Only one job per subject can be live. The subject
+ * depends on the action (send or cancel) and on the target in the filter, or else the environment. It is a version 8
+ * UUID, so it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,

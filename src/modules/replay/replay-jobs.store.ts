@@ -39,7 +39,7 @@ const FIND: Statement = {
   text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
 };
 
-/** Waits for a concurrent page or stop. With SKIP LOCKED, a running job would look as if it no longer existed. */
+/** Waits for a concurrent page or stop. With SKIP LOCKED, the locked row of a running job would not be found. */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
 /** Selects jobs, newest first. Reads the index `replay_jobs_pkey` in descending order. */
@@ -74,7 +74,7 @@ const UPDATE: Statement = {
     where environment_id = $1 and id = $2`,
 };
 
-/** Selects jobs whose process is gone and commits no more pages. Uses the index `replay_jobs_open_idx`. */
+/** Selects abandoned jobs: their process no longer commits pages. Uses the index `replay_jobs_open_idx`. */
 const FORGOTTEN: Statement = {
   name: 'replay_jobs_forgotten',
   text: `
@@ -83,7 +83,7 @@ const FORGOTTEN: Statement = {
       limit 100`,
 };
 
-/** Query for the due-work poller. Reads the few jobs in the index `replay_jobs_open_idx`. */
+/** Query for the poller of due work: time until a job counts as abandoned. Uses `replay_jobs_open_idx`. */
 export const FORGOTTEN_IN_MS = `
   select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS}
     from replay_jobs
@@ -93,7 +93,7 @@ export const FORGOTTEN_IN_MS = `
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** Runs in the commit of an idempotency key. Throws 409 while another job of the subject is live. */
+  /** Inserts a job, in the commit of the idempotency key. Throws 409 while a job with the same `endpointId` is live. */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId,

@@ -30,14 +30,14 @@ export interface ReplayPage {
 /** The next page of a job. `obstacle` is a sentence that says why there is no page. */
 export type NextPage = { page: ReplayPage; destinations: readonly Id[] } | { obstacle: string };
 
-/** Provides the pages of one job kind, inside the transaction of the page. */
+/** Provides the pages of one kind of job. Each page is read in the transaction that sends it. */
 export interface PageSource {
   next(job: ReplayJob): Promise<NextPage>;
 }
 
 export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'> {
   enqueued: number;
-  /** First id of the job's range from now on. Unchanged if omitted. */
+  /** New lower bound of the job's ids, inclusive. Unchanged if omitted. */
   fromId?: Id;
   beforeId?: Id;
   erased?: Erased;
@@ -47,8 +47,8 @@ export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'ski
 }
 
 /**
- * A job kind that does not send pages. It commits its own work in batches of a few seconds. A batch must be repeatable,
- * because the process may crash before the progress is recorded.
+ * Work of a job kind that sends no pages. The work commits in batches of a few seconds. It must be possible to repeat a
+ * batch, because the process may crash before the progress is recorded.
  */
 export interface WorkSource {
   work(job: ReplayJob): Promise<WorkDone | { obstacle: string }>;
@@ -91,7 +91,7 @@ export class ReplayPages {
       // Yields to the event loop, because customers' filters run here.
       if (hasFilters) await new Promise((resolve) => setImmediate(resolve));
     }
-    // Pages run backwards in time, but the events of a page are sent in order.
+    // Pages go back in time, but the events of one page are sent oldest first.
     page.deliveries = backwards.reverse().flat();
     return page;
   }
@@ -113,7 +113,7 @@ export class ReplayPages {
     return destinations.map((targetId) => ({ eventId: row.id, expiresOn: row.expiresOn, targetId, endpointId }));
   }
 
-  /** Returns `null` if filters exceed their time limit, so that the destinations are unknown. */
+  /** Returns a request's destinations, or `null` if they are unknown because filters exceed their time limit. */
   private async destinations(
     { request }: ReceivedRow,
     { environmentId, endpointId }: Pick<ReceivedRange, 'environmentId' | 'endpointId'>,

@@ -7,7 +7,7 @@ import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
-/** Maximum number of jobs besides those of the queue. A job may also look abandoned while it waits in the queue. */
+/** Maximum number of resumed jobs, in addition to the queue's. A job that waits in the queue may look abandoned. */
 const RUNS_MAX = 2;
 
 /** Resumes abandoned jobs: their process crashed, or the queue lost them. */
@@ -21,7 +21,7 @@ export class ReplayReconciler {
     private readonly clock: Clock,
   ) {}
 
-  /** Runs the jobs without the queue, because a queue failure may be why they are stuck. */
+  /** Runs abandoned jobs without the queue, because a failure of the queue may have stopped them. */
   @Every(EVERY_MS, { name: 'Replay reconciler', dueWork: { name: 'replays', inMs: FORGOTTEN_IN_MS } })
   async resume(): Promise<LoopDelay | undefined> {
     const forgotten = await this.jobs.forgotten(new Date(this.clock.nowMs() - FORGOTTEN_MS));

@@ -16,10 +16,10 @@ import type { ReplayPage, WorkSource } from './replay-pages.js';
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
-/** Maximum wait for fewer unclaimed deliveries. With a slow receiver, the job continues at this interval. */
+/** Maximum wait for fewer unclaimed deliveries. After this time the job continues, even with a slow receiver. */
 const WAIT_MAX_MS = 5_000;
 const FAILURES_MAX = 10;
-/** Number of failures after which a job fails if PostgreSQL is reachable but rejects its page. */
+/** Number of failures of a page after which the job fails, if PostgreSQL is reachable but rejects the page. */
 const REFUSALS_MAX = 5;
 
 type Step =
@@ -81,7 +81,7 @@ export class ReplayRunner {
     return work ? this.worked(environmentId, id, work) : this.database.transaction(() => this.step(environmentId, id));
   }
 
-  /** Locks the job, works, and records the progress. Holds no lock during the work, because the work may be slow. */
+  /** Locks the job, does a batch of its work and records the progress. Holds no lock during the slow work. */
   private async worked(environmentId: number, id: Id, source: WorkSource): Promise<Step> {
     const taken = await this.database.transaction(async () => {
       const job = await this.taken(environmentId, id);
@@ -143,7 +143,7 @@ export class ReplayRunner {
     job.excluded += excluded;
   }
 
-  /** True if another process runs the job: the queue delivers it again if this process was unresponsive. */
+  /** True if another process runs the job. The queue delivers a job again if this process was unresponsive. */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
     return (
       runner !== null &&

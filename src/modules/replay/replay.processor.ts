@@ -7,7 +7,7 @@ import { ReplayRunner } from './replay-runner.js';
 
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Interval, in seconds, of queue polls without a notification. The reconciler finds lost jobs sooner. */
+/** Polling interval of the queue in seconds, in case notifications are lost. The reconciler finds lost jobs sooner. */
 const ASK_SECONDS = 20;
 
 @Processor(REPLAY_QUEUE, { concurrency: 2, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
@@ -26,7 +26,7 @@ export class ReplayProcessor extends WorkerHost implements BeforeApplicationShut
     await this.runner.run(data.environmentId, data.id);
   }
 
-  /** Stops after the page in progress. The reconciler of another process resumes the job from there. */
+  /** Stops after the current page. The reconciler of another process then resumes the job. */
   async beforeApplicationShutdown(): Promise<void> {
     this.runner.stop();
     await this.worker.close(true);

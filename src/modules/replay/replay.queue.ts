@@ -30,7 +30,7 @@ export class ReplayQueue extends ReplayAnnouncer implements BeforeApplicationShu
 
   override announce({ environmentId, id }: Pick<ReplayJob, 'environmentId' | 'id'>): void {
     const options = { jobId: showId('rpj', id), removeOnComplete: true, removeOnFail: true };
-    // With an idempotency key, this code runs before the job is committed. Until then, a worker would not find the job.
+    // With an idempotency key, this code runs before the job is committed. A worker would not find an uncommitted job.
     this.database.afterCommit(() => {
       this.queue.add('replay', { environmentId, id }, options).catch((error: unknown) => {
         this.logger.warn(`The queue did not accept a replay job: ${(error as Error).message}`);

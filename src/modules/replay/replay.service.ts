@@ -75,7 +75,7 @@ export class ReplayService {
   }
 }
 
-/** Entries of `named` are null for text that is not a destination id. */
+/** Selects the named targets from the original ones. Entries of `named` are null for text that is no destination id. */
 function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
   const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));
   const faults = named.flatMap((id, i) =>

@@ -6,7 +6,7 @@ import type { ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
 const PAGE_SIZE = 100;
-/** Time after which a batch ends with the request in progress, whose transform may take some seconds. */
+/** Time after which a batch ends. The request in progress is completed first, and its transform may take seconds. */
 const STRETCH_MS = 2_000;
 
 /** Processes requests sequentially, oldest first, so that their order is preserved. */
@@ -38,7 +38,7 @@ export class RequestsWork implements WorkSource {
     for (const request of found) {
       if (performance.now() - startedAt > STRETCH_MS) return done;
       const released = request.isErased ? null : await this.releases.release(environmentId, endpointId, request.id, id);
-      // The counts of earlier requests are recorded when the job is resumed. A job never creates an event twice.
+      // The counts of earlier requests are recorded when the job resumes. No event is created twice.
       if (released !== null && 'obstacle' in released) return released;
       done.scanned += 1;
       if (released === null) done.excluded += 1;

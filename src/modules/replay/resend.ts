@@ -27,7 +27,7 @@ export class Resend {
     const messageId = parseId('msg', message);
     const found = messageId === null ? null : await this.messages.find(tenant, messageId);
     if (messageId === null || found?.applicationId !== applicationId) throw noSuch('message');
-    // The events of a fan-out have the ids that directly follow the message's id.
+    // The events of a fan-out have ids that directly follow the id of the message.
     const range = {
       environmentId,
       endpointIds: [endpointId],

@@ -6,7 +6,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
 
-/** Pages of events of a list, with all their original targets, or for a recovery only the targets that failed. */
+/** Pages of the events that a filter selects, with all original targets, or for a recovery only the failed ones. */
 @Injectable()
 export class SelectedPages implements PageSource {
   constructor(
@@ -29,7 +29,7 @@ export class SelectedPages implements PageSource {
       includesCancelled: includeCancelled,
       targetId: filter.destinationId ?? null,
     };
-    // Pages run backwards in time, but the events of a page are sent in order.
+    // Pages go back in time, but the events of one page are sent oldest first.
     const rows =
       events.length === 0 ? [] : await this.redeliveries.whereabouts(environmentId, events.toReversed(), which);
     const whole = rows.filter(({ isGone }) => !isGone);

@@ -33,7 +33,7 @@ export class SealedSecrets {
     return values;
   }
 
-  /** Returns the current values inside the caller's transaction, for checks that must still hold when it commits. */
+  /** Returns the current values in the caller's transaction, for checks that must still hold at the commit. */
   async current(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = names.length > 0 ? await this.store.values(environmentId, names) : [];
     return new Map(rows.map((row) => [row.name, this.open(row)]));

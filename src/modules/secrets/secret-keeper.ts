@@ -56,7 +56,7 @@ export class SecretKeeper {
     });
   }
 
-  /** A given value always creates a new version, even if it is unchanged. Throws 404, or 422 for an invalid value. */
+  /** Changes a secret. Any new value creates a new version, even the same value. Throws 404, or 422 for a bad value. */
   async change(tenant: Tenant, id: Id, { value, description }: SecretChanges): Promise<SecretView> {
     if (value !== undefined) refuse(valueFaults(value));
     return this.database.transaction(async () => {

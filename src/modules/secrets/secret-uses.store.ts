@@ -37,7 +37,7 @@ const USERS: Statement = {
     order by user_kind, user_id limit $3::int`,
 };
 
-/** The table's foreign key makes the deletion and a new use of a secret mutually exclusive. */
+/** Uses of secrets. A foreign key prevents the deletion of a secret while a new use of it is recorded. */
 @Injectable()
 export class SecretUsesStore {
   constructor(private readonly database: Database) {}

@@ -16,14 +16,14 @@ import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
 import { Ledger } from '#modules/ledger/ledger.js';
 import { TEST_TYPE, TEST_WAIT_MS, testPayload } from './test-event.service.js';
 
-/** `application` and `endpoint` are ids or uids. */
+/** Names the endpoint to test. `application` and `endpoint` are ids or uids. */
 export interface EndpointTest {
   application: string;
   endpoint: string;
   eventType?: string;
 }
 
-/** `idempotency` is the key of the call. `answer` is the response that the event's commit stores for this key. */
+/** Call of a test. `idempotency` is the call's key. `answer` is the response that is stored for the key at commit. */
 export interface EndpointTestCall extends EndpointTest {
   idempotency: IdempotentRequest | null;
   answer: (messageId: Id) => StoredAnswer;

@@ -120,7 +120,7 @@ export class FanOutService {
     return added === null ? content : { ...content, headers: { ...headers, ...added } };
   }
 
-  /** If the target cannot be loaded now, accepts the event anyway: its attempt then handles the problem. */
+  /** Builds the event for an endpoint. If the target cannot be loaded now, the attempt handles the problem later. */
   private towards(
     environmentId: number,
     { id, destinationId, isActive, isDecided }: Subscriber,

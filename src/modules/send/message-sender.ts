@@ -18,7 +18,7 @@ import { FanOutService } from './fan-out.service.js';
 import { SendController } from './send.controller.js';
 import { acceptedBody, SendService } from './send.service.js';
 
-/** Waits under backpressure like a connected client. */
+/** Caller for the backpressure. Code waits in the same way as a client that is still connected. */
 const CALLER: Caller = { isGone: () => false };
 
 /**
@@ -101,7 +101,7 @@ export class MessageSender {
     return this.answered<AcceptedEmailAnswer>(request, () => this.emails.accept(sender, request));
   }
 
-  /** Returns the tenant as stored, so that an outdated or invented one sends nothing. Throws 404 and 429. */
+  /** Returns the stored tenant for the given one, which may be outdated or invented. Throws 404 and 429. */
   private async admitted(given: Tenant): Promise<Tenant> {
     const tenant = await this.tenants.ofEnvironment(given.environmentId);
     if (tenant === null || tenant.organizationId !== given.organizationId || tenant.mode !== given.mode)
@@ -110,7 +110,7 @@ export class MessageSender {
     return tenant;
   }
 
-  /** Runs `accept`, or returns the first answer to the key. */
+  /** Runs `accept`, or returns the stored answer if the idempotency key was already used. */
   private async answered<Answer>(
     { idempotency }: InProcessRequest<unknown>,
     accept: () => Promise<string>,
@@ -125,7 +125,7 @@ export class MessageSender {
           ? await this.idempotency.find(idempotency)
           : null;
       if (earlier !== null) return JSON.parse(earlier.body) as Answer;
-      // An unexpected error keeps its stack for the log of the extension.
+      // An unexpected error is thrown unchanged, so that the log of the extension shows its stack.
       throw known.type === 'internal' ? error : known;
     }
   }
@@ -135,7 +135,7 @@ function eventPathOf(application: unknown): string {
   try {
     if (typeof application === 'string') return `/v1/app/${encodeURIComponent(application)}/event`;
   } catch {
-    // Half of a surrogate pair has no UTF-8 form.
+    // Half of a surrogate pair has no UTF-8 form, so such text cannot be a uid.
   }
   throw invalid([{ path: 'application', message: 'must be an `app_` id or a uid' }]);
 }

@@ -5,10 +5,10 @@ import type { SignInCodeEntity } from './sign-in.entities.js';
 
 export type PendingCode = Columns<Pick<SignInCodeEntity, 'email' | 'codeHash'>>;
 
-/** Maximum number of codes for one address within one hour. */
+/** Limits on the number of codes for one address within one hour. */
 export interface CodeLimits {
   perNetwork: number;
-  /** Limit across all networks in which the address never signed in. Limits the mail that strangers can trigger. */
+  /** Limit over all networks from which the address never signed in. Limits the mail that strangers can trigger. */
   fromStrangers: number;
 }
 
@@ -26,8 +26,8 @@ const LOCK: Statement = {
 
 const INSERT: Statement = {
   name: 'sign_in_codes.insert',
-  // Uses sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx. An ended session stays in the table for
-  // a month.
+  // Uses sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx. Ended sessions stay for a month, so
+  // they still count as sign-ins.
   text: `
     with recent as (select network from sign_in_codes where email = $2 and created_at > now() - interval '1 hour'),
     own as (
@@ -63,13 +63,14 @@ const PURGE: Statement = {
   text: `delete from sign_in_codes where expires_at < now() - interval '1 day'`,
 };
 
-/** Stores only hashes of codes and tickets. */
+/** Stores sign-in codes. Contains only hashes of the codes and tickets. */
 @Injectable()
 export class CodesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns false if a limit is reached. Runs one call per address at a time, so that no call can exceed the limits.
+   * Stores a code. Returns false if a limit is reached. Serializes the calls for an address, so that concurrent calls
+   * cannot exceed the limits.
    */
   insert(
     { ticketHash, email, codeHash, network }: NewCode,

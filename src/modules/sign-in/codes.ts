@@ -5,8 +5,9 @@ import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
 /**
- * The limit is per network, so that a stranger cannot use up another person's codes. Codes that strangers request for
- * one address also have a limit across all networks. A network where the member has signed in is not a stranger's.
+ * Limits on codes per hour. One limit is per network, so that a stranger cannot use up another person's codes. Codes
+ * for one address that strangers request are also limited across all networks. A network in which the member has signed
+ * in does not count as a stranger's.
  */
 const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;
@@ -37,7 +38,7 @@ export class Codes {
     return { ticket, code: isMade ? code : null };
   }
 
-  /** `email` is null if no attempt is left. A correct code can be checked again until `use` is called. */
+  /** Checks a code. `email` is null if no attempt is left. A correct code stays valid until `use` is called. */
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };

@@ -24,7 +24,7 @@ export interface ProvidedPerson {
   role: Scope | null;
 }
 
-/** The provider rejected the sign-in or returned an untrustworthy response. The message is shown to the person. */
+/** Error: the provider rejected the sign-in or returned an untrustworthy response. The person sees the message. */
 export class NotProvided extends Error {}
 
 /**
@@ -169,7 +169,7 @@ export function pinned(
   };
 }
 
-/** Merges claims. A flag that marks an address as verified applies only to the address from the same source. */
+/** Merges claims of two sources. A flag that marks an address as verified applies only to its own source's address. */
 export function joined(
   claims: Readonly<Record<string, unknown>>,
   more: Readonly<Record<string, unknown>>,
@@ -214,7 +214,7 @@ function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
   return SCOPES.findLast((scope) => held.includes(scope)) ?? null;
 }
 
-/** Finds a `ProviderAway` in the causes of an error, because the client wraps errors of its `fetch`. */
+/** Finds a `ProviderAway` in the causes of an error, because the OpenID Connect client wraps errors of `fetch`. */
 function awayIn(error: unknown): ProviderAway | null {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof ProviderAway) return each;
   return null;

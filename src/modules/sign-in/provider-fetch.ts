@@ -6,7 +6,7 @@ import { EgressGate } from '#egress/gate.js';
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 1_048_576;
 
-/** The provider is unavailable: it does not respond, or connections to it are not permitted. */
+/** Error: the provider does not respond, or connections to the provider are not permitted. */
 export class ProviderAway extends Error {}
 
 /** Sends the requests of the OpenID Connect client through egress, with its address checks and without redirects. */

@@ -129,7 +129,7 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // Startup and the creation of an organization check this too, but maybe with other environment variables.
+      // The startup and the creation of an organization also check this, but perhaps with other environment variables.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;

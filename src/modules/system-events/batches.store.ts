@@ -21,7 +21,7 @@ export interface Batch {
   failures: number;
 }
 
-/** The signals of one subject in a batch, and the totals of the whole batch. */
+/** The signals about one resource (`subject`) in a batch, and the totals of the whole batch. */
 export interface BatchItem {
   subject: Id;
   details: Record<string, unknown>;
@@ -36,7 +36,7 @@ const COLUMNS = `
   t.environment_id as "environmentId", t.type, t.batch as id, t.destination_id as "destinationId",
   t.expires_on - date '1970-01-01' as "expiresOnDay", t.failures`;
 
-/** Uses system_signals_waiting_idx, and system_tellings_pkey per group. A type's first signal is ready immediately. */
+/** Selects types with waiting signals and no open window. Uses system_signals_waiting_idx and system_tellings_pkey. */
 const READY: Statement = {
   name: 'system_batches_ready',
   text: `
@@ -49,8 +49,9 @@ const READY: Statement = {
 };
 
 /**
- * Opens a window and marks the waiting signals. A single statement ensures that only one of two processes gets the
- * signals. Locked signals wait for the next window. Uses system_tellings_pkey and system_signals_waiting_idx.
+ * Opens a window and moves the waiting signals into its batch. Because this is a single statement, only one of two
+ * processes gets the signals. Locked signals wait for the next window. Uses system_tellings_pkey and
+ * system_signals_waiting_idx.
  */
 const BEGIN: Statement = {
   name: 'system_batches_begin',
@@ -74,7 +75,7 @@ const BEGIN: Statement = {
     select 1 as opened from opened`,
 };
 
-/** Claims unfinished batches of other processes, and batches to retry now. Uses system_tellings_batch_idx. */
+/** Claims batches that other processes left unfinished, and batches due for a retry. Uses system_tellings_batch_idx. */
 const CLAIM: Statement = {
   name: 'system_batches_claim',
   text: `
@@ -93,7 +94,7 @@ export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings
     where batch is not null order by claimed_until limit 1))`;
 
-/** Selects the most frequent subjects first. Uses system_signals_batch_idx. */
+/** Selects the subjects with the most signals first. Uses system_signals_batch_idx. */
 const READ: Statement = {
   name: 'system_batches_read',
   text: `
@@ -114,7 +115,7 @@ const DUE_AGAIN: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** Uses system_tellings_pkey and system_signals_batch_idx. After an empty window, the next signal is ready at once. */
+/** Uses system_tellings_pkey and system_signals_batch_idx. If a window had no signals, the next is sent at once. */
 const END: Statement = {
   name: 'system_batches_end',
   text: `
@@ -134,7 +135,7 @@ export class BatchesStore {
     return this.database.query(READY);
   }
 
-  /** Takes the waiting signals as a batch with a lease for this process. Returns false if another process was first. */
+  /** Moves waiting signals into a batch with a lease for this process. Returns false if another process was first. */
   async begin({ environmentId, type, id, destinationId, expiresOnDay }: Batch): Promise<boolean> {
     return (await this.database.query(BEGIN, [environmentId, type, id, destinationId, expiresOnDay])).length > 0;
   }
@@ -143,7 +144,7 @@ export class BatchesStore {
     return this.database.query(CLAIM);
   }
 
-  /** Returns at most `limit` subjects, most frequent first, excluding the subject `except`. */
+  /** Returns at most `limit` subjects, those with the most signals first, without the subject `except`. */
   read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<BatchItem[]> {
     return this.database.query(READ, [environmentId, id, except, limit]);
   }

@@ -45,7 +45,7 @@ export interface SystemEventData {
   first_at: string;
   last_at: string;
   items: (Record<string, unknown> & { count: number })[];
-  /** True if `items` covers only some subjects. `count` always covers all of them. */
+  /** True if `items` does not contain all subjects. `count` always covers all of them. */
   items_truncated: boolean;
 }
 

@@ -15,9 +15,9 @@ const PAUSE_MS_MAX = 60_000;
 class ListenerFailed extends Error {}
 
 /**
- * Marks signals as a batch with the id of its event, accepts the event, calls the listeners, and deletes the signals.
- * After a crash, the remaining steps are repeated. The event is accepted only once, because its id is already stored.
- * Listeners may be called twice.
+ * Sends system events: marks signals as a batch with the event's id, accepts the event, calls the listeners, and
+ * deletes the signals. After a crash, the remaining steps are repeated. The event is still accepted only once, because
+ * its id is already stored. Listeners may be called twice.
  */
 @Injectable()
 export class Notifier {
@@ -57,7 +57,8 @@ export class Notifier {
   private async deliver(batch: Batch): Promise<void> {
     const { environmentId, type, destinationId } = batch;
     if (destinationId === null) return;
-    // Omits the system destination's own signals. An event about its failure would fail too and cause another event.
+    // Omits signals about the system destination itself. An event about its failure would also fail and cause another
+    // event.
     const event = await this.composing.compose(batch, destinationId);
     if (event) await this.destination.accept(event, destinationId, batch.expiresOnDay);
     else
@@ -76,7 +77,7 @@ export class Notifier {
       throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
   }
 
-  /** Gives up after too many failures, so that a broken listener does not block the next events of its type. */
+  /** Gives up a batch after too many failures, so that a broken listener does not block later events of its type. */
   private async givesUp(batch: Batch, error: Error): Promise<boolean> {
     const event = `${batch.type} ${showId('evt', batch.id)}`;
     if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {

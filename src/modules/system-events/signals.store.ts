@@ -36,8 +36,8 @@ const DROP: Statement = {
 };
 
 /**
- * Merges waiting signals of one subject, so that the table has few rows per subject however long sending takes. It is a
- * single statement, so that no count is lost or doubled if a process is killed. Uses system_signals_waiting_idx.
+ * Merges waiting signals of one subject, so that each subject has few rows even if sending takes long. It is a single
+ * statement, so that no count is lost or doubled if a process is killed. Uses system_signals_waiting_idx.
  */
 const FOLD: Statement = {
   name: 'system_signals_fold',

@@ -23,7 +23,7 @@ export class SystemDestination {
     destinations.attach((environmentId, id) => this.exists(environmentId, id));
   }
 
-  /** Chooses the destination of an event. A deleted destination is treated as not set. */
+  /** Returns the destination and retention of an event. A deleted destination is treated as not set. */
   async aim(environmentId: number, eventId: Id): Promise<Pick<Batch, 'destinationId' | 'expiresOnDay'>> {
     const { systemDestinationId: id } = await this.environments.get(environmentId);
     const destinationId = id !== null && (await this.exists(environmentId, id)) ? id : null;
@@ -60,12 +60,12 @@ export class SystemDestination {
     });
   }
 
-  /** Callers may choose only registered destinations, not those owned by an application's endpoint. */
+  /** Returns whether a destination is registered. Destinations that an endpoint owns cannot be chosen. */
   private async exists(environmentId: number, id: Id): Promise<boolean> {
     try {
       return (await this.targets.ofListed(environmentId, id)) !== null;
     } catch {
-      // An error here means that a secret for the destination's headers is missing, so the destination exists.
+      // The error means that a secret for the destination's headers is missing. The destination itself exists.
       return true;
     }
   }

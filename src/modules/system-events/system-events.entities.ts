@@ -45,7 +45,7 @@ export class SystemSignalEntity {
   batch: Id | null;
 }
 
-/** The time window of a kind of system event in an environment. */
+/** The current time window for one type of system event in an environment. */
 @Entity('system_tellings')
 @Index('system_tellings_batch_idx', ['claimedUntil'], { where: 'batch is not null' })
 export class SystemTellingEntity {

@@ -16,8 +16,8 @@ export class WaitingSignals {
   }
 
   /**
-   * Adds details to signals of dead letters, which the job that merges metrics records with only an id. Drops signals
-   * of inbound endpoints, because the targets of their routes are already reported.
+   * Adds details to signals about dead letters, which the metrics job records with only an id. Deletes signals about
+   * inbound endpoints, because the targets of their routes are reported separately.
    */
   private async describe(): Promise<void> {
     for (const { environmentId, subjects } of await this.store.unknown()) {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { eventually } from '../processes.js';
 
 const PRELOAD = pathToFileURL(path.join(import.meta.dirname, 'clock-shift.mjs')).href;
-/** This limit is long, because the process may just be starting on a busy machine. */
+/** Time limit for a clock shift to take effect. It is long, because the process may still be starting. */
 const SEEN_MS_MAX = 90_000;
 
 /** The wall clock of one process, which can be set wrong. */

@@ -14,7 +14,7 @@ export interface FleetDatabase {
   pid(): number;
   readonly disk?: SmallDisk;
   readonly pair?: PrimaryAndStandby;
-  /** Registers the current server with the reaper, unless other code does so. */
+  /** Registers the current server with the reaper, which stops leftover servers, unless other code does so. */
   note?(): void;
   stop(): Promise<void>;
 }

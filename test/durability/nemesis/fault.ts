@@ -3,7 +3,7 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
-/** A fault with a duration takes effect within this time, even during other faults that stop deliveries. */
+/** Time limit for a fault with a duration to take effect, even during other faults that stop deliveries. */
 export const EFFECT_MS_MAX = 60_000;
 
 /** Kind of a disruption in which workers could not record results for as long as their lease. */
@@ -40,11 +40,11 @@ export interface FaultKind {
   /** Two kinds of the same group are never injected at once, because they would interfere. */
   group: 'processes' | 'postgres' | 'redis' | 'clocks' | 'names' | `receiver-${Misbehaviour}`;
   fleets: readonly FleetKind[];
-  /** Duration in CI, and the minimum and maximum otherwise. Zeros for an instantaneous fault. */
+  /** Duration in CI, and the minimum and maximum outside CI. All three are zero for an instantaneous fault. */
   seconds: readonly [ci: number, min: number, max: number];
   /** Whether the service guarantees an answer to every attempt during the fault. */
   isSeamless?: true;
-  /** Whether the fleet cannot be used afterwards. */
+  /** Whether the fault makes the fleet unusable for later faults. */
   usesUp?: true;
   inflict(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted>;
 }

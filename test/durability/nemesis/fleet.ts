@@ -34,21 +34,21 @@ export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded',
 export type FleetKind = (typeof FLEETS)[number];
 
 /**
- * Misbehaviours with a receiver each, numbered after the normal receivers. A misbehaving receiver does not count in the
- * recovery time.
+ * Kinds of misbehavior. Each has its own receiver, numbered after the normal receivers. Deliveries to a misbehaving
+ * receiver do not count in the recovery time.
  */
 const MISBEHAVIOURS: readonly Misbehaviour[] = ['hang', 'trickle', 'flap', 'reset'];
 /** One more receiver, which is addressed by a resolvable name in a URL instead of a destination. */
 const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
 const PATHS = MISBEHAVIOURS.length + 1;
 const SILENT_NAMES = 20;
-/** The first probe of a circuit comes after half a minute, the second a minute later. */
+/** Time limit for a circuit to close. Its first probe comes after half a minute, and the second a minute later. */
 const FORGIVEN_MS_MAX = 180_000;
 const BURST = 300;
 const BURST_LANES = 24;
 const BURST_MS_MAX = 5_000;
 const SHARED = { LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '5s' };
-/** Longer than any drain takes on a quiet machine. A process that exits with unfinished work is a failure. */
+/** Time limit for a drain, longer than any drain on a quiet machine. Exiting with unfinished work is a failure. */
 const DRAIN_SECONDS = 30;
 
 /** Returns whether this machine can run a fleet of this kind. Logs the reason if not. */
@@ -69,7 +69,8 @@ export class Fleet {
   /** All requests that arrived so far. */
   readonly arrivals: Received[] = [];
   /**
-   * Messages to misbehaving receivers. They arrive when the circuits close, and only the end of the run waits for them.
+   * Messages to misbehaving receivers. They arrive only after the circuits close. Only the end of the run waits for
+   * them.
    */
   readonly debts: Load[] = [];
   /** Extra messages to normal receivers, on top of the load of this round. The checks treat them like the load. */
@@ -211,8 +212,8 @@ export class Fleet {
   }
 
   /**
-   * Returns URLs with names whose servers never answer. The names are new each time, because names behind an open
-   * circuit are not resolved.
+   * Returns URLs whose host names never get a DNS answer. The names are new each time, because a name behind an open
+   * circuit is not resolved.
    */
   silentlyNamed(): string[] {
     const turn = this.silences++;

@@ -16,8 +16,8 @@ export function kindNamed(name: string): FaultKind {
 }
 
 /**
- * Picks kinds that do not interfere: `atOnceMin` in half of the calls, otherwise more, up to `atOnceMax`. Returns fewer
- * if the fleet has fewer.
+ * Picks kinds of faults that do not interfere. In half of the calls it picks `atOnceMin` kinds, otherwise more, up to
+ * `atOnceMax`. Returns fewer if the fleet supports fewer.
  */
 export function overlapping(
   kinds: readonly FaultKind[],

@@ -45,7 +45,7 @@ export class MailTraffic {
     readonly ports: readonly number[],
   ) {}
 
-  /** Must be opened before the processes, which need the relay's address at their start. */
+  /** Call this before the processes start, because they need the relay's address at startup. */
   static async open(ports: readonly number[]): Promise<MailTraffic> {
     const [relay, targets] = await Promise.all([startRelay(), startTargets()]);
     return new MailTraffic(relay, targets, targets.open(), ports);
@@ -83,13 +83,13 @@ export class MailTraffic {
     this.alias = address;
   }
 
-  /** Sends until `stop`. Forgets the mail of earlier rounds. */
+  /** Sends mail until `stop` is called. Discards the records of earlier rounds. */
   start(): void {
     [this.letters, this.emails, this.isOver] = [[], [], false];
     this.running = Array.from({ length: CONCURRENCY }, () => [this.receiveOn(), this.sendOn()]).flat();
   }
 
-  /** Starts no more mail. Resolves when all started mail is answered, or at the timeout. */
+  /** Starts no more mail. Resolves when all mail already started is answered, or at the timeout. */
   async stop(withinMs: number): Promise<void> {
     this.isOver = true;
     await Promise.race([Promise.all(this.running), sleep(withinMs, undefined, { ref: false })]);

@@ -31,9 +31,9 @@ export interface MailVerdict {
   sent: number;
   lost: number;
   corrupted: number;
-  /** Messages that became two events. */
+  /** Number of messages that became two events. */
   doubled: number;
-  /** Emails that the relay got again with the same bytes, as at-least-once delivery allows. */
+  /** Number of emails that the relay got again with the same bytes, as at-least-once delivery allows. */
   repeated: number;
   wrongs: string[];
 }

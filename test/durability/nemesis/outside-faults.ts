@@ -5,10 +5,10 @@ import { during, EFFECT_MS_MAX, type FaultKind, type Inflicted } from './fault.j
 import type { Fleet } from './fleet.js';
 
 const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
-/** About a hundred messages per second to the misbehaving receiver. */
+/** Settings for a load of about a hundred messages per second on the misbehaving receiver. */
 const CONCURRENCY = 4;
 const PAUSE_MS = 30;
-/** Durations below half a minute, so that the first probe of a circuit finds a working receiver. */
+/** Durations below half a minute, so that the first probe of a circuit finds the receiver working again. */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
 
 /** Faults of Redis, name servers and receivers. */
@@ -100,7 +100,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   });
 }
 
-/** Makes a receiver misbehave and sends to it during the whole time. */
+/** Makes a receiver misbehave, and sends messages to it during the whole fault. */
 async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promise<Inflicted> {
   const { number, id } = await fleet.misbehaving(how);
   await fleet.forgiven(id);

@@ -88,7 +88,7 @@ export function row({ number, atMinute, ofMinutes, fleet, names, verdict, error 
   ]);
 }
 
-/** Returns the results of every kind, whether it was injected alone or with others. */
+/** Returns the results of every kind of fault, whether the kind was injected alone or with others. */
 export function summary({ rounds, faults, unpaid, isClean }: Results): string {
   const names = [...new Set(rounds.flatMap((done) => done.names))].sort();
   const titles = [

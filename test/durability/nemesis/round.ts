@@ -27,7 +27,7 @@ export interface RoundResult {
   verdict: Verdict;
 }
 
-/** Injects faults under load, waits until the service has recovered, and judges. */
+/** Injects faults under load, waits until the service has recovered, and checks the guarantees. */
 export class Round {
   private startedAtMs = 0;
 
@@ -43,7 +43,7 @@ export class Round {
     const { fleet, kinds } = this;
     this.startedAtMs = Date.now();
     const earlier = new Set(fleet.arrivals.map(({ id }) => id));
-    // Requests that arrived after the last round had settled are duplicates.
+    // A request that arrives after the end of the previous round is a duplicate.
     const strays = await fleet.collect();
     const crashed = fleet.scene.crashes().length;
     const load = fleet.load(CONCURRENCY, PAUSE_MS);

@@ -1,6 +1,6 @@
 import type { FleetKind } from './fleet.js';
 
-/** The rounds of CI, by test file. Names of kinds; `+` joins faults that are injected at once. */
+/** The rounds of CI, by test file. Each round names its fault kinds. `+` joins kinds that are injected at once. */
 export const CI_ROUNDS = {
   processes: { fleet: 'postgres', rounds: ['kill-api', 'rolling', 'pause-worker', 'pause-api + kill-worker'] },
   outside: {

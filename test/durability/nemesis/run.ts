@@ -110,7 +110,7 @@ export class Run {
         done.error = error instanceof Error ? error.message : String(error);
       }
       done.atMinute = this.minute();
-      // A fleet that a fault has broken or used up cannot be used for the next round.
+      // A fleet cannot be used for the next round if a fault has broken it or made it unusable.
       isGood =
         done.verdict !== null &&
         done.verdict.wrongs.length === 0 &&

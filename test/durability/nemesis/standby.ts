@@ -45,7 +45,7 @@ export class PrimaryAndStandby {
     }
   }
 
-  /** Returns the address of the primary, which is the former standby after a failover. */
+  /** Returns the address of the current primary. After a failover, this is the former standby. */
   url(): string {
     return this.hasFailedOver ? this.standby.url : this.primary.url;
   }
@@ -64,7 +64,7 @@ export class PrimaryAndStandby {
     await this.standby.stop();
   }
 
-  /** From now on a commit is confirmed only when the standby has it. */
+  /** Makes the primary confirm a commit only after the standby has stored it. */
   private async inStep(): Promise<void> {
     await query(this.primary.url, `alter system set synchronous_standby_names = '*'`);
     await query(this.primary.url, 'select pg_reload_conf()');

@@ -88,7 +88,7 @@ async function restart(fleet: Fleet, kind: string, signal: 'SIGKILL' | 'SIGINT')
   return { ...inflicted, isOutage: true };
 }
 
-/** Terminates every client's server process, repeatedly, until the fault ends. */
+/** Repeatedly terminates the PostgreSQL backend processes of all clients, until the fault ends. */
 async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const statement = `select count(pg_terminate_backend(pid))::int as count from pg_stat_activity
                      where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`;
@@ -115,7 +115,7 @@ async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   return { ...inflicted, isOutage: true };
 }
 
-/** Cuts the connections of one process or of all, with the server's ends open or closed. */
+/** Cuts the connections of one process or all processes. The server's ends stay open or are closed. */
 async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
   const all = [...fleet.wires];
   const victims = dice.next() < 0.5 ? all : [dice.pick(all)];
@@ -165,7 +165,7 @@ async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   let free = Infinity;
   const lasts = async (): Promise<void> => {
     const untilMs = performance.now() + holdMs;
-    // Fills the space again that PostgreSQL frees during the fault.
+    // Fills the disk again whenever PostgreSQL frees space during the fault.
     while (performance.now() < untilMs) {
       disk.fill();
       free = Math.min(free, disk.freeBytes());

@@ -12,8 +12,8 @@ const OPEN_MS_MAX = 120_000 * BUSY_TIMES;
 const ROUND_MS_MAX = 180_000 * BUSY_TIMES;
 const TIME_LIMITS = { acceptMs: 45_000, settleMs: 60_000 };
 /**
- * An open circuit is probed after half a minute, then after one more minute, and then after two more minutes. The test
- * must wait for the second probe.
+ * Time limit for messages to misbehaving receivers. An open circuit is probed after half a minute, then after one more
+ * minute, and then after two more minutes. The test must wait for the second probe.
  */
 const DEBTS_MS_MAX = 240_000;
 
@@ -71,7 +71,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
       DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,
     );
 
-    /** Replaces a fleet that was broken or used up, since the next round cannot use it. */
+    /** Replaces a fleet that is broken or has become unusable, because the next round cannot use it. */
     async function replace(): Promise<void> {
       const old = fleet;
       fleet = null;

@@ -47,7 +47,7 @@ export interface Verdict {
   crashed: number;
   /**
    * Time from the end of the last fault until every destination was reached and all older messages had arrived. Null if
-   * that never happened.
+   * this never happened.
    */
   backSeconds: number | null;
   /** The limit for `backSeconds` on this machine with its current load. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** The keepalive of a server detects a dead client after some time. This proxy imitates that after half a minute. */
+/** Time after which the proxy closes a connection to a dead client, as the keepalive of a real server does. */
 const DEAD_MS = 30_000;
 
 /** Two connected sockets, which are cut off from each other while the wire is silent. */
@@ -94,7 +94,7 @@ export class Wire {
     from.setNoDelay(true);
     const passOn = (act: () => void): void => {
       const now = performance.now();
-      // Keeps the order, even if the delay is reduced meanwhile.
+      // Keeps the order of the data, even if the delay is reduced while data waits.
       freeAtMs = Math.max(freeAtMs, now + this.delayMs);
       if (freeAtMs <= now) act();
       else setTimeout(act, freeAtMs - now);

@@ -1,8 +1,9 @@
-// Packs the three thousand files that a start loads into one. Opening, resolving and compiling them is two thirds of
-// the cost of a start, and the tests start the service hundreds of times. Each module keeps its file name, URL and
-// exports. Only the lookup differs. Modules that are not in the pack are loaded as usual.
+// Packs the three thousand files that a start of the service loads into one file. Opening, resolving and compiling
+// these files takes two thirds of the time of a start, and the tests start the service hundreds of times. Each module
+// keeps its file name, URL and exports. Only the lookup differs. Modules that are not in the packed file are loaded as
+// usual.
 //
-//   node --experimental-import-meta-resolve pack.mjs FOLDER PROGRAM…
+// node --experimental-import-meta-resolve pack.mjs FOLDER PROGRAM…
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import path from 'node:path';
@@ -64,7 +65,7 @@ function collect(entries) {
 function codeOf(file, format) {
   const text = readFileSync(file, 'utf8').replace(/^#!.*/, '');
   if (format === 'json') return text;
-  // Replaces the `import()` expression, but not a method of that name. Code from V8's cache cannot use `import()`
+  // Replaces each `import()` expression, but no method named `import`. Code from V8's cache cannot use `import()`
   // itself.
   const named = text.replace(/(?<![.\w$])import\s*\((?![^()]*\)\s*\{)/g, '__import(');
   if (format === 'commonjs') return shortened(named, file);
@@ -81,8 +82,8 @@ function codeOf(file, format) {
 }
 
 /**
- * Removes comments and white space, and puts a module on one line. This leaves a third of the characters that every
- * start reads, and scans to locate an error.
+ * Options that remove comments and white space and put a module on one line. A start then reads, and scans for error
+ * positions, only a third of the characters.
  */
 const SHORT = { minify: true };
 
@@ -96,7 +97,7 @@ function shortened(code, file) {
 
 function specifiersIn(code, format) {
   if (format === 'json') return [];
-  // Imports in CommonJS modules follow other rules. Node.js resolves these imports.
+  // Imports in CommonJS modules follow other rules, so Node.js resolves them at run time.
   const calls = code.matchAll(
     format === 'module'
       ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g
@@ -145,7 +146,7 @@ function typeIn(folder) {
 function wrap({ format, code }, isEntry) {
   if (format === 'json') return `function(exports,require,module){module.exports=${code}}`;
   if (format === 'commonjs') return `function(exports,require,module,__filename,__dirname,__import){${code}\n}`;
-  // Only a program may use top-level await. In other modules the compiler would reject it.
+  // Only a program's entry module may use top-level await. In other modules the compiler rejects it.
   return `${isEntry ? 'async ' : ''}function(exports,require,__import,__meta){"use strict";${code}\n}`;
 }
 

@@ -8,7 +8,7 @@ import pg from 'pg';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
 const dist = path.join(root, 'dist');
-/** Programs in the pack: the service first, then the operator commands that load much of it. */
+/** Programs in the packed file: the service first, then the operator commands that load much of the service's code. */
 const PROGRAMS = [
   'main',
   'backup',
@@ -130,7 +130,7 @@ async function learn(folder, databaseUrl) {
   if (code !== 0) throw new Error(`The pack ended with ${code}. It wrote:\n${output}`);
 }
 
-/** Makes the calls with which most suites begin. */
+/** Calls the routes that most suites call first. */
 async function exercise({ url, admin }) {
   const call = async (method, route, body) => {
     const answer = await fetch(url + route, {

@@ -11,7 +11,7 @@ interface ConfirmProps {
   /** Text that the user must type first, for actions that cannot be undone. */
   typed?: string;
   isDangerous?: boolean;
-  /** Disables the confirm button, because there is nothing to confirm yet. */
+  /** Whether the confirm button is disabled, because there is nothing to confirm yet. */
   isOff?: boolean;
   /** Keeps the dialog open after the action. The caller shows the next step. */
   keepsOpen?: boolean;

@@ -8,7 +8,7 @@ interface ChoicesProps<T extends string> {
   options: readonly { id: T; label: string; isFixed?: boolean }[];
   chosen: readonly T[];
   onChange: (chosen: T[]) => void;
-  /** Clears all choices. */
+  /** Button that clears all choices. */
   clear?: { label: string; onClear: () => void };
 }
 

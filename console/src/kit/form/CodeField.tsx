@@ -38,7 +38,7 @@ export function CodeField({
       event.preventDefault();
       onRun();
     } else if (event.key === 'Escape') {
-      // A second Escape closes the dialog.
+      // Keeps the dialog open at the first Escape. The second Escape closes it.
       if (!isLeaving.current) event.preventDefault();
       isLeaving.current = true;
     } else if (event.key === 'Tab' && !event.shiftKey && !isLeaving.current && !isReadOnly) {

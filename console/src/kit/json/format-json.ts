@@ -1,4 +1,4 @@
-/** Maximum depth. Deeper indentation is unreadable, and a megabyte of brackets would become gigabytes of spaces. */
+/** Maximum nesting depth. Deeper JSON is unreadable: a megabyte of brackets would become gigabytes of spaces. */
 const DEPTH_MAX = 100;
 const TOKENS_A_STEP = 2_000;
 /** Maximum duration of a step before it yields to the page: one frame. */

@@ -22,7 +22,7 @@ export function readJson(text: string): ReadJson {
     const said = error instanceof Error ? error.message : String(error);
     const faults: ParseError[] = [];
     parse(text, faults, { disallowComments: true, allowTrailingComma: false });
-    // Browsers describe errors in different words, and rarely give the position.
+    // Find the line here, because browsers describe errors in different words and rarely give the position.
     const line = faults[0] === undefined ? null : text.slice(0, faults[0].offset).split('\n').length;
     return {
       value: null,

@@ -34,7 +34,7 @@ export class Environments {
     notifications.on('environment', (id) => (id === '*' ? this.cache.clear() : this.cache.drop(id)));
   }
 
-  /** Throws 404 if there is no such environment. */
+  /** Returns the environment. Throws 404 if there is no such environment. */
   async get(environmentId: number): Promise<Environment> {
     return (await this.cache.get(String(environmentId))).environment;
   }

@@ -6,7 +6,7 @@ import { Environments } from './environments.js';
 
 const DAY_MS = 86_400_000;
 
-/** Counts from the time in the id. The end of a long period is rounded, so that several days share a partition. */
+/** Computes when data expires, from the time in its id. Ends of long periods are rounded, so days share partitions. */
 @Injectable()
 export class Retention {
   constructor(private readonly environments: Environments) {}

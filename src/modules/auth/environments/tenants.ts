@@ -33,7 +33,7 @@ export class Tenants {
     return environmentId === null ? null : { environmentId, organizationId, mode };
   }
 
-  /** Returns the tenant of an environment, by the id that `Tenant.environmentId` has, or null if there is none. */
+  /** Returns the tenant of the environment with this `Tenant.environmentId`, or null if there is none. */
   async ofEnvironment(id: number): Promise<Tenant | null> {
     if (!Number.isSafeInteger(id)) return null;
     try {

@@ -71,7 +71,7 @@ export class GrantedKeys {
     });
   }
 
-  /** Revokes a key issued here and its rotations. Returns false if all of these keys were already revoked. */
+  /** Revokes a granted key and its rotations. Returns false if all of these keys were already revoked. */
   async revoke(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       // Locks the key. A concurrent rotation either completes first, and its new key is revoked too, or it fails.

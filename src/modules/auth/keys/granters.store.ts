@@ -22,7 +22,7 @@ const MEMBER: Statement = {
 
 const KEY: Statement = {
   name: 'granters.key',
-  // Uses the index `api_keys_pkey`. Locks the rows, for the same reason as the statement for members.
+  // Uses the index `api_keys_pkey`. Locks the rows, because the approving key may be removed at the same time.
   text: `
     select k.scope, k.expires_at as "expiresAt"
     from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id
@@ -31,7 +31,7 @@ const KEY: Statement = {
     for share of k, o`,
 };
 
-/** Keys granted directly or through other granted keys, without rotations. Uses `api_keys_granter_key_idx`. */
+/** SQL for the keys that a key granted, directly or indirectly, without rotations. Uses `api_keys_granter_key_idx`. */
 const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
@@ -111,12 +111,12 @@ export class GrantersStore {
     return this.hashes(REVOKE_OF_GRANT, [environmentId, firstKeyId]);
   }
 
-  /** Makes all keys that a key granted expire no later than the given time. */
+  /** Makes all keys that a key granted expire no later than `at`. */
   expireOfKey(environmentId: number, keyId: Id, at: Date): Promise<string[]> {
     return this.hashes(EXPIRE_OF_KEY, [environmentId, keyId, at]);
   }
 
-  /** Revokes a member's granted keys with the given scopes, and all keys that were granted with these keys. */
+  /** Revokes a member's granted keys that have one of `scopes`, and all keys that were granted with these keys. */
   revokeOfMember(organizationId: Id, memberId: Id, scopes: readonly Scope[]): Promise<string[]> {
     return this.hashes(REVOKE_OF_MEMBER, [organizationId, memberId, scopes]);
   }

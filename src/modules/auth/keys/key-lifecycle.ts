@@ -160,8 +160,8 @@ function originOf({
 }
 
 /**
- * Returns true if `key` is the given key, or was granted with it directly or through other keys. Searching the admin
- * keys is enough, because only admin keys grant admin keys.
+ * Returns true if `key` has the id `id`, or was granted with that key directly or through other keys. Searching the
+ * admin keys is enough, because only admin keys grant admin keys.
  */
 function endsWith(admins: readonly AdminKey[], key: AdminKey, id: Id): boolean {
   for (let each: AdminKey | undefined = key; each !== undefined;) {

@@ -29,7 +29,7 @@ export class KeysService {
     return this.cursors.page(tenant, LIST, rows, limit, ({ id }) => id);
   }
 
-  /** Throws 404 if there is no such key. */
+  /** Returns a key. Throws 404 if there is no such key. */
   async find(tenant: Tenant, id: Id): Promise<ApiKeyEntity> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw noSuch('key');

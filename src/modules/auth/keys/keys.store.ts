@@ -150,7 +150,7 @@ export class KeysStore {
     return this.database.query(LOCK_ADMINS, [organizationId]);
   }
 
-  /** Never extends the lifetime of a key. Uses the index `api_keys_pkey`. */
+  /** Makes a key expire at `at`, unless the key expires earlier. Uses the index `api_keys_pkey`. */
   async expire(environmentId: number, id: Id, at: Date): Promise<void> {
     await this.rows.update({ environmentId, id, expiresAt: Or(IsNull(), MoreThan(at)) }, { expiresAt: at });
   }

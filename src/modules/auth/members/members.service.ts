@@ -44,7 +44,7 @@ export class MembersService {
     return this.cursors.page(tenant, LIST, rows, limit, ({ id }) => id);
   }
 
-  /** Throws 404 if there is no such member. */
+  /** Returns a member. Throws 404 if there is no such member. */
   async find({ organizationId }: Tenant, id: Id): Promise<MemberRow> {
     const row = await this.store.find(organizationId, id);
     if (row === null) throw noSuch('member');
@@ -96,7 +96,7 @@ export class MembersService {
     return this.organizations.hasSeveral();
   }
 
-  /** Returns memberships that the organization's identity provider may sign in to. A null slug allows all of them. */
+  /** Returns memberships that the identity provider of the organization may open. A null slug allows all of them. */
   async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
     return (await this.store.ofEmail(email, organizationSlug)).map(
       ({ organizationId, organizationName, id, role }) => ({ organizationId, organizationName, memberId: id, role }),

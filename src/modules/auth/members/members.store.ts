@@ -101,7 +101,7 @@ export class MembersStore {
     return this.database.query(OF_EMAIL, [email, organizationSlug]);
   }
 
-  /** Returns the addresses of the admins and of the given member, who comes first. */
+  /** Returns the addresses of the admins and of the member with the address `email`, who comes first. */
   async listGrantNoticeRecipients(organizationId: Id, email: string, rowsMax: number): Promise<string[]> {
     return (
       await this.database.query<{ email: string }>(GRANT_NOTICE_RECIPIENTS, [organizationId, email, rowsMax])

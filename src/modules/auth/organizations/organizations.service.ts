@@ -17,7 +17,7 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'orgs', filters: {} };
-/** Tenant without data, to which the operator's list cursors are bound. */
+/** Placeholder tenant without data. The cursors of the operator's list are bound to it. */
 const OPERATOR: Tenant = { environmentId: 0, organizationId: '', mode: 'live' };
 const UNIQUE_VIOLATION = '23505';
 
@@ -58,7 +58,7 @@ export class OrgsService {
     return this.cursors.page(OPERATOR, LIST, rows, limit, ({ id }) => id);
   }
 
-  /** Throws 404 if there is no such organization. */
+  /** Returns an organization. Throws 404 if there is no such organization. */
   async find(id: Id): Promise<OrgRow> {
     const row = await this.store.find(id);
     if (row === null) throw noSuch('organization');

@@ -132,7 +132,7 @@ export class OrgsStore {
     await this.database.query(ERASED, [id]);
   }
 
-  /** Returns false if some rows are referenced by another table. They are deleted in a later iteration. */
+  /** Deletes rows of a table. Returns false if other tables reference some rows, which a later iteration deletes. */
   private async empty(table: string, condition: string, value: unknown): Promise<boolean> {
     const name = `"${table}"`;
     try {

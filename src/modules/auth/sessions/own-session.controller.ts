@@ -40,7 +40,7 @@ export class OwnSessionController {
   @Delete()
   @Scope('read')
   @AnyEnvironment()
-  // The audit log records this request as a sign-out.
+  // Not audited as a request, because the audit log already records the sign-out.
   @Audit('never')
   @HttpCode(204)
   @ApiOperation({

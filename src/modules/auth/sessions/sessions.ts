@@ -97,7 +97,7 @@ export class Sessions {
         userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
         lifetimeSeconds: LIFETIME_SECONDS,
       });
-      // Evicts a negative cache entry.
+      // Evicts the cache entry that marks the token as unknown, if there is one.
       await this.notifications.announce('session', hashHex);
     });
     return this.cookie.set(token, LIFETIME_SECONDS);

@@ -9,7 +9,7 @@ import { type Caller, SCOPES } from '#kernel/tenant.js';
 import { Tenants } from '../environments/tenants.js';
 import { KeyAuthenticator } from '../keys/key-authenticator.js';
 
-/** Maximum length of a submitted key. No API key is that long. */
+/** Maximum accepted length of a submitted key. Every API key is shorter. */
 const KEY_LENGTH_MAX = 512;
 /** Maximum length of a token, enough for claims and signatures. Node.js accepts 16 KB of headers in total. */
 const TOKEN_LENGTH_MAX = 8_192;

@@ -138,7 +138,7 @@ export class AcceptMail {
     }
   }
 
-  /** Commits the bytes first, separately from the rows. Bytes without a row are deleted when their day expires. */
+  /** Commits a message's bytes before its row, separately. Bytes without a row are deleted on their expiry day. */
   private async storeLarge(rows: readonly NewMessage[], bytes: IncomingBytes): Promise<RowOutcomes> {
     const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
       for (const row of rows)

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
-/** Connects accepting and reading mail without a dependency between them. */
+/** Notifies the code that reads mail when new mail was accepted, so that the two do not depend on each other. */
 @Injectable()
 export class MailArrivalSignal {
   private readonly listeners: (() => void)[] = [];
 
-  /** The listener runs after each commit of messages. */
+  /** Registers a listener that runs after each commit of received messages. */
   onArrival(listener: () => void): void {
     this.listeners.push(listener);
   }

@@ -5,7 +5,7 @@
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
-/** Number of messages that is enough for a burst: as many as one environment reads concurrently. */
+/** Number of messages that starts a burst. It equals the number of messages that one environment reads concurrently. */
 const BURST_WORTH = 24;
 /** Maximum time for which unused capacity is saved, so that a late burst does not lower the rate. */
 const SAVED_MS = 2 * BURST_MS;
@@ -69,7 +69,7 @@ export class MailGate {
     return taken;
   }
 
-  /** Returns capacity that was taken for `count` messages that did not exist. */
+  /** Gives back capacity that was taken for `count` messages, because fewer messages were waiting. */
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;

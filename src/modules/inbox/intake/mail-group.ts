@@ -10,9 +10,9 @@ import type { NewMessage } from './message-row.js';
 
 const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Linger time before a commit, the same as for accepted webhooks. Under load, one commit then replaces three. */
+/** Time that a commit waits for more messages, as for webhooks. Under load, one commit then replaces three. */
 const GAP_MS = 4;
-/** Linger while mail is slowed down in favor of deliveries. For the disk, one commit costs as much as ten messages. */
+/** Wait before a commit while mail is limited in favor of deliveries. The disk cost of a commit equals ten messages. */
 const PACED_LINGER_MS = 100;
 /** Maximum backlog while storage does not keep up. Above it, clients get a temporary error and retry. */
 const BACKLOG_MAX = 4_000;

@@ -59,7 +59,7 @@ export class MailPace {
     return this.reading.take(max);
   }
 
-  /** Reports the sizes of the messages that were read, in bytes. `allowed` is the number that could have been read. */
+  /** Counts the messages that were read, by their sizes in bytes. `allowed` is the number that `readable` allowed. */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
     for (const bytes of sizes) this.reading.weigh(bytes);
@@ -110,7 +110,7 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
-  /** Updates even if the timer fired a little early by the monotonic clock, because no other call may follow. */
+  /** Always updates the limits, even if the timer fired slightly early, because no later call may follow. */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }

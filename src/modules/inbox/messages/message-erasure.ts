@@ -6,7 +6,7 @@ import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
 import { EventSources } from '#modules/events/event-sources.js';
 import { MessagesStore } from './messages.store.js';
 
-/** Erases a message and its attachments with its event's payload. Resolves aliases in event filters. */
+/** Erases a received message when its event's payload is erased. Also finds the alias that an event filter names. */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
   constructor(

@@ -9,7 +9,7 @@ const REST_BYTES_MAX = 11_000;
 const ADDRESSES_SHOWN = 5;
 const FILES_SHOWN = 10;
 
-/** Returns a message for an agent: a part of one body, and as many of the sender's other fields as fit. */
+/** Returns a message for an AI agent: a part of its text or HTML, and as many of its other fields as fit. */
 export function messageForAgent(message: ApiObject, body: 'text' | 'html', offset: number): ApiObject {
   const detail = message as unknown as ReceivedMessageDetail;
   const { text, nextOffset } = partOf(detail[body] ?? '', offset, BODY_PAGE, BODY_BYTES_MAX);

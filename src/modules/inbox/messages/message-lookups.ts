@@ -11,7 +11,7 @@ export class LookupError extends Error {
   }
 }
 
-/** Maximum time for one DNS answer, and maximum queries per phase, without keys. SPF may need 110 names, DMARC 88. */
+/** Limits for one DNS answer and for the queries of a phase, except for DKIM keys. SPF may need 110 names, DMARC 88. */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
@@ -36,7 +36,7 @@ export class MessageLookups {
 
   constructor(
     private readonly records: NameRecords,
-    /** Name whose quota the queries use, so that silent name servers do not delay other environments. */
+    /** Key of the quota that the queries use. Quotas keep silent name servers from delaying other environments. */
     private readonly share: string,
     private readonly answerMsMax = ANSWER_MS_MAX,
   ) {}
@@ -45,7 +45,7 @@ export class MessageLookups {
     return this.questions;
   }
 
-  /** Starts a phase with its own budget and this time limit. */
+  /** Starts a phase, such as SPF, with a new budget of DNS queries and a time limit of `ms`. */
   allow(ms: number): void {
     clearTimeout(this.timer);
     this.earlier = this.questions;

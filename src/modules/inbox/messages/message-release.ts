@@ -22,7 +22,7 @@ export class MessageRelease {
     private readonly database: Database,
   ) {}
 
-  /** Uses the alias's current destinations. Throws 404, or 409 if the message is not quarantined or none accepts it. */
+  /** Delivers to the current destinations. Throws 404, or 409 if not quarantined or if no destination accepts it. */
   async release(tenant: Tenant, alias: string, text: string): Promise<void> {
     const found = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);

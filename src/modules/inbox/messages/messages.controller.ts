@@ -184,7 +184,7 @@ export class MessagesController {
     @Param('messageId') id: string,
   ): Promise<ReceivedMessageDetail> {
     await this.releases.release(tenant, alias, id);
-    // The release commits with its audit entry after this response is built. Other connections do not see it before.
+    // The release is committed only after this response is built, so the message is read inside the transaction.
     return (await this.messages.detail(tenant, alias, id, true)) as unknown as ReceivedMessageDetail;
   }
 

@@ -37,7 +37,7 @@ export class MessagesService {
     private readonly config: Config,
   ) {}
 
-  /** Returns messages, newest first. A filtered page may be short and not the last one. Throws 404 and 400. */
+  /** Returns messages, newest first. A page with filters may be short without being the last. Throws 404 and 400. */
   async list(
     tenant: Tenant,
     alias: string,

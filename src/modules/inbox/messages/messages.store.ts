@@ -95,7 +95,7 @@ const IS_KNOWN: Statement = {
   text: 'select true as known from inbox_messages where environment_id = $1 and id = $2',
 };
 
-/** Uses inbox_messages_pkey. A message that waits for the pipeline is dropped, as it can no longer be read. */
+/** Uses inbox_messages_pkey. Marks an unparsed message as processed, because its bytes can no longer be read. */
 const ERASE: Statement = {
   name: 'inbox_erase',
   text: `

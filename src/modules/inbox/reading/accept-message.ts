@@ -29,7 +29,7 @@ export class AcceptMessage {
     private readonly config: Config,
   ) {}
 
-  /** Returns false if another worker owns the message by now. Throws 503 while storage is unavailable. */
+  /** Returns false if another worker has meanwhile claimed the message. Throws 503 while storage is unavailable. */
   async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
     if (message.decided === null && !(await this.progress.decide(message, decided))) return false;
     // The idempotency key expires, but the event does not. A very late worker therefore checks for the event first.

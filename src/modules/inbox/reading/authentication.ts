@@ -20,15 +20,15 @@ export interface Arrived {
   ownName: string;
 }
 
-/** Time limits: first for SPF and the keys of signatures, then for DMARC. Each limit applies separately. */
+/** Time limits: the first for SPF and the lookups of DKIM keys, the second for DMARC. Each limit applies separately. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
-/** Maximum length of an SMTP path, plus some text (RFC 5321, section 4.5.3.1). Longer text has no domain to query. */
+/** Maximum length of an SMTP path, plus a margin (RFC 5321, section 4.5.3.1). Longer text has no domain to query. */
 const ADDRESS_CHARACTERS_MAX = 320;
-/** Maximum number of addresses. More are not needed: a message with several authors has no author (`authorOf`). */
+/** Maximum number of From addresses. More are not needed: a message with several authors has no author (`authorOf`). */
 const ADDRESSES_MAX = 20;
 
-/** Checks SPF (RFC 7208), DKIM (6376), DMARC (9989), ARC (8617). Without DNS, only verdicts are missing. */
+/** Checks SPF (RFC 7208), DKIM (6376), DMARC (9989) and ARC (8617). A DNS failure affects only the verdicts. */
 export async function authenticate(
   message: Arrived,
   records: NameRecords,

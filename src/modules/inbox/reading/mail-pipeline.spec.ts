@@ -93,7 +93,7 @@ describe('MailPipeline', () => {
     await jest.advanceTimersByTimeAsync(400);
     expect(asked.splice(0)).toEqual([null, [1], [1, 2], [1, 2]]);
     await jest.advanceTimersByTimeAsync(1_000);
-    // No message is left, so this was the last claim.
+    // No message is waiting, so the pipeline claims only once.
     expect(asked).toEqual([null]);
     await pipeline.onApplicationShutdown();
   });

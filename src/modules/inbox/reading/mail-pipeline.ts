@@ -22,9 +22,9 @@ import {
 
 /** Number of messages that one process reads concurrently. Most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
-/** Maximum number per environment, so that a flood or slow name servers do not delay other environments' mail. */
+/** Maximum number per environment, so that a flood or slow name servers in one environment do not delay the others. */
 const OF_ONE_MAX = 24;
-/** Maximum total bytes of large messages in memory: one message of maximum size. Reading needs a multiple of this. */
+/** Maximum total bytes of large messages in memory: one message of maximum size. Parsing needs several times this. */
 const BYTES_MAX = 41 * 1024 * 1024;
 /** Polling interval for messages that other processes received. */
 const REST_MS = 500;
@@ -39,7 +39,7 @@ const BACKOFF_MS_MAX = 600_000;
 /** Delay if the machine has no capacity. This delay is not recorded as a failed try. */
 const BUSY_MS = 1_000;
 
-/** Takes each message through verdicts, parsing and policy to an event. Runs in every process that delivers. */
+/** Turns each received message into an event: verdicts, parsing, policy. Runs in every process that delivers. */
 @Injectable()
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');
@@ -51,7 +51,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private bytes = 0;
   private turnedMs = -Infinity;
   private sawAllMs = -Infinity;
-  /** Expiry days of messages claimed since the last claim over all days. Most new messages expire on these days too. */
+  /** Expiry days of recently claimed messages. Most claims search only these days, as most new messages share them. */
   private readonly days = new Set<number>();
   private waking: NodeJS.Timeout | null = null;
   private isStopping = false;

@@ -10,13 +10,13 @@ export interface FoundAttachment {
   content: Uint8Array;
 }
 
-/** Maximum number of messages in memory for reading on request. Each has up to about 25 MB, plus its parsed form. */
+/** Maximum number of messages in memory for API requests. Each has up to about 25 MB, plus its parsed form. */
 const AT_ONCE = 4;
 const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
 const ALL = '';
 
-/** Reads messages on request, only a few at a time, because a message is in memory even while it waits for a thread. */
+/** Reads messages for API requests, only a few at a time: a message is in memory even while it waits for a thread. */
 @Injectable()
 export class ThreadedMailReading {
   private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);

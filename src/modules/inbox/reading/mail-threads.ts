@@ -33,8 +33,8 @@ export interface ReadAll {
 
 const THREADS_MAX = 3;
 /**
- * Maximum threads per environment, below `THREADS_MAX`, so that no environment uses all. While mail is slowed down in
- * favor of deliveries, the limit is one: starting a thread costs more than reading a hundred messages.
+ * Maximum threads per environment, below `THREADS_MAX`, so that no environment uses all threads. While mail is limited
+ * in favor of deliveries, the maximum is one: starting a thread costs more than reading a hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
 /** Limits of one call: CPU time, and elapsed time for a machine without free CPU. */
@@ -78,7 +78,7 @@ export class MailThreads implements OnApplicationShutdown {
     const untilMs = performance.now() + WAIT_MS_MAX;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
     if (both.kind === 'read') return both;
-    // If one of the two parts exceeded its time or memory, the other part may still succeed.
+    // If the signatures or the contents exceeded the time or memory limit, the other call may still succeed.
     const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
     const parsed = await this.ask(environmentId, { kind: 'parse', raw }, untilMs);
     return {
@@ -121,7 +121,7 @@ export class MailThreads implements OnApplicationShutdown {
   }
 }
 
-/** The message is at fault for a crash, because a retry would crash again, but not for a thread that never started. */
+/** A crash counts as the message's fault, because a retry would crash again. A thread that never started does not. */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);
@@ -131,7 +131,7 @@ class ReaderThread extends CallThread<MailCall, MailAnswer> {
   }
 }
 
-/** A failure caused by the message is a result. A failure caused by the machine is thrown and so retried. */
+/** A failure caused by the message is returned as a result. A failure of the machine is thrown and then retried. */
 function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
   if (end.answer !== null) return end.answer;
   if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };

@@ -6,9 +6,9 @@ import type { MailAnswer, MailCall, Read } from './mail-threads.js';
 import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
-/** Niceness that gives a third of a normal thread's CPU time. A higher value would starve mail on a busy machine. */
+/** Niceness of a parsing thread: a third of a normal thread's CPU time. A higher value would starve mail under load. */
 const NICENESS = 5;
-/** A larger message ends its thread. Only then does the system get back the memory, several times the message size. */
+/** A thread ends after a larger message. Its memory, several times the message size, is only then given back. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 // Entry point of a worker thread that mail-threads.ts starts. It reads one message at a time, from untrusted senders.
@@ -47,7 +47,7 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
   }
 }
 
-/** Returns a failure as a value, because a failure of one part must not affect the other part. */
+/** Returns a failure as a value: a failure to read signatures must not affect the contents, and the reverse. */
 function withFault<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }

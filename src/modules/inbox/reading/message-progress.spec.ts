@@ -41,7 +41,7 @@ describe('the group commit of the pipeline', () => {
   it('lingers while mail yields to deliveries', async () => {
     const { progress, groups } = progressOver(() => ['a', 'b'], { isPaced: true });
     const first = progress.decide(message('a'), DECIDED);
-    // A write without a linger would have started by now.
+    // A write without a delay would have started by now.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     expect(groups).toEqual([]);
 

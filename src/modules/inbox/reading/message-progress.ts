@@ -6,9 +6,9 @@ import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiti
 
 const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Linger before a commit, the same as for accepting mail. Messages that are read at the same time share a commit. */
+/** Wait before a commit, the same as for accepting mail. Messages that are read at the same time share a commit. */
 const GAP_MS = 4;
-/** Linger while mail is slowed down in favor of deliveries. For the disk, one commit costs as much as ten messages. */
+/** Wait before a commit while mail is limited in favor of deliveries. The disk cost of a commit equals ten messages. */
 const PACED_LINGER_MS = 100;
 
 /** A pending write for one message. `decision` is null if the message's event already exists. */
@@ -39,7 +39,7 @@ export class MessageProgress {
     });
   }
 
-  /** Stores a decision, which is final once this resolves. Returns false if another worker owns the message by now. */
+  /** Stores a decision, which is then final. Returns false if another worker has meanwhile claimed the message. */
   decide(message: WaitingMessage, decided: Decided): Promise<boolean> {
     return this.group.add({ message, decided });
   }

@@ -15,7 +15,7 @@ const SUBJECT_BYTES_MAX = 4_096;
 /** Maximum number of lines. The parser creates an object for each line. A 25 MB attachment has 330,000 lines. */
 const LINES_MAX = 400_000;
 
-/** Throws the parser's errors. Malicious messages (bombs) exceed the parser's limits or those of the thread. */
+/** Throws the parser's errors. A malicious message exceeds the limits of either the parser or the thread. */
 export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   const email = await parsed(raw);
   const cutter = new Cutter();
@@ -64,7 +64,7 @@ export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
   return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
 }
 
-/** Rejects for a message with too many lines. */
+/** Parses a message. Rejects if it has too many lines. */
 function parsed(raw: Buffer): Promise<Email> {
   let lines = 0;
   for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines += 1;

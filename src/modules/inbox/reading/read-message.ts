@@ -27,7 +27,7 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /** Returns null if bytes were deleted. `mayChange` is true if DNS answers are missing. Throws 503 if it is busy. */
+  /** Returns null if bytes were deleted. `mayChange` is true if DNS answers are missing. Throws 503 under overload. */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
@@ -94,7 +94,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
     fromAddress: author.kind === 'one' ? author.address : null,
     detail: {
       ...parsed,
-      // Uses the raw header if the parser finds a different author than the authenticated author.
+      // Uses the raw From header if the parser finds a different author than the authentication did.
       from:
         author.kind === 'one' && namesAddress(parsed.from, author.address)
           ? parsed.from

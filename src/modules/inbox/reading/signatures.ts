@@ -5,11 +5,11 @@ import { loadSignatureChecks } from './mailauth-internals.js';
 
 const { arc, dkimVerify } = loadSignatureChecks();
 
-/** DNS answers for keys, by name. A key without an entry exceeded the limits of its message and was never looked up. */
+/** DNS answers for DKIM keys, by name. A name without an entry was never looked up, because of the message's limits. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
 export interface CheckedSignature {
-  /** Identifies the signature for DMARC. */
+  /** Id of the signature, for the DMARC check. */
   id: string;
   domain: string;
   verdict: AuthVerdict;
@@ -32,8 +32,8 @@ const KEY_BITS_MIN = 1024;
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
-    // Only a failure of name servers is temporary. A message over the limits also exceeds them on every retry, and a
-    // forger can create it on purpose.
+    // Only a failure of name servers is temporary. A message with too many keys fails on every retry, and a forger can
+    // create such a message on purpose.
     if (known !== undefined && 'unanswered' in known)
       throw Object.assign(new Error('The key is not available now.'), { code: 'ETIMEOUT' });
     if (known === undefined || known.found.length === 0)
@@ -58,7 +58,7 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
   };
 }
 
-/** mailauth reports every ARC failure as permanent. But a missing DNS answer says nothing about the chain. */
+/** mailauth reports every ARC failure as permanent. But a missing DNS answer does not make the chain invalid. */
 function arcVerdict(result: string, raw: Buffer, keys: FoundKeys): AuthVerdict {
   if (result !== 'fail') return authVerdict(result);
   return arcKeyNames(fieldsOf(headOf(raw))).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';

@@ -34,7 +34,7 @@ export interface WaitingMessage {
   unansweredForMs: number | null;
   /** A decision that an earlier claim stored before its event was created. */
   decided: Decided | null;
-  /** Bytes from the row, if they must still be read. Null for a large message, whose bytes are in a blob. */
+  /** Bytes of a message that must still be parsed. Null for a large message, whose bytes are in a blob. */
   raw: Buffer | null;
 }
 
@@ -70,8 +70,8 @@ export const LARGE_BYTES = 256 * 1024;
 export const DAYS_MAX = 4;
 
 /**
- * Slightly longer than the lease of deliveries. Messages of a dead worker are claimed again within seconds. A slow
- * worker renews its leases.
+ * Lease of a claim, slightly longer than the lease of a delivery. Messages of a dead worker are claimed again within
+ * seconds. A slow worker renews its leases.
  */
 const LEASE = `interval '12 seconds'`;
 
@@ -200,7 +200,7 @@ const RENEW: Statement = {
       and m.claimed_by = i.claim and m.state = 'received'`,
 };
 
-/** Uses inbox_messages_pkey. Subtracts the try if it must not be recorded as failed. */
+/** Uses inbox_messages_pkey. Decrements the number of tries if this try must not count as failed. */
 const PUT_BACK: Statement = {
   name: 'inbox_put_back',
   text: `
@@ -361,7 +361,7 @@ export class WaitingMessagesStore {
     await this.database.queryPrepared(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 
-  /** Delays a message until name servers may have recovered. Returns false if it is not owned or too many wait. */
+  /** Delays a message until name servers may have recovered. Returns false if the claim is lost or too many wait. */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
     return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
