@@ -13,6 +13,7 @@ import {
   IsCreditCard,
   IsIn,
   IsInt,
+  IsNotEmpty,
   IsNumber,
   IsOptional,
   IsString,
@@ -65,6 +66,17 @@ class OrderChangesBody extends PartialType(LineBody, { skipNullProperties: false
 
 class CardBody {
   @IsCreditCard() card: string;
+}
+
+class TwoPatternsBody {
+  @Matches(/^a/) @Matches(/b$/) name: string;
+}
+
+class StrictBody {
+  @IsNotEmpty() @Length(3, 256) @MaxLength(5) name: string;
+  @Length(1, 4) @IsNotEmpty() note: string;
+  @Min(1) @Min(3) @IsInt() @Max(9) @Max(4) count: number;
+  @IsNotEmpty() text: string;
 }
 
 class ConditionBody {
@@ -160,7 +172,19 @@ it('describes the fields of a partial type as optional, with null only if the ty
   expect(faultsOf(OrderChangesBody, { quantity: null })).toEqual(['quantity']);
 });
 
+it('applies the strictest of several limits, in whatever order the decorators are written', () => {
+  expect(schemaOf(StrictBody).properties).toEqual({
+    name: { type: 'string', minLength: 3, maxLength: 5 },
+    note: { type: 'string', minLength: 1, maxLength: 4 },
+    count: { type: 'integer', minimum: 3, maximum: 4 },
+    text: { type: 'string', minLength: 1 },
+  });
+  expect(faultsOf(StrictBody, { name: 'abc', note: 'n', count: 3, text: 'x' })).toEqual([]);
+  expect(faultsOf(StrictBody, { name: 'ab', note: '', count: 2, text: '' })).toEqual(['name', 'note', 'count', 'text']);
+});
+
 it.each<[Type, string]>([
+  [TwoPatternsBody, 'TwoPatternsBody.name: the decorator matches cannot be expressed'],
   [CardBody, 'CardBody.card: the decorator isCreditCard cannot be expressed'],
   [OuterBody, 'CardBody.card: the decorator isCreditCard cannot be expressed'],
   [ConditionBody, 'ConditionBody.name: the decorator conditionalValidation cannot be expressed'],

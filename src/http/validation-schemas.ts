@@ -31,7 +31,8 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
     ...(maxLength !== undefined && { maxLength }),
   }),
   matches: (pattern: RegExp) => ({ ...TEXT, pattern: patternOf(pattern) }),
-  isNotEmpty: () => ({ not: { enum: [''] } }),
+  // Without a type, because class-validator also accepts numbers and lists. Null and missing fields are refused anyway.
+  isNotEmpty: () => ({ minLength: 1 }),
   isDateTime: () => ({ ...TEXT, format: 'date-time' }),
   isInt: () => ({ type: 'integer' }),
   isNumber: () => NUMBER,
@@ -52,6 +53,18 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
   arrayUnique: () => ({ ...LIST, uniqueItems: true }),
   matchesSchema: (schema: SchemaKeywords) => schema,
   isDefined: () => ({}),
+};
+
+/** Keywords that several decorators of a field may set. The strictest value applies. */
+const STRICTEST: Readonly<Record<string, (...values: number[]) => number>> = {
+  minLength: Math.max,
+  minimum: Math.max,
+  exclusiveMinimum: Math.max,
+  minItems: Math.max,
+  maxLength: Math.min,
+  maximum: Math.min,
+  exclusiveMaximum: Math.min,
+  maxItems: Math.min,
 };
 
 /** Decorators that set no keywords and accept a missing field: conditions, `@ValidateNested()` and `@Allow()`. */
@@ -86,7 +99,7 @@ export function describeInputs(types: Iterable<Type>): void {
   const reached = new Set(types);
   for (const type of reached) {
     for (const [name, constraints] of describe(type)) {
-      const odd = constraints.find((constraint) => !isExpressible(constraint));
+      const odd = constraints.find((constraint) => !isExpressible(constraint)) ?? secondPattern(constraints);
       if (odd)
         throw new Error(
           `${type.name}.${name}: the decorator ${odd.name ?? odd.type} cannot be expressed in the OpenAPI document. Use another decorator of class-validator or @MatchesSchema(), or check the value in the handler.`,
@@ -187,7 +200,21 @@ function keywordsOf(constraints: readonly Constraint[]): SchemaKeywords {
     .map(({ name, type, constraints: values = [] }) => KEYWORDS[name ?? type]?.(...(values as never[])));
   // `@Min()` and `@Max()` accept any number, so they must not widen `@IsInt()`.
   const isInteger = keywords.some((each) => each?.['type'] === 'integer');
-  return Object.assign({}, ...keywords, isInteger && { type: 'integer' }) as SchemaKeywords;
+  return { ...keywords.reduce<SchemaKeywords>(merged, {}), ...(isInteger && { type: 'integer' }) };
+}
+
+function merged(before: SchemaKeywords, added: SchemaKeywords = {}): SchemaKeywords {
+  const limits = Object.entries(added).flatMap(([name, value]) => {
+    const strictest = STRICTEST[name];
+    return strictest && name in before ? [[name, strictest(before[name] as number, value as number)]] : [];
+  });
+  return { ...before, ...added, ...(Object.fromEntries(limits) as SchemaKeywords) };
+}
+
+/** Returns the second `@Matches()` of a field, because a schema has one pattern. */
+function secondPattern(constraints: readonly Constraint[]): Constraint | undefined {
+  const patterns = constraints.filter(({ name }) => name === 'matches');
+  return patterns.find(({ each }, index) => patterns.findIndex((other) => other.each === each) < index);
 }
 
 const isNested = ({ type }: Constraint): boolean => type === ValidationTypes.NESTED_VALIDATION;
