@@ -135,6 +135,7 @@ describe('the sample', () => {
         name: 'an organization that there is not',
         token: () => jwt(claims({ org: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })),
       },
+      { name: 'an organization that is no id', token: () => jwt(claims({ org: `' or true` })) },
       { name: 'a scope that there is not', token: () => jwt(claims({ scope: 'root' })) },
       { name: 'longer than anybody reads', token: () => jwt(claims({ padding: padding + padding })) },
     ],

@@ -220,10 +220,10 @@ describe("Nest's exceptions, guards, filters and pipes in an extension", () => {
     expect([changed.status, changed.json.name]).toEqual([200, 'Open']);
   });
 
-  it('503: an authenticator that returns no id of an organization is named in one line of the log', async () => {
+  it('401: an authenticator that returns no id of an organization is named in one line of the log', async () => {
     const answer = await server.api('GET', '/v1/org', undefined, { authorization: 'Bearer acme' });
 
-    expectRefusal(answer, 503);
+    expectRefusal(answer, 401);
     const lines = await until(
       async () =>
         server
@@ -233,7 +233,7 @@ describe("Nest's exceptions, guards, filters and pipes in an extension", () => {
       (found) => found.length > 0,
     );
     expect(lines).toEqual([
-      expect.stringContaining('It returned the organization \\"acme\\", which is not an id: return `org_…`'),
+      expect.stringContaining('returned the organization \\"acme\\", which is not an id: return `org_…`'),
     ]);
   });
 

@@ -15,6 +15,8 @@ const KEY_LENGTH_MAX = 512;
 const TOKEN_LENGTH_MAX = 8_192;
 const IDENTIFY_MS_MAX = 5_000;
 const SUBJECT_LENGTH_MAX = 200;
+/** Number of characters of an invalid organization that the log shows. */
+const ORGANIZATION_CHARACTERS_MAX = 60;
 
 /** Authenticates API keys, and tokens that extensions verify. Without such an extension, only API keys are accepted. */
 @Injectable()
@@ -47,7 +49,7 @@ export class SignIn extends Authenticator implements OnModuleInit {
   private async vouched(token: string): Promise<Caller | null> {
     for (const other of this.others) {
       const identity = await this.identityFrom(other, token);
-      if (identity !== null) return this.callerOf(identity);
+      if (identity !== null) return this.callerOf(identity, other.constructor.name);
     }
     return null;
   }
@@ -55,41 +57,40 @@ export class SignIn extends Authenticator implements OnModuleInit {
   private async identityFrom(other: TokenAuthenticator, token: string): Promise<Identity | null> {
     try {
       const returned: unknown = await withDeadline(IDENTIFY_MS_MAX, () => other.identify(token));
-      if (returned === null) return null;
-      const fault = identityFault(returned);
-      if (fault === null) return returned as Identity;
-      this.logger.error(`The authenticator ${other.constructor.name} failed: ${fault}`);
+      if (returned === null || isIdentity(returned)) return returned;
+      throw new Error('It returned no identity: { organization, mode, scope, subject }.');
     } catch (error) {
       this.logger.error(
         `The authenticator ${other.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`,
       );
+      throw unavailable('The authenticator for this token is not responding. Send the request again.');
     }
-    throw unavailable('The authenticator for this token is not responding. Send the request again.');
   }
 
-  private async callerOf({ organization, mode, scope, subject }: Identity): Promise<Caller | null> {
+  private async callerOf(
+    { organization, mode, scope, subject }: Identity,
+    authenticator: string,
+  ): Promise<Caller | null> {
+    if (parseId('org', organization) === null) {
+      const quoted = JSON.stringify(organization.slice(0, ORGANIZATION_CHARACTERS_MAX));
+      this.logger.error(
+        `The authenticator ${authenticator} returned the organization ${quoted}, which is not an id: return \`org_…\`, as \`GET /v1/org\` shows it.`,
+      );
+      return null;
+    }
     const tenant = await this.tenants.find(organization, mode);
     return tenant && { tenant, keyId: `token:${subject}`, scope };
   }
 }
 
-const ORGANIZATION_CHARACTERS_MAX = 60;
-
-/** Returns one sentence for the log if the value is not a valid `Identity`, otherwise null. */
-function identityFault(returned: unknown): string | null {
-  if (typeof returned !== 'object') return EXPECTED;
+function isIdentity(returned: unknown): returned is Identity {
+  if (typeof returned !== 'object' || returned === null) return false;
   const { organization, mode, scope, subject } = returned as Record<string, unknown>;
   const isNamed = typeof subject === 'string' && subject !== '' && subject.length <= SUBJECT_LENGTH_MAX;
-  if (
-    !isNamed ||
-    typeof organization !== 'string' ||
-    (mode !== 'live' && mode !== 'test') ||
-    !(SCOPES as readonly unknown[]).includes(scope)
-  )
-    return EXPECTED;
-  if (parseId('org', organization) !== null) return null;
-  const quoted = JSON.stringify(organization.slice(0, ORGANIZATION_CHARACTERS_MAX));
-  return `It returned the organization ${quoted}, which is not an id: return \`org_…\`, as \`GET /v1/org\` shows it.`;
+  return (
+    isNamed &&
+    typeof organization === 'string' &&
+    (mode === 'live' || mode === 'test') &&
+    (SCOPES as readonly unknown[]).includes(scope)
+  );
 }
-
-const EXPECTED = 'It returned no identity: { organization, mode, scope, subject }.';
