@@ -70,7 +70,7 @@ function routesOf(controller: Type): RouteHandler[] {
   return listRoutes(new Map([['m', module]]) as unknown as ModulesContainer);
 }
 
-/** The same instance for every route without `@Audit()`. */
+/** Stands for the interceptor that all routes without `@Audit()` share. */
 const INTERCEPTOR = Object.create(AuditInterceptor.prototype) as AuditInterceptor;
 
 function interceptorsOf(controller: Type): Record<string, unknown> {

@@ -22,7 +22,7 @@ describe("slow code beside other tenants' code", () => {
   let server: PosthornServer;
   let targets: Targets;
   const timers: NodeJS.Timeout[] = [];
-  /** The same server, called with a key of another organization. */
+  /** Calls `server` with a key of another organization. */
   let stranger: PosthornServer;
 
   beforeAll(async () => {
