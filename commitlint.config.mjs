@@ -1,6 +1,6 @@
 /** Commit subjects have the form `scope: imperative` and at most 72 characters (CONTRIBUTING.md). */
 const NOT_VERBS = /^(?:[a-z]+ed|[a-z]+ing|[a-z]+[^s]s)$/;
-/** Imperatives that look like a past tense, a participle or the third person. */
+/** Imperatives that `NOT_VERBS` would reject, because they look like a past tense, a participle or the third person. */
 const VERBS = new Set([
   'bring',
   'embed',

@@ -6,8 +6,8 @@ const SOURCE = ['src/**/*.ts'];
 const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts'];
 
 /**
- * TypeScript programs, listed by name instead of found by the project service: one program for all files of a run takes
- * half the time and less memory.
+ * TypeScript programs. This list replaces the project service of typescript-eslint, because one program for all files
+ * takes half the time and less memory.
  */
 const PROGRAMS = {
   project: ['tsconfig.json', 'console/tsconfig.json', 'examples/*/tsconfig.json'],
@@ -20,7 +20,7 @@ const NO_CLOCK_NO_ENVIRONMENT = [
   { object: 'process', property: 'env', message: 'Read it from Config.' },
 ];
 
-/** Import order, in one block: Node.js, packages, folders of this project, neighbouring files. */
+/** Import order, in one block: Node.js, packages, folders of this project, neighboring files. */
 const IMPORT_ORDER = [['^\\u0000', '^node:', '^@?\\w', '^#', '^\\.\\.', '^\\.']];
 
 /**
@@ -65,7 +65,7 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/naming-convention': NAMING,
       complexity: ['warn', 15],
-      // DI reads parameter types at run time, so classes must stay value imports.
+      // NestJS injects by the parameter types that exist at run time, so imports of classes must stay value imports.
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-explicit-any': 'error',
@@ -91,7 +91,7 @@ export default tseslint.config(
     },
   },
   {
-    // These files may use the clock and the environment: the first two wrap them, the others are not part of the
+    // These files may use the clock and the environment: the first two wrap them, and the others do not run in the
     // service.
     files: ['src/kernel/clock.ts', 'src/kernel/config/config.ts', 'src/testing/**', 'src/client/**', 'src/cli/**'],
     rules: { 'no-restricted-properties': 'off' },
@@ -124,7 +124,7 @@ export default tseslint.config(
     },
   },
   {
-    // These files parse only JSON that a program wrote.
+    // These files may call `JSON.parse`, because they parse only JSON that a program wrote.
     files: [
       'console/src/{api,kit}/**',
       'console/src/endpoints/endpoint-queries.ts',

@@ -22,7 +22,7 @@ const base = {
   },
 };
 
-// These suites call real server processes, on one embedded PostgreSQL that all of them share.
+// Tests that send requests to real server processes. The processes share one embedded PostgreSQL.
 const withServer = {
   ...base,
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
@@ -31,9 +31,9 @@ const withServer = {
 
 // `npm test` runs `unit` and `api`. `npm run test:all` and CI run all projects (CONTRIBUTING.md).
 export default {
-  // Many hooks start two servers, and each start takes seconds of CPU that other suites also need.
+  // Time limit of tests and hooks. Many hooks start two servers, which compete with other suites for the CPU.
   testTimeout: 60_000,
-  // Suites mostly wait for a server, so three run at a time even on two cores.
+  // Suites mostly wait for a server, so at least three run in parallel, even on two cores.
   maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   projects: [
@@ -48,7 +48,8 @@ export default {
       ...withServer,
       displayName: 'durability',
       testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
-      // These suites take minutes each and run a whole fleet. They run only with POSTHORN_NEMESIS or `npm run nemesis`.
+      // These suites start many service processes and take minutes each. They run only with POSTHORN_NEMESIS or `npm
+      // run nemesis`.
       testPathIgnorePatterns: [
         '/node_modules/',
         ...(process.env.POSTHORN_NEMESIS

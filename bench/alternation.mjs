@@ -1,13 +1,15 @@
 /**
- * Defines the order of the time slices in which subjects are measured, and the pairs of slices to compare. The
- * functions are pure and are tested by test/architecture/bench-statistics.spec.ts.
+ * Defines the order of the time slices in which programs are measured, and which slices are compared with each other.
+ * The functions are pure and are tested by test/architecture/bench-statistics.spec.ts.
  */
 
 /**
- * Returns the slices of a round: every contestant once, then once more in the opposite order (A B B A).
+ * Returns the order in which the contestants are measured in a round: every contestant once, then once more in the
+ * opposite order (A B B A).
  *
- * A machine that gets slower or faster during the round affects all contestants equally. A checkpoint precedes the
- * first slice of each round, so a different contestant starts each round.
+ * A machine that gets slower or faster during the round affects all contestants equally. PostgreSQL writes a checkpoint
+ * before the first slice of a round. Each round starts with a different contestant, because the first one is
+ * measured directly after the checkpoint.
  *
  * @template T
  * @param {readonly T[]} contestants @param {number} round from 0 @returns {T[]}

@@ -1,4 +1,4 @@
-/** Starts another checkout's service with that checkout's bench code, because keys, variables and routes may differ. */
+/** Starts the service of another checkout. Uses the bench code of that checkout, because its routes may differ. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -13,15 +13,15 @@ const NEEDED = ['bench/posthorn.mjs', 'bench/processes.mjs', 'tools/build-if-sta
 /** @type {(() => Promise<void>)[]} */
 const ends = [];
 
-/** Stops everything that the benches of other checkouts started. */
+/** Stops all services and other processes that the bench code of the other checkouts started. */
 export async function stopCheckouts() {
   await Promise.all(ends.map((end) => end()));
 }
 
 /**
- * Rebuilds the checkout if its sources changed since the last build.
+ * Rebuilds the checkout if its sources changed since the last build, and returns the function that starts its service.
  *
- * @param {string} root @returns {Promise<Start>} function that starts its service
+ * @param {string} root @returns {Promise<Start>}
  */
 export async function openCheckout(root) {
   const missing = NEEDED.find((name) => !existsSync(path.join(root, name)));

@@ -8,10 +8,10 @@ const UUID_DIGITS = 12;
 const UUID = `00000000-0000-4000-8000-${'0'.repeat(UUID_DIGITS)}`;
 
 /**
- * Builds the bytes of one POST and the offsets of the parts that change from message to message.
+ * Returns the bytes of a POST request, and the offsets of the parts that differ from message to message.
  *
- * `spread`: number of addresses that are used in rotation. The path contains `%%%%` where the number of the address is
- * inserted.
+ * `spread`: number of URLs that the messages use in rotation. The path contains `%%%%` in place of the number of the
+ * URL.
  *
  * @typedef {{ bytes: Buffer, numberAt: number, keyAt: number, spread: number, spreadAt: number }} Template
  *
@@ -35,7 +35,7 @@ export function template({ path, headers, body, hasKey, spread = 0 }) {
  * broken connection is reopened for the next request.
  *
  * Uses sockets instead of `node:http`: the generator shares the machine with the service that it measures, and sockets
- * need a third of its CPU time.
+ * need a third of the CPU time that `node:http` needs.
  */
 export class Connection {
   /** Number of the message in flight. */
@@ -68,7 +68,7 @@ export class Connection {
     if (keyAt >= 0) writeNumber(this.#bytes, keyAt, number, UUID_DIGITS);
     if (spread > 0) writeNumber(this.#bytes, spreadAt, number % spread, SPREAD.length);
     this.#socket ??= this.#connect();
-    // All requests share this buffer. The next request starts only after the answer to the previous request.
+    // The requests can share this buffer, because each request is sent only after the answer to the previous one.
     this.#socket.write(this.#bytes);
   }
 

@@ -1,8 +1,9 @@
 /**
- * `node bench/console.mjs`: measures what the console's event pages cost a browser.
+ * `node bench/console.mjs`: measures how fast the console shows and updates its event pages in a browser.
  *
- * Covers the first rows, memory and DOM nodes after scrolling, key latency during a burst, and large payloads. Prints
- * each figure next to its bound, but does not fail if a figure exceeds its bound. See docs/console.md.
+ * Measures the time until the first rows, memory and DOM nodes after scrolling, key latency during a burst of events,
+ * and large payloads. Prints each figure next to its bound, but does not fail if a figure exceeds its bound. See
+ * docs/console.md.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -21,7 +22,7 @@ const CHROMIUM = process.env.POSTHORN_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const STARTS = 5;
 const KEY_EVERY_MS = 400;
 const SENDING_CONNECTIONS = 64;
-/** The page's counts for a burst are final once they have not changed for this long. */
+/** Time for which the counts on the page must stay unchanged before the burst counts as fully shown. */
 const UNCHANGED_MS = 3_000;
 const SETTLED_MS_MAX = 60_000;
 const ROW_PX = 40;
@@ -36,7 +37,7 @@ const MIB = 1024 * 1024;
  * Figure) => void }} Scene
  */
 
-/** SQL expression for the IDs of events that are six seconds apart. The newest event is six seconds old. */
+/** SQL expression for the ID of event number `n`. Events are six seconds apart. The newest event is six seconds old. */
 const ID =
   "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n * 6000), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid";
 const FILL = [
@@ -91,7 +92,7 @@ async function firstRows(page, url) {
 }
 
 /**
- * Milestones before the first row, in ms from the start of the navigation.
+ * Times of the steps of a page load up to the first event row, in ms from the start of the navigation.
  *
  * @typedef {Record<'page' | 'files' | 'session' | 'asked' | 'answered' | 'rows', number>} Way
  */
@@ -119,8 +120,8 @@ async function wayToRows(page, url) {
 }
 
 /**
- * Measures the first row with an empty cache, at the second visit, and at the third visit, when the browser has also
- * cached the compiled code.
+ * Measures the time until the first event row with an empty cache, at the second visit, and at the third visit, when
+ * the browser has also cached the compiled code.
  *
  * @param {Scene} scene
  */
@@ -154,7 +155,7 @@ async function measureStarts(scene) {
   }
 }
 
-/** Returns the heap size after a garbage collection and the number of DOM nodes. @param {Page} page */
+/** Returns the page's heap size after a garbage collection and its number of DOM nodes. @param {Page} page */
 async function sizeOf(page) {
   const session = await page.context().newCDPSession(page);
   for (let i = 0; i < 3; i += 1) await session.send('HeapProfiler.collectGarbage');
@@ -197,7 +198,7 @@ async function measureScrolling(scene, wanted) {
   await context.close();
 }
 
-/** Records the latency of key presses and the duration of long tasks. @param {Page} page */
+/** Makes the page record the latency of key presses and the duration of long tasks. @param {Page} page */
 async function watch(page) {
   await page.addInitScript(() => {
     const seen = { keys: /** @type {number[]} */ ([]), tasks: /** @type {number[]} */ ([]) };
@@ -236,8 +237,8 @@ async function measureBurst(scene, perSecond, seconds) {
   await pressing;
   const { figures, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
-  // The burst was so large that the list dropped older rows. It loads them again during scrolling, so count the rows
-  // while scrolling through the whole list.
+  // After a large burst, the list no longer holds its older rows and loads them again during scrolling. In this case,
+  // the rows are counted while the whole list is scrolled.
   const isGoingOn = figures.shown < sent.accepted && figures.waiting === 0 && figures.missed === 0 && !figures.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: figures.shown, twice: figures.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>
@@ -257,7 +258,7 @@ async function measureBurst(scene, perSecond, seconds) {
     `${sent.accepted} together, or a notice`,
   );
   figure('shown twice', String(there.twice), '0');
-  // The browser does not report key presses that it handled within one frame. They count as 16 ms.
+  // The browser does not report a key press that it handled within one frame. A press without a report counts as 16 ms.
   const slowest = keys.toSorted((a, b) => b - a);
   const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
   figure(
@@ -270,8 +271,8 @@ async function measureBurst(scene, perSecond, seconds) {
 }
 
 /**
- * Sends messages on a fixed schedule, and overdue messages at once. A separate process sends them, because this process
- * also drives the browser.
+ * Sends messages at a fixed rate. Messages that are behind schedule are sent at once. A separate process sends them,
+ * because this process also drives the browser.
  *
  * @param {Scene} scene @param {number} perSecond @param {number} seconds
  */
@@ -361,7 +362,7 @@ async function seenOnTheWay(page) {
   );
 }
 
-/** Returns the numbers of listed rows, rows behind the "new" button, and rows not shown. @param {Page} page */
+/** Returns the numbers of rows in the list, behind the "new" button, and reported as not shown. @param {Page} page */
 async function figuresOf(page) {
   return page.evaluate((rowPx) => {
     const number = (/** @type {RegExp} */ pattern) =>
@@ -403,7 +404,7 @@ async function measurePayloads(scene) {
     await watch(page);
     await page.goto(`${scene.address}/console/live/events/${message}`);
     await page.getByRole('heading', { name: 'Payload', exact: true }).waitFor();
-    // Forget the long tasks of the page load, because the page load is measured separately.
+    // Discards the long tasks recorded during the page load, because the page load is measured separately.
     await page.evaluate(() => /** @type {any} */ (globalThis).seen.tasks.splice(0));
     if (payload.length > 256 * 1024) await page.getByRole('button', { name: 'Load', exact: true }).click();
     await page.getByRole('button', { name: 'Download' }).waitFor();
@@ -476,7 +477,7 @@ const { values } = parseArgs({
   },
 });
 const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
-// PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
+// PostgreSQL refuses to run as root, so it is started as another user. That user needs access to the directory.
 await chmod(directory, 0o755);
 try {
   await run(directory, {

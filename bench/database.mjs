@@ -18,16 +18,16 @@ const TMPFS_MAGIC = 0x01021994;
 /** Databases that are starting or running. @type {Set<Promise<Database>>} */
 const started = new Set();
 
-/** Stops every server that still runs. */
+/** Stops every PostgreSQL server that the bench has started. */
 export async function stopDatabases() {
   await Promise.all([...started].map(async (starting) => (await starting.catch(() => null))?.stop()));
 }
 
 /**
- * The embedded PostgreSQL that the service itself ships, with durability as in production and an empty database for
- * each program under test.
+ * Embedded PostgreSQL server, the same as in the service. Commits are as durable as in production. Each program under
+ * test gets an empty database.
  *
- * Throws when `fsync` or `synchronous_commit` is off.
+ * Fails to start if `fsync` or `synchronous_commit` is off.
  */
 export class Database {
   #isStopped = false;
@@ -108,7 +108,7 @@ export class Database {
     return url.href;
   }
 
-  /** Drops the database, so that no vacuum of it runs while the next program is measured. @param {string} name */
+  /** Drops a database, so that it is not vacuumed while the next program is measured. @param {string} name */
   async drop(name) {
     await this.client.query(`drop database if exists ${name} with (force)`);
   }

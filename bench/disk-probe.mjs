@@ -1,15 +1,15 @@
-/** Measures the current speed of the disk. On a shared disk, the measured rates depend on how long a commit takes. */
+/** Measures the current speed of disk commits, which varies on a shared disk. The benchmark rates depend on it. */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { nowMs } from './clock.mjs';
 import { median } from './measure.mjs';
 
 const SYNCS = 20;
-/** Approximate size of one group commit. */
+/** Size of the measured write in bytes: approximately the size of one group commit of the service. */
 const BYTES = 8192;
 
 /**
- * Writes and syncs (`fdatasync`) a small file in the directory that holds the databases.
+ * Measures how long it takes to write and sync (`fdatasync`) a small file in the directory that holds the databases.
  *
  * @param {string} directory @returns {Promise<{ median: number, max: number }>} milliseconds
  */
@@ -18,8 +18,8 @@ export async function probeDisk(directory) {
   const bytes = Buffer.alloc(BYTES, 7);
   const taken = [];
   try {
-    // Writes the file once in advance, because its first writes would also extend it. A WAL segment already has its
-    // full length.
+    // Writes the file at its full length before the measurement, because writes that extend a file are slower.
+    // PostgreSQL's WAL segments also have their full length before records are written to them.
     await file.write(Buffer.alloc(BYTES * SYNCS), 0, BYTES * SYNCS, 0);
     await file.datasync();
     for (let i = 0; i < SYNCS; i++) {

@@ -1,6 +1,7 @@
 /**
- * Measures fan-out to a hundred endpoints, to ten endpoints in few and in many applications, beside one endpoint that
- * hangs, and at the highest rate that the service accepts.
+ * Measures fan-out, which is the delivery of one message to many endpoints. The rows differ in the number of
+ * applications and endpoints. Some rows include an endpoint that hangs, or send at the highest rate that the service
+ * accepts.
  */
 import { receiver, withService } from './subjects.mjs';
 import { fillApplications, measure, measureAccepts } from './window.mjs';
@@ -9,20 +10,21 @@ const FANOUT = 100;
 const ENDPOINTS = 10;
 const FEW = 10;
 const MANY = 2_000;
-/** Messages sent before the first row, so that V8 compiles the hot code. */
+/** Number of messages sent before the first row is measured, so that V8 has compiled the hot code. */
 const BREAK_IN = 600;
 const CALLS_AT_ONCE = 16;
 /**
- * Number of sends for measuring the cost of accepting. The test with a hundred endpoints per message sends a twentieth
- * of this number.
+ * Number of messages sent to one destination to measure the cost of accepting messages. The measurement with a hundred
+ * endpoints per message sends a twentieth of this number.
  */
 const ACCEPTS = 60_000;
 
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Creates `count` applications, named `name-0000`, `name-0001` and so on, each with the given number of endpoints on the receiver. Every
- * endpoint gets a copy of each message.
+ * Creates `count` applications with the ids `name-0000`, `name-0001` and so on. Each application has `endpoints`
+ * endpoints on the receiver, and every endpoint gets a copy of each message. Returns the kind of request that sends to
+ * these applications in rotation.
  *
  * @param {import('./rows.mjs').Bench} bench
  * @param {Service} subject
@@ -45,7 +47,7 @@ export async function createApplications(bench, subject, name, count, endpoints)
   return { path: `/v1/app/${name}-%%%%/event`, spread: count, copies: endpoints };
 }
 
-/** Sends each message to a hundred endpoints of one application, sustained. @type {import('./rows.mjs').Block} */
+/** Measures sustained fan-out to one application with a hundred endpoints. @type {import('./rows.mjs').Block} */
 const hundred = {
   rows: ['fanout'],
   run: (bench, _wanted, report) =>
@@ -57,7 +59,8 @@ const hundred = {
 };
 
 /**
- * Measures only the cost of accepting: a send to a pull destination, and a message to a hundred pull destinations.
+ * Measures only the cost of accepting messages: for one pull destination, and for an application with a hundred pull
+ * destinations. The service does not deliver to pull destinations.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -77,7 +80,7 @@ const accepts = {
     }),
 };
 
-/** Measures ten endpoints per application, in ten and in 2,000 applications. @type {import('./rows.mjs').Block} */
+/** Measures fan-out in 10, then in 2,000 applications of ten endpoints each. @type {import('./rows.mjs').Block} */
 const many = {
   rows: ['fanout-many'],
   run: (bench, _wanted, report) =>
@@ -117,8 +120,8 @@ const hanging = {
 };
 
 /**
- * Measures at the highest possible rate: each connection sends the next message as soon as it has the answer. Only the
- * service limits the number of accepted messages that wait for delivery.
+ * Returns a block that measures the highest possible rate. Each connection sends the next message as soon as the
+ * previous one is answered. Only the service limits the number of accepted messages that wait for delivery.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: Service) => Promise<import('./window.mjs').To>} target

@@ -1,4 +1,4 @@
-/** Appends a line of JSON with all slices for every run, so that a row can be followed over time. */
+/** Appends one line of JSON with all slices of a run to the history file, for comparing a benchmark row over time. */
 import { existsSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Measures inbound events: receiving and forwarding, pulling, and replaying a range, alone and beside live traffic. */
+/** Measures inbound events: receiving and forwarding, pulling, and replaying alone and alongside live traffic. */
 import { nowMs } from './clock.mjs';
 import { alternateBeside } from './neighbours.mjs';
 import { receiver, withService } from './subjects.mjs';
@@ -7,12 +7,13 @@ import { fill, fillEndpoint, measure, PARTS } from './window.mjs';
 const PULLED = 50_000;
 const REPLAYED = 100_000;
 const RECEIVE_BREAK_IN = 20_000;
-/** GitLab sends the secret in a header, so the load generator need not sign. */
+/** Secret of the endpoint. The preset `gitlab` expects it in a header, so the load generator need not sign requests. */
 const SECRET = 'bench-secret';
 const JOB_WITHIN_MS = 300_000;
 
 /**
- * Creates an endpoint that verifies its requests and forwards them to `destinations`.
+ * Creates an inbound endpoint that verifies its requests and forwards them to `destinations`. Returns the id of the
+ * endpoint and the kind of request to send to it.
  *
  * @param {import('./rows.mjs').Service} subject @param {string} slug @param {string[]} destinations
  */
@@ -24,7 +25,8 @@ export async function createEndpoint(subject, slug, destinations) {
 }
 
 /**
- * Creates and warms up an endpoint whose requests are received, verified, stored, routed and forwarded.
+ * Creates and warms up an inbound endpoint whose requests are received, verified, stored, routed and forwarded. Returns
+ * the kind of request to send to this endpoint.
  *
  * @param {import('./rows.mjs').Bench} bench
  * @param {import('./rows.mjs').Service} subject
@@ -37,7 +39,8 @@ export async function receiving(bench, subject) {
 }
 
 /**
- * One consumer fetches events by cursor, 100 events per call. Each call commits the events of the previous call.
+ * Measures one consumer that fetches events by cursor, 100 events per call. Each call also commits the events of the
+ * previous call.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -61,7 +64,8 @@ export const pull = {
 };
 
 /**
- * Replays 100,000 events to a new destination, first alone, then beside sustained sends to another destination.
+ * Replays 100,000 events to a new destination, first alone, then while messages are continuously sent to another
+ * destination.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -94,13 +98,14 @@ export const replay = {
     }),
 };
 
-/** CPU time that the transform `SLOW_CODE` uses. The transform still succeeds. */
+/** CPU time that the transform `SLOW_CODE` uses for each event. It is slightly below the time limit of a transform. */
 const SLOW_MS = 4_500;
 const SLOW_CODE = `export default (event) => { const end = Date.now() + ${SLOW_MS}; while (Date.now() < end); return event; }`;
 const SLOW_EVERY_MS = 500;
 
 /**
- * Receives events while every process also gets two events per second whose transform uses 4.5 s of CPU time.
+ * Measures the receiving of events while every process also runs a slow transform: two events per second, each with 4.5
+ * s of CPU time.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -125,7 +130,7 @@ export const besideSlowCode = {
         const timer = setInterval(send, SLOW_EVERY_MS);
         return () => clearInterval(timer);
       };
-      // `quietAfterMs` lets the last transforms finish before the next slice.
+      // `quietAfterMs`: wait before the next slice. The last slow transforms finish during this wait.
       await alternateBeside(
         bench,
         subject,
@@ -187,7 +192,7 @@ function rateOnly(count, ms) {
 }
 
 /**
- * Returns the rates of equal parts of the time between `from` and `until`.
+ * Divides the time between `from` and `until` into equal parts, and returns the rate of each part.
  *
  * @param {Float64Array} receivedAt
  * @param {number} from

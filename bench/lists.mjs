@@ -1,8 +1,8 @@
 /**
- * `node bench/lists.mjs`: measures each filter of the lists with a million events stored.
+ * `node bench/lists.mjs`: measures how long the API's lists take with each filter, with a million events stored.
  *
- * Covers the first page, the next page, the count, the dry run of a job, and the number of pages until all matches are
- * read. Prints each figure next to its bound, but does not fail if a figure exceeds its bound.
+ * Measures the first page, the next page, the count, the dry run of a job, and the number of pages until all matches
+ * are read. Prints each figure next to its bound, but does not fail if a figure exceeds its bound.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { startPosthorn } from './posthorn.mjs';
 import { stopEverything } from './processes.mjs';
 
 const BOUND_MS = 150;
-/** Page size of the console. */
+/** Page size of the lists in the console. */
 const PAGE = 100;
 const PAGES_MAX = 500;
 const DESTINATIONS = 20;
@@ -31,19 +31,19 @@ const APPLICATIONS = 40;
  */
 
 /**
- * Spreads the events over twenty days, regardless of their number. The last digits make each event's ID unique and
- * leave space after it for the ID of a message.
+ * SQL expression for the ID of event number `n`. Spreads the events over twenty days, regardless of their number. A
+ * hash makes each ID unique. The last four digits distinguish a message from its event.
  */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - ($2 - n) * (1728000000 / $2)), 12, '0') || substr(md5(n::text), 1, 16) || '0000')::uuid`;
 const EXPIRES = `(now() - ($2 - n) * (1728000000 / $2) * interval '1 millisecond' + interval '30 days')::date`;
 
 /**
- * Of every ten events, six were sent to one of the destinations, one to the large customer and one to another customer.
- * The other two were received and forwarded to a destination.
+ * SQL statements that store the events. Of every ten events, six were sent to one of the destinations, one to the large
+ * customer and one to another customer. The other two were received and forwarded to a destination.
  *
- * One in a hundred sent events is a dead letter, and one in a thousand failed. One in fifty of all events and the
- * newest ones wait for a retry. Four hundred events failed at the large customer. One in fifty received events was not
- * routed.
+ * One in a hundred events is a dead letter, and one in a thousand failed. One in fifty events and the newest events
+ * wait for a retry. One in 2,500 events is a dead letter of the large customer. Of forty received events, three were
+ * not routed.
  */
 const FILL = [
   `create temp table filled as
@@ -325,7 +325,8 @@ async function measureList(service, list, name, query, times) {
     );
     cells.push(formatMs(dryRun.ms));
   }
-  // Measures how long paging takes until a whole page of matches is collected, or until all events were scanned.
+  // Measures how long it takes to read pages until they contain a whole page of matches, or until all events are
+  // scanned.
   let [rows, pages, ms, at] = [first.body.data.length, 1, first.ms, cursor];
   let slowestMs = first.ms;
   while (rows < PAGE && at !== null && pages < PAGES_MAX) {
@@ -433,7 +434,7 @@ const { values } = parseArgs({
   },
 });
 const directory = values.keep ?? (await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-')));
-// PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
+// PostgreSQL refuses to run as root, so it is started as another user. That user needs access to the directory.
 await chmod(directory, 0o755);
 try {
   await run(directory, { events: Number(values.events), times: Number(values.times), only: new RegExp(values.only) });

@@ -1,13 +1,12 @@
 /**
  * The load generator of the bench, in a separate process. A run has one of four forms:
  *
- * - `backlog`: each connection sends as soon as it has its answer, while at most `backlog` accepted messages wait for
- * delivery. The sustained rate then includes delivery, not only acceptance.
+ * - `backlog`: each connection sends its next message as soon as the last one is answered, while at most `backlog`
+ * accepted messages wait for delivery. The sustained rate then includes delivery, not only acceptance.
  * - `perSecond`: a fixed schedule that does not depend on the answers. Latency is measured from the scheduled send time
  * (no coordinated omission), so a stall of the service increases the latency of every message that it delayed.
- * - none of these: each connection sends as soon as it has its answer, regardless of how many messages wait for
- * delivery.
  * - `count`: sends `count` messages as fast as they are accepted (within `backlog`, if it is also given).
+ * - none of these: as with `backlog`, but any number of accepted messages may wait for delivery.
  */
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
@@ -15,7 +14,7 @@ import { Connection, template } from './connection.mjs';
 import { answerQuestions, MESSAGES_MAX } from './protocol.mjs';
 
 const TICK_MS = 1;
-/** Pause after a refusal or a broken connection, so that the generator does not overload a busy service. */
+/** Pause after a refused message or a broken connection, so that the generator does not overload a busy service. */
 const PAUSE_MS = 10;
 const LAST_ANSWERS_MS = 10_000;
 
@@ -82,7 +81,7 @@ class Run {
     return this.#accepted;
   }
 
-  /** Number of messages that may be sent now. */
+  /** Returns the number of messages that may be sent now. */
   #budget() {
     const { backlog, count, perSecond } = this.order;
     const taken = this.#sent - this.#failed;
@@ -133,8 +132,8 @@ class Run {
 
   /** @param {Buffer} chunk */
   #delivered(chunk) {
-    // The receiver writes each count as 4 bytes. If a chunk contains only part of a count, it is ignored, and the next
-    // count replaces it.
+    // The receiver sends each count as 4 bytes. A chunk that ends in the middle of a count is ignored, because a newer
+    // count follows.
     if (chunk.length % 4 !== 0) return;
     this.#received = chunk.readUInt32LE(chunk.length - 4) / this.order.copies;
     this.#pump();

@@ -1,6 +1,6 @@
 /**
- * A simulated SMTP relay in a separate process, based on raw sockets. It accepts every message at once and counts the
- * numbers in the messages.
+ * A simulated SMTP relay in a separate process, based on raw sockets. It accepts every message at once, and counts
+ * messages by the number in each message.
  */
 import { answerQuestions } from './protocol.mjs';
 import { count, listen, reportCounts, tally } from './tally.mjs';

@@ -1,14 +1,14 @@
-/** Measures CPU time from /proc and PostgreSQL's own counters, and computes percentiles. */
+/** Reads CPU time from /proc and counters from PostgreSQL, and computes percentiles. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is (proc(5)). */
+/** Unit of CPU time in /proc: hundredths of a second, regardless of the timer frequency of the kernel (proc(5)). */
 const MS_PER_TICK = 10;
 const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat');
 
-/** `isTree`: includes all descendant processes. @typedef {{ group: string, pid: number, isTree?: boolean }} Measured */
+/** `isTree`: includes all descendants of `pid`. @typedef {{ group: string, pid: number, isTree?: boolean }} Measured */
 /**
- * CPU time used so far. `ms` contains the time of each group, with all other processes as `others`. `stealMs` is the
- * time that the machine's host gave to other machines.
+ * CPU time used so far. `ms` contains the time of each group of processes. The key `others` holds the time of all other
+ * processes. `stealMs` is the time that the machine's host gave to other virtual machines.
  *
  * @typedef {{ ms: Record<string, number>, idleMs: number, stealMs: number, totalMs: number }} CpuSnapshot
  */
@@ -17,7 +17,7 @@ const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat');
 function readProcess(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The process name in parentheses may contain any character. Count the fields from after it: state, ppid, …, utime
+    // The process name in parentheses may contain any character. Count the fields after the name: state, ppid, …, utime
     // (12th).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
@@ -31,10 +31,10 @@ function readProcess(pid) {
 }
 
 /**
- * Returns the CPU time of the process's current threads with nanosecond resolution.
+ * Returns the CPU time of the process's current threads with nanosecond resolution, without threads that have ended.
  *
- * Hundredths of a second are too coarse for the receiver under light load. Does not include threads that have ended.
- * Returns 0 if the kernel has no /proc/PID/schedstat.
+ * The receiver uses so little CPU time under light load that hundredths of a second are too coarse. Returns 0 if the
+ * kernel has no /proc/PID/schedstat.
  *
  * @param {number} pid
  */
@@ -68,7 +68,7 @@ function treeMs(root) {
  * Returns the CPU time that each group of processes has used so far. Returns an empty snapshot on a system without
  * /proc.
  *
- * `postgres` is the whole process tree of the server. `postgres` is omitted if `postmasterPid` is 0.
+ * The group `postgres` is the whole process tree of the server. It is omitted if `postmasterPid` is 0.
  *
  * @param {Measured[]} processes @param {number} postmasterPid @returns {CpuSnapshot}
  */
@@ -89,10 +89,10 @@ export function cpuSnapshot(processes, postmasterPid) {
 }
 
 /**
- * Returns the commits of one database and the WAL bytes of the server so far.
+ * Returns the number of commits in one database and of WAL bytes written by the server so far.
  *
- * A backend reports its counts only once a second. To compute a difference, read the counters twice while the server is
- * idle.
+ * A PostgreSQL backend updates its counts only once a second. Therefore the server must be idle whenever the counts are
+ * read.
  *
  * @param {import('pg').Client} client @param {string} database
  */

@@ -5,7 +5,7 @@ import { startSide, stopSide } from './slices.mjs';
 import { breakIn, measure, sleep } from './window.mjs';
 
 export const PER_SECOND = 5_000;
-/** Wait before measuring. By then, unused connections have closed, and memory that only the start needed is free. */
+/** Wait before memory is measured. Meanwhile, unused connections close, and memory used only by the start is freed. */
 const REST_MS = 90_000;
 const LOOK_EVERY_MS = 2_000;
 const MIB = 1024 * 1024;
@@ -14,8 +14,8 @@ const OF_A_CLIENT = /^postgres: \S+ \S+ [\d.:a-f]+\(\d+\)/;
 /**
  * Memory of each part in megabytes (2^20 bytes). `total` is the sum of all parts.
  *
- * Uses the proportional set size (PSS). A page that several processes map is divided among them, including processes
- * outside of the bench.
+ * Uses the proportional set size (PSS): if several processes map a page, each of them counts an equal share of it, even
+ * if some of these processes do not belong to the bench.
  *
  * @typedef {{
  * total: number, youngHeap: number, oldHeap: number, external: number, native: number, program: number,
@@ -66,7 +66,7 @@ function titleOf(pid) {
   }
 }
 
-/** Returns V8's own figures from the service's metrics. @param {number} port */
+/** Returns V8's own memory figures from the metrics of the service. @param {number} port */
 async function heapOf(port) {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const of = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
@@ -94,7 +94,7 @@ async function memoryOf({ pid, port, postmaster, own }) {
     parts[isBackend ? 'backends' : 'server'] += anonymous;
     if (isBackend) parts.connections += MIB;
   }
-  // V8 counts semi-spaces when it reserves them. They use memory only after V8 has written to them.
+  // `heap.young` includes the semi-spaces that V8 has only reserved. They use memory only after V8 writes to them.
   const native = service.anonymous + service.shared - heap.young - heap.old - heap.external;
   const { connections, ...bytes } = {
     youngHeap: heap.young,
@@ -111,7 +111,8 @@ async function memoryOf({ pid, port, postmaster, own }) {
 }
 
 /**
- * Samples every two seconds until it is stopped, and returns the sample with the largest total.
+ * Calls `look` every two seconds. Returns a function that stops the calls and returns the sample with the largest
+ * total.
  *
  * @param {() => Promise<Memory>} look
  */
@@ -131,7 +132,7 @@ function watch(look) {
   };
 }
 
-/** Measures one process with all roles, at a fixed rate. @type {import('./rows.mjs').Block} */
+/** Measures one process that has all roles, at a fixed rate. @type {import('./rows.mjs').Block} */
 export const memory = {
   rows: ['memory'],
   async run(bench, _wanted, report) {

@@ -1,6 +1,6 @@
 /**
- * Measures a healthy destination beside a neighbour that misbehaves continuously: a flapping destination, or a tenant
- * whose receivers all hang.
+ * Measures a healthy destination while a neighbor misbehaves: a flapping destination, or a tenant whose receivers all
+ * hang.
  */
 import net from 'node:net';
 import { template } from './connection.mjs';
@@ -10,17 +10,18 @@ import { measure, sleep } from './window.mjs';
 
 const FLAPS_PER_SECOND = 120;
 /**
- * Rate of requests to hanging receivers. In the past, this rate starved all other tenants. At fifteen seconds per
- * request, it occupies more than the 1,024 delivery slots of a process.
+ * Rate of requests to hanging receivers. This rate used to stop the deliveries of all other tenants. Each request takes
+ * fifteen seconds, so these requests need more than the 1,024 delivery slots of a process.
  */
 const HANGS_PER_SECOND = 89;
 const HANG_MS = 15_000;
-/** Duration of the first step of the retry schedule, plus a margin. */
+/** Wait until the first retry: the first delay of the retry schedule, plus a margin. */
 const RETRIED_AFTER_MS = 7_000;
 
 /**
- * Sends at a fixed rate until it is stopped, to each process in turn, over one connection per process. It ignores the
- * responses, because a full client would take CPU time from the service on the same machine.
+ * Sends messages at a fixed rate, and returns a function that stops sending. The processes of the service get the
+ * messages in turn, over one connection per process. Ignores the responses, because parsing them would take CPU time
+ * from the service on the same machine.
  *
  * @param {import('./rows.mjs').Service} subject @param {number} perSecond
  * @param {(n: number) => string} destination of the nth message @param {string} [authorization] of another tenant
@@ -46,23 +47,24 @@ function sendOn(
   };
 }
 
-/** Time for opening the connections and filling the backlog. */
+/** Unmeasured time at the start of a slice, in which connections open and the backlog fills. */
 const RAMP_MS = 1000;
 const ROUNDS_MIN = 2;
 
 /**
  * @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, rampMs?: number, to?:
- * import('./window.mjs').To }} Neighbour `begin` starts the neighbour and resolves with a function that stops it, once
- * the load is at its highest. `quietAfterMs`: time after the stop until the neighbour's remaining work is done.
- * `rampMs`: ramp of every slice, including slices without the neighbour, for rows where one second is too short.
+ * import('./window.mjs').To }} Neighbour `begin` starts the neighbor and resolves with a function that stops it, once
+ * the load is at its highest. `quietAfterMs`: time after the stop until the neighbor's remaining work is done.
+ * `rampMs`: ramp of every slice, including slices without the neighbor, for rows where one second is too short.
  */
 
 /**
- * Measures in short slices, because the speed of a machine varies by more than the promised bounds.
+ * Measures a healthy destination alone and alongside a neighbor, in short slices, because the speed of a machine varies
+ * by more than the promised bounds.
  *
- * The order in every round is: alone, beside the neighbour, beside the neighbour, alone. Each round has one more slice
- * beside the neighbour, at half of the rate measured alone. The number of rounds is chosen so that each kind of slice
- * is measured for about `bench.seconds`.
+ * The order in every round is: alone, alongside the neighbor twice, alone. Before the last slice, each round has one
+ * more slice alongside the neighbor, at half of the rate measured alone. The number of rounds is chosen so that all
+ * slices of one kind together take about `bench.seconds`.
  *
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report
@@ -83,7 +85,7 @@ export async function alternateBeside(
     report({ name: row, figures, round, half });
     return figures.deliveriesPerSecond;
   };
-  // Measure and discard the first slice. It is the fastest, because its tables need no cleanup yet.
+  // Discards the first slice. It is faster than later slices, because the tables do not need a vacuum yet.
   await measure(bench, subject, to);
   const rounds = Math.max(ROUNDS_MIN, Math.round(bench.seconds / bench.slice / 2));
   for (let round = 0; round < rounds; round++) {
@@ -108,12 +110,12 @@ export async function alternateBeside(
 }
 
 /**
- * Measures the healthy destination of the subject beside a neighbour that misbehaves continuously.
+ * Returns a block that measures the healthy destination alongside a neighbor that misbehaves continuously.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: import('./rows.mjs').Service) => Promise<Neighbour>} invite
- * @param {{ more?: Record<string, string>, roles?: import('./posthorn.mjs').Role[] }} [service] `more` of its
- * environment, and its processes
+ * @param {{ more?: Record<string, string>, roles?: import('./posthorn.mjs').Role[] }} [service] `more`: additional
+ * environment variables; `roles`: one process for each
  * @returns {import('./rows.mjs').Block}
  */
 export function besideWhoGoesOn(name, invite, { more = {}, roles = ['all', 'all'] } = {}) {
@@ -145,7 +147,7 @@ export const flapping = besideWhoGoesOn('beside-flapping', async (bench, subject
   return { begin: async () => sendOn(subject, FLAPS_PER_SECOND, () => destination), quietAfterMs: RETRIED_AFTER_MS };
 });
 
-/** Each URL is a separate target with its own circuit breaker, which opens only after ten failures. */
+/** Gives each request its own URL, because the circuit breaker of a URL opens after ten failures. */
 export const hangingTenant = besideWhoGoesOn(
   'beside-hanging-tenant',
   async (bench, subject) => {

@@ -6,12 +6,12 @@ import { BLOCKS } from './rows.mjs';
 
 const RESULTS = fileURLToPath(new URL('results/latest.json', import.meta.url));
 const ROWS = BLOCKS.flatMap((block) => block.rows);
-/** Number of rounds with `--against`. Each has two pairs of slices. Twelve detect a 5 % change on an idle machine. */
+/** Number of rounds with `--against`, each with two pairs of slices. Twelve detect a 5 % change on an idle machine. */
 const ROUNDS_AGAINST = '12';
 
 /**
- * `tolerance` is a fraction. `against` is null if no other checkout is compared. `history` is the row whose history is
- * printed instead of a measurement.
+ * Options of the command. `tolerance` is a fraction. `against` is null if no other checkout is compared. If `history`
+ * is set, the history of that row is printed and nothing is measured.
  *
  * @typedef {{
  * seconds: number, connections: number, rounds: number, slice: number, tolerance: number, spin: number, only:

@@ -1,6 +1,6 @@
 /**
- * Report of subjects that were measured alternately: the spread of each subject, and the ratio of their pairs of slices
- * with its confidence interval.
+ * Reports programs that were measured alternately: the spread of each one's figures, and the ratio between their paired
+ * slices with its confidence interval.
  */
 import { pairsOf } from './alternation.mjs';
 import { fairRate } from './report.mjs';

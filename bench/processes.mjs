@@ -13,7 +13,7 @@ let isStopping = false;
 function remember(child) {
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // An interrupted command may start another process after `stopEverything` has run.
+  // An interrupted command may still start a process after `stopEverything` has run.
   if (isStopping) child.kill('SIGKILL');
   return child;
 }
@@ -30,7 +30,7 @@ export async function freePort() {
 }
 
 /**
- * Starts a module of the bench that responds to messages (see `answerQuestions`).
+ * Starts a module of the bench in a child process that responds to messages (see `answerQuestions`).
  *
  * @param {string} name file name in this directory @returns {Helper}
  */
@@ -57,7 +57,7 @@ export function startHelper(name) {
 
 const START = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start;
 
-/** Start the programs that measure the upper limit with the V8 options that `npm start` gives the service. */
+/** V8 options with which `npm start` runs the service. The programs that measure the upper limit get them, too. */
 const V8_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => word.startsWith('--'));
 
 /**
@@ -81,7 +81,7 @@ export async function stopProcess(child) {
   clearTimeout(timer);
 }
 
-/** Kills everything that still runs, and every process that is started later. */
+/** Kills all running child processes. Processes that are started later are killed at once. */
 export async function stopEverything() {
   isStopping = true;
   await Promise.all([...running].map(stopProcess));

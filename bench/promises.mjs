@@ -1,10 +1,10 @@
 /**
- * A table of the performance promises that the bench checks.
+ * The performance promises that the bench checks.
  *
- * A promise is a bound for a ratio of two figures of one run. The second figure is that of the upper limit, of a
- * neighbour, of the bare receiver, or of the same row. A machine that is slower by any factor changes both figures, so
- * no promise depends on the machine. Counts (commits, messages, bytes of memory) are compared directly. The functions
- * are pure and are tested by test/architecture/bench-promises.spec.ts.
+ * A promise is a bound for the ratio of two figures of one run. The second figure comes from the upper limit, from the
+ * measurement without a neighbor, from the bare receiver, or from the same row. A slower machine changes both figures
+ * by the same factor, so no promise depends on the machine. Counts (commits, messages, bytes of memory) are compared
+ * directly. The functions are pure and are tested by test/architecture/bench-promises.spec.ts.
  */
 import { pairsOf } from './alternation.mjs';
 import { costOf } from './paired-report.mjs';
@@ -17,10 +17,11 @@ import { ratioOf } from './statistics.mjs';
 /** @typedef {import('./promises.mjs').Judged} Judged */
 /** @typedef {(figures: any) => number} Figure */
 
-/** Minimum used for a measured latency, because a ratio needs numbers above 0. */
+/** Lower limit for measured latencies, because a ratio needs numbers above 0. */
 const LATENCY_MIN_MS = 0.01;
 /**
- * Minimum share of the rate that the row `memory` requests. A service that falls behind does less work than requested.
+ * Minimum rate that the row `memory` must reach, as a share of the requested rate. At a lower rate, the service did
+ * less work than the promise requires.
  */
 const RATE_KEPT = 0.98;
 
@@ -38,7 +39,7 @@ const commits = (figures) => figures.commits;
 const one = () => 1;
 
 /**
- * Returns a promise about a ratio between two rows.
+ * Returns a promise about the ratio of one figure in two rows.
  *
  * @param {string} name
  * @param {[row: string, reference: string]} rows
@@ -188,8 +189,8 @@ export const judgeAll = (measured) => PROMISES.map((promise) => judge(promise, m
  * Judges one promise. The promise is kept if the whole 95 % interval of its ratio satisfies the bound, and missed if
  * the whole interval violates the bound.
  *
- * Otherwise this run is inconclusive, which is not a failure: more rounds narrow the interval. With fewer than six
- * samples there is no interval.
+ * In all other cases the run is inconclusive, which is not a failure. More rounds would narrow the interval. With fewer
+ * than six samples there is no interval.
  *
  * @param {PromiseOfBench} promise @param {Measured} measured @returns {Judged}
  */
@@ -219,7 +220,7 @@ const exactly = (figure) => ({
 });
 
 /**
- * Returns the row's slices if it was measured alternately, or else the parts of its windows.
+ * Returns the row's slices if the row was measured alternately, or else the parts of its measured windows.
  *
  * @param {Measured} measured
  * @param {string} row
@@ -233,7 +234,8 @@ function samplesOf({ slices, rounds }, row) {
 }
 
 /**
- * Returns the slices that form pairs. Without such pairs, pairs the samples in their order.
+ * Returns pairs of figures of the row and of the reference row. If they have no slices of the same round, pairs their
+ * samples by position.
  *
  * @param {Measured} measured
  * @param {string} row
@@ -262,7 +264,9 @@ function lostOf(rows) {
   return own.length === 0 ? undefined : own.reduce((sum, [, { lost }]) => sum + lost, 0);
 }
 
-/** Returns one line for each measured promise, and one line for all others. @param {readonly Judged[]} judged */
+/**
+ * Returns one line per measured promise, and one line for all unmeasured promises. @param {readonly Judged[]} judged
+ */
 export function promiseLines(judged) {
   const measured = judged.filter(({ verdict }) => verdict !== 'not measured');
   const width = Math.max(0, ...measured.map(({ name }) => name.length));

@@ -1,17 +1,18 @@
 /**
- * The protocol between load generator, receiver and command: the form of a message, and the messages between processes.
+ * The protocol of the bench: the form of a message's content, and the messages between load generator, receiver and
+ * command.
  */
 
-/** Precedes the message number in a payload. The character occurs nowhere else in a body. */
+/** Character that precedes the message number in a payload. It occurs nowhere else in the payload. */
 export const MARK = '#';
 
-/** Placeholder in a path for the number of one of several addresses. */
+/** Placeholder in a URL path. It is replaced by the number of one of several URLs. */
 export const SPREAD = '%%%%';
 
 /** Number of digits of a message number. */
 export const DIGITS = 10;
 
-/** Maximum number of messages in one row of the report. */
+/** Maximum number of messages in the measurement of one row. */
 export const MESSAGES_MAX = 4_000_000;
 
 /** @param {Buffer} buffer @param {number} offset @param {number} number @param {number} digits */
@@ -30,7 +31,7 @@ export function readNumber(buffer, offset) {
 }
 
 /**
- * Returns a payload of exactly `bytes` bytes of JSON, shaped like an event, with space for the number.
+ * Returns a payload of exactly `bytes` bytes of JSON. It looks like an event and has space for the message number.
  *
  * @param {number} bytes
  */
@@ -44,7 +45,8 @@ export function payload(bytes) {
 }
 
 /**
- * Responds to the messages of the parent process (the command). Each response contains the id of its message.
+ * Responds to the messages of the parent process (the command). Each response has the id of the message that it
+ * answers.
  *
  * @param {Record<string, (question: any) => unknown>} answers by the question's `kind`
  */
@@ -52,7 +54,7 @@ export function answerQuestions(answers) {
   process.on('message', async (/** @type {any} */ { id, ...question }) => {
     process.send?.({ id, answer: await answers[question.kind]?.(question) });
   });
-  // The parent process has crashed. Helper processes must exit with it.
+  // The parent process has ended, so this helper process must end, too.
   process.on('disconnect', () => process.exit(0));
   // Ctrl-C reaches the whole process group, but only the parent process decides when this process ends.
   process.on('SIGINT', () => undefined);

@@ -1,4 +1,4 @@
-/** Measures the cost of the service under light load, and of an idle service. */
+/** Measures the CPU time and commits of the service under light load, and of an idle service. */
 import { probeDisk } from './disk-probe.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
 import { startPosthorn } from './posthorn.mjs';
@@ -6,14 +6,14 @@ import { withSubject } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, cpuPerDelivery, measure, PARTS, sleep, watch } from './window.mjs';
 
 const QUIET_PER_SECOND = 400;
-/** Time until PostgreSQL has vacuumed the rows of the warm-up. The vacuum must not be part of this measurement. */
+/** Duration of the unmeasured load before the measurement. In this time, PostgreSQL vacuums the rows of the warm-up. */
 const VACUUMED_WITHIN_SECONDS = 30;
 /**
- * Wait after the start until the service is idle. Leases are trusted after ten seconds. Every periodic loop has run by
- * then, and V8 has compiled its code.
+ * Wait after the start until the service is idle. By then, the worker has begun to check for dead workers (after ten
+ * seconds), every periodic loop has run, and V8 has compiled the code of these loops.
  */
 const CALM_MS = 45_000;
-/** Minimum duration. PostgreSQL reports counts of idle connections only when the service checks them, once a minute. */
+/** Minimum duration of the idle measurement. PostgreSQL updates the counts of an idle connection once a minute. */
 const IDLE_SECONDS_MIN = 120;
 
 /** Measures a typical light load on a fixed schedule, with one and two processes. @type {import('./rows.mjs').Block} */

@@ -4,7 +4,7 @@
  * - `/ok` answers 200 at once and records the first arrival of each message number.
  * - `/copy?3/100` does the same for the third of a hundred copies of a message.
  * - `/slow?ms=100` does the same after a delay.
- * - `/mute` answers and records nothing.
+ * - `/mute` answers 200 at once, but records nothing.
  * - `/hang`, `/fail` and `/flap` answer 200 until the command `break` (a destination is probed when it is created).
  * Then they never answer, answer 500, or alternate between 200 and 500.
  *
@@ -84,7 +84,7 @@ answerQuestions({
     refusing = await listen(converse);
     return refusing.port;
   },
-  /** From now on, `/fail` answers 500, `/hang` never answers, and the second port refuses connections. */
+  /** Makes `/fail` answer 500 and `/hang` never answer. The second port refuses connections from now on. */
   break: () => {
     isBroken = true;
     refusing?.close();

@@ -14,8 +14,8 @@ const GROUPS = {
 };
 
 /**
- * Returns the median of each figure over the rounds, and the sum of lost and duplicate messages of all rounds. Omits
- * the samples, because each round has its own list of samples.
+ * Returns the median of each figure over the rounds, and the sums of lost and of duplicate messages. Omits the samples,
+ * because each round has its own list of samples.
  *
  * @param {Figures[]} rounds @returns {Figures}
  */
@@ -38,8 +38,8 @@ function medianOf(rounds) {
 const OTHERS_MAX = 0.1;
 
 /**
- * Returns the rate, scaled to a machine without other programs. Two rows then remain comparable even if other programs
- * disturbed one row.
+ * Returns the rate that the row would have on a machine without other programs. Rows then remain comparable even if
+ * other programs disturbed one of them.
  *
  * @param {Rows} rows @param {string} name
  */
@@ -49,8 +49,8 @@ function rate(rows, name) {
 }
 
 /**
- * Returns the rate, corrected for CPU time that was used by other programs, by the machine's host, and by waiting
- * subjects.
+ * Returns the rate, corrected for CPU time that was not available: it was used by other programs, by the machine's
+ * host, or by the compared programs, which use some CPU time while they are paused between their turns.
  *
  * @param {Figures} figures
  */
@@ -105,7 +105,7 @@ export function table(rows, rounds) {
   return aligned.join('\n');
 }
 
-/** Returns the name of the row with the upper limit for row `name`. Mail has separate limits. @param {string} name */
+/** Returns the row that measures the upper limit for row `name`. Mail has its own limits. @param {string} name */
 function limitOf(name) {
   const mail = ['smtp-in', 'emails-out'].find((row) => name.startsWith(row));
   return mail === undefined ? 'limit' : `${mail}-limit`;
@@ -144,8 +144,8 @@ function cells(name, figures, rounds, limit) {
 }
 
 /**
- * Returns the CPU time of the subject and of PostgreSQL as a multiple of the CPU time of the bare receiver. This figure
- * is comparable between machines.
+ * Returns the CPU time of the measured program and of PostgreSQL, as a multiple of the CPU time of the bare receiver.
+ * This multiple is comparable between machines.
  *
  * @param {Record<string, number>} cpuMicros
  */

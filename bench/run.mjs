@@ -63,8 +63,8 @@ async function runRows(options, bench) {
 }
 
 /**
- * Compares the slices of each row in pairs: with the slices of the other checkout, or else with the slices of the bare
- * program.
+ * Compares the slices of each row in pairs: this tree with the other checkout, or else the service with the bare
+ * program that is the upper limit.
  *
  * @param {Options} options
  * @param {readonly Slice[]} slices
@@ -156,7 +156,7 @@ function headline({ machine, node, postgres, commit, isDirty, against, options }
 /** @param {Options} options */
 async function main(options) {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
-  // PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
+  // PostgreSQL refuses to run as root, so it is started as another user. That user needs access to the directory.
   await chmod(directory, 0o755);
   const starting = Database.start(directory);
   const interrupted = new Promise((resolve) => {

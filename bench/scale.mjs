@@ -1,6 +1,6 @@
 /**
- * Measures the cost of lists, claims and accepts twice: without stored events, and with a million stored events and a
- * hundred thousand waiting retries.
+ * Measures the cost of reading lists, claiming deliveries and accepting messages twice: without stored events, and with
+ * a million stored events and a hundred thousand waiting retries.
  */
 import pg from 'pg';
 import { nowMs } from './clock.mjs';
@@ -9,7 +9,7 @@ import { breakIn, measure } from './window.mjs';
 
 const STORED = 1_000_000;
 const RETRIES = 100_000;
-/** Number of events that fill a page of each list, including dead letters, without waiting deliveries. */
+/** Number of events, enough to fill a page of each list, including dead letters. None of them waits for delivery. */
 const FEW = 6_000;
 const LIST_CALLS = 200;
 const CLAIMS = 20;
@@ -28,11 +28,11 @@ const PLANS = [
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-/** SQL for an event's ID: contains the creation time and ascends with `n`. The last digits make it unique. */
+/** SQL expression for the ID of event number `n`. IDs ascend by creation time. The last digits make them unique. */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - (${STORED} - n) * 1728), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
 const EXPIRES = `(now() - ((${STORED} - n) * 1728) * interval '1 millisecond' + interval '30 days')::date`;
 
-/** Twenty days of events. One in a hundred is a dead letter, and the newest tenth waits for a retry in an hour. */
+/** SQL for twenty days of events. One in a hundred is a dead letter. The newest tenth waits for a retry in an hour. */
 const FILL = [
   `create temp table filled as select n, ${ID} as id, ${EXPIRES} as expires_on from generate_series($1::int, $2::int) n`,
   `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
@@ -67,7 +67,7 @@ export const scale = {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
 
-    // The database needs a page of each list in both measurements, because reading an empty page costs nothing.
+    // Both measurements need enough events to fill a page of each list, because reading an empty page costs nothing.
     await fillUp(client, 1, FEW);
     report({ name: 'scale:empty', figures: await probed(bench, measured, database.url) });
     await fillUp(client, FEW + 1, STORED);
@@ -79,7 +79,7 @@ export const scale = {
   },
 };
 
-/** Inserts the events from one number to another. @param {pg.Client} client @param {number} from @param {number} to */
+/** Inserts the events `from` to `to` by number. @param {pg.Client} client @param {number} from @param {number} to */
 async function fillUp(client, from, to) {
   const { rows } = await client.query('select environment_id, id from destinations limit 1');
   const { environment_id: environmentId, id } = rows[0];
@@ -104,7 +104,7 @@ async function probed(bench, subject, databaseUrl) {
 }
 
 /**
- * Returns the duration of each call for a page, in milliseconds.
+ * Requests a page of a list several times, and returns the duration of each request in milliseconds.
  *
  * @param {Required<import('./window.mjs').Subject>} subject
  * @param {string} query
@@ -124,11 +124,11 @@ async function listMs(subject, query) {
 }
 
 /**
- * Returns the duration of each claim of a hundred deliveries, in milliseconds.
+ * Claims a hundred deliveries several times, and returns the duration of each claim in milliseconds.
  *
  * Runs the service's own statement on rows that are due only inside this transaction, so that no worker claims them.
- * Does not change deliveries that wait for a later time. An update would leave dead rows, and skipping those rows would
- * slow down the claims.
+ * Does not change the stored deliveries, which wait for a later time. An update would leave dead rows, and skipping
+ * those rows would slow down the claims.
  *
  * @param {string} databaseUrl
  */

@@ -1,6 +1,6 @@
 /**
- * Measures subjects that all run at the same time in short alternating slices, so that a change of the machine's speed
- * affects all subjects equally.
+ * Measures several running programs in short alternating slices, so that a change in the machine's speed affects all of
+ * them equally.
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,23 +9,28 @@ import { Database } from './database.mjs';
 import { cpuSnapshot } from './measure.mjs';
 import { measure, sleep, WAITING } from './window.mjs';
 
-/** Time for opening the connections and filling the backlog. */
+/** Unmeasured time at the start of a slice, in which connections open and the backlog fills. */
 const RAMP_MS = 1000;
-/** Pause before the check for quiet. PostgreSQL reports its counts, and the service its figures, once a second. */
+/**
+ * Pause before checking whether the programs are quiet. PostgreSQL and the service report their counts once a second.
+ */
 const REST_MS = 1000;
 const LOOK_MS = 300;
 /**
- * Threshold below which the subjects count as quiet: their total CPU time as a share of one core. It is above the load
+ * Threshold below which the programs count as quiet: their total CPU time as a share of one core. It is above the load
  * of two idle services and below the load of a vacuum.
  */
 const QUIET_SHARE = 0.15;
-/** Maximum wait for quiet subjects. Busy subjects are then measured anyway. Column `waiting` shows their share. */
+/**
+ * Maximum wait until the programs are quiet. After this time, a slice starts even if the programs are busy. The
+ * report's column `waiting` shows the CPU share of the programs that are not being measured.
+ */
 const QUIET_WITHIN_MS = 8000;
 
 /** @typedef {import('./window.mjs').Subject & { database: string }} Subject */
-/** A subject with its own PostgreSQL server. @typedef {{ subject: Subject, server: Database }} Side */
+/** A program under test with its own PostgreSQL server. @typedef {{ subject: Subject, server: Database }} Side */
 /**
- * `name`: the row that the contestant measures.
+ * A program in one row of a comparison. `name` is the name of the row.
  *
  * @typedef {Side & { name: string, to?: import('./window.mjs').To & { perSecond?: number } }} Contestant
  */
@@ -34,7 +39,7 @@ const QUIET_WITHIN_MS = 8000;
 let sides = 0;
 
 /**
- * Starts a subject on its own PostgreSQL server, so that server work for one subject is not charged to another.
+ * Starts a program on its own PostgreSQL server, so that server work for one program does not count for another.
  *
  * @template {import('./window.mjs').Subject} T
  * @param {import('./window.mjs').Bench} bench
@@ -57,8 +62,8 @@ export async function stopSide({ subject, server }) {
 }
 
 /**
- * Runs one round of slices, each `seconds` long after a ramp of one second. Before each slice it waits until all
- * accepted messages are delivered and the subjects are quiet.
+ * Runs one round of slices, each `seconds` long after a ramp of one second. Each slice starts when all accepted
+ * messages are delivered and the programs are quiet.
  *
  * @param {import('./window.mjs').Bench} bench
  * @param {Side[]} all running subjects

@@ -1,4 +1,7 @@
-/** Measures a destination with a host name, beside sends to host names whose DNS servers never answer. */
+/**
+ * Measures deliveries to a destination with a host name, while Posthorn also sends to host names whose DNS servers never
+ * answer.
+ */
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { alternateBeside } from './neighbours.mjs';
@@ -7,8 +10,8 @@ import { withSubject } from './subjects.mjs';
 
 const NAME = 'receiver.bench.example';
 /**
- * Number of DNS lookups that are always in flight. Each lookup has a different domain and times out after five seconds.
- * Each send is also retried.
+ * Number of DNS lookups that are always in flight. Each lookup is for a different domain and times out after five
+ * seconds. The number does not include the lookups of retries.
  */
 const SLOW_AT_ONCE = 60;
 const SEND_EVERY_MS = 5_000 / SLOW_AT_ONCE;
@@ -34,7 +37,7 @@ async function startNameServer() {
     head.writeUInt16BE(0x8580, 2);
     head.writeUInt16BE(isA ? 1 : 0, 6);
     head.writeUInt32BE(0, 8);
-    // The record has a pointer to the name, type A, class IN, a TTL of one second, and four address bytes.
+    // The DNS record: a pointer to the queried name, type A, class IN, a TTL of one second, and four address bytes.
     const record = Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0, 0, 1]);
     socket.send(isA ? Buffer.concat([head, record]) : head, peer.port, peer.address);
   });
@@ -43,7 +46,7 @@ async function startNameServer() {
   return { address: `127.0.0.1:${socket.address().port}`, close: () => void socket.close() };
 }
 
-/** Sends to a new host name each time until it is stopped. @param {import('./rows.mjs').Service} subject */
+/** Sends messages until it is stopped, each to a new host name. @param {import('./rows.mjs').Service} subject */
 function sendToSlowNames(subject) {
   let made = 0;
   let sent = Promise.resolve();

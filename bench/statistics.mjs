@@ -1,8 +1,8 @@
-/** Compares slices of two subjects. Pure functions, tested by test/architecture/bench-statistics.spec.ts. */
+/** Compares the slices of two programs. Pure functions, tested by test/architecture/bench-statistics.spec.ts. */
 
 const CONFIDENCE = 0.95;
 
-/** @param {readonly number[]} values @param {number} share of them that is below, interpolated @returns {number} */
+/** Returns the interpolated quantile. @param {readonly number[]} values @param {number} share @returns {number} */
 export function quantile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (sorted.length - 1) * share;
@@ -23,11 +23,11 @@ export const spreadOf = (values) => ({
 /**
  * Returns the center of symmetrically distributed values with its 95 % interval.
  *
- * The center is the median of the means of all pairs (Hodges and Lehmann). The interval holds the values that
+ * The center is the median of the means of all pairs (Hodges and Lehmann). The interval contains the values that
  * Wilcoxon's signed-rank test does not reject at 95 %. Like a median, the center is robust against disturbed slices.
  * Its interval is nearly as narrow as that of a mean.
  *
- * With fewer than six values, no interval reaches 95 %. The interval is then infinite.
+ * With fewer than six values, no interval reaches 95 %. The returned interval is then infinite.
  *
  * @param {readonly number[]} values @returns {{ centre: number, low: number, high: number }}
  */
@@ -71,7 +71,8 @@ function ranksOutside(count) {
 }
 
 /**
- * Returns the ratio of pairs that were measured directly after each other, with its 95 % interval.
+ * Returns the ratio between the two values of a pair, with its 95 % interval. The two values of each pair were measured
+ * directly after each other.
  *
  * Uses logarithms, so that a factor of 2 and a factor of one half are equally far from 1. Omits pairs with a slice in
  * which no message arrived.
@@ -119,8 +120,9 @@ const percent = (share) => String(Number((share * 100).toFixed(1)));
 const signed = (ratio) => `${ratio < 1 ? '-' : '+'}${percent(Math.abs(ratio - 1))}`;
 
 /**
- * Returns the backlog of a window. A message that reaches the receiver before the generator has read its 202 response
- * is not part of the backlog.
+ * Returns the backlog of a window: how many accepted copies of messages had not arrived at the end of the window, and
+ * the maximum of this number during the window. Ignores messages that arrived before the generator read their 202
+ * response.
  *
  * @param {Float64Array} acceptedAt time of each message's answer; 0 without an answer
  * @param {Float64Array} receivedAt arrival time of each copy; 0 for a copy

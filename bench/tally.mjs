@@ -1,6 +1,6 @@
 /**
- * Counts the messages that a receiver gets, reports the count to the load generator, and keeps the arrival times for
- * the command.
+ * Counts the messages that a receiver gets, reports the count to the load generator, and keeps the arrival times until
+ * the bench command reads them.
  */
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
@@ -16,7 +16,7 @@ let unique = 0;
 let total = 0;
 
 /**
- * Records the messages in a chunk. A message with several copies has one entry for each copy.
+ * Records the messages in a chunk of received bytes. Each copy of a message is recorded separately.
  *
  * @param {Buffer} chunk @param {number} from @param {number} to
  */
@@ -24,7 +24,7 @@ export function count(chunk, from, to, copy = 0, copies = 1) {
   const mark = chunk.indexOf(MARK_BYTE, from);
   if (mark < 0 || mark + DIGITS >= to) return;
   const index = (readNumber(chunk, mark + 1) - first) * copies + copy;
-  // Do not count a late message of an earlier row.
+  // Ignores a late message that belongs to a row measured earlier.
   if (index < 0 || index >= MESSAGES_MAX) return;
   total++;
   if (receivedAt[index] !== 0) return;
@@ -69,9 +69,9 @@ export async function listen(serve) {
   return { port, close };
 }
 
-/** Handlers for messages from the parent process about the counts. */
+/** Handlers for the messages with which the parent process resets and reads the counts. */
 export const tally = {
-  /** Starts a row. Its messages are numbered from `first`. */
+  /** Resets the counts for a new row, whose messages are numbered from `first`. */
   reset: (/** @type {{ first: number }} */ question) => {
     receivedAt = new Float64Array(MESSAGES_MAX);
     ({ first } = question);
@@ -79,8 +79,8 @@ export const tally = {
   },
   unique: () => unique,
   /**
-   * Returns the result of the row so far. Contains the first arrival time of each message, ordered by message number,
-   * or 0 for a message that did not arrive.
+   * Returns the counts of the row so far, and the first arrival time of each message. The times are ordered by message
+   * number. The time of a message that did not arrive is 0.
    */
   collect: () => ({ receivedAt: receivedAt.slice(0, highest + 1), unique, total }),
 };

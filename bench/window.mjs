@@ -8,23 +8,23 @@ import { backlogOf } from './statistics.mjs';
 const BACKLOG_MAX = 2000;
 const PAYLOAD_BYTES = 1024;
 export const WARM_UP_MS = 3000;
-/** PostgreSQL's backends report their counts once a second, so the bench waits this long before it reads them. */
+/** Wait before the bench reads PostgreSQL's counts, because its backends report them only once a second. */
 export const SETTLE_MS = 1500;
-/** A missing message is counted as lost if no message arrived for this long. */
+/** Time without an arrival after which all missing messages count as lost. */
 const LOST_AFTER_MS = 10_000;
 const POLL_MS = 50;
 const BREAK_IN_MESSAGES = 30_000;
 /**
  * Number of messages after which V8 has compiled nearly all code. With fewer messages, compilation takes 4 % of the CPU
- * time in the first half minute at full speed, and a quarter of the CPU time at a quiet rate.
+ * time in the first half minute at full speed, and a quarter of the CPU time under light load.
  */
 export const BREAK_IN_WHOLLY = 120_000;
 const FILL_WITHIN_MS = 300_000;
-/** Group name of the processes that run but are not measured. */
+/** Key for the CPU time of programs that are running but are not being measured. */
 export const WAITING = 'waiting';
-/** Number of recipient domains of emails. The throttle of a single domain would limit the rate. */
+/** Number of recipient domains of emails. With a single domain, the throttle of that domain would limit the rate. */
 const EMAIL_DOMAINS = 1000;
-/** Number of parts of a window that is not a slice. Each part is one sample. An interval needs six samples. */
+/** Number of parts of a measured window, unless the window is a slice. A confidence interval needs six samples. */
 export const PARTS = 8;
 
 /**
@@ -33,6 +33,8 @@ export const PARTS = 8;
  * @typedef {object} Subject
  * @property {number[]} ports on which it accepts requests
  * @property {number[]} [smtpPorts] ports on which it receives mail
+ * @property {number[]} [submissionPorts] ports on which it takes emails of mail clients
+ * @property {string} [key] API key
  * @property {Record<string, string>} headers that a request needs
  * @property {string} destination the id of the healthy destination
  * @property {import('./measure.mjs').Measured[]} processes
@@ -85,12 +87,12 @@ export const PARTS = 8;
 export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Kind of request to send. The default is a send to `destination`.
+ * Kind of request to send. By default, each request sends a message to `destination`.
  *
  * - `email`: body of an email; `%%%%` in it stands for one of a thousand numbers.
  * - `receive`: path of a receive URL and the headers of a provider.
- * - `emit`: path of an application, or of several with `%%%%` in it. Each message reaches the receiver in `copies`
- * copies.
+ * - `emit`: path of an application, or of several applications if it contains `%%%%`. Each message reaches the receiver
+ * in `copies` copies.
  *
  * @typedef {{
  * destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> },
@@ -126,10 +128,10 @@ function order(bench, subject, { destination = subject.destination, hasKey = fal
 }
 
 /**
- * Warms up a freshly started program, so that V8 compiles its hot code.
+ * Sends messages to a freshly started program until V8 has compiled its hot code.
  *
  * The warm-up is a number of messages, not a duration. Without the warm-up, the first row would be slower than the
- * second row, and a change that only the second row contains would look like an improvement.
+ * second row, and a feature that only the second row uses would look like an improvement.
  *
  * @param {Bench} bench @param {Subject} subject @param {number} [messages]
  */
@@ -148,7 +150,7 @@ export async function fill(bench, subject, destination, count) {
 }
 
 /**
- * Sends `count` events to an endpoint and returns when they are accepted.
+ * Sends `count` events to an inbound endpoint and returns when they are accepted.
  *
  * @param {Bench} bench @param {Subject} subject @param {NonNullable<To['receive']>} receive @param {number} count
  */
@@ -192,8 +194,8 @@ async function send(bench, order, count) {
 }
 
 /**
- * Duration of a row. `waiting` lists the processes of subjects that wait for their slices. If `isSlice` is true,
- * `measure` makes no pause and no checkpoint before the row.
+ * Duration of a measurement. `waiting` lists the processes of the programs that wait for their slices. If `isSlice` is
+ * true, `measure` neither pauses nor forces a checkpoint before it measures.
  *
  * @typedef {{ warmUpMs: number, seconds: number, isSlice?: boolean, waiting?: import('./measure.mjs').Measured[] }}
  * Span
@@ -261,7 +263,7 @@ export async function measure(
 /** @typedef {{ atMs: number, cpu: CpuSnapshot }} Mark */
 
 /**
- * Waits until a window is over and records the CPU time at both ends of each part.
+ * Waits until a window is over, and returns the CPU time at both ends of each part of the window.
  *
  * @param {number} seconds
  * @param {number} parts
@@ -279,7 +281,7 @@ export async function watch(seconds, parts, snapshot) {
 }
 
 /**
- * Returns the figures of a window, and of its parts if it has several.
+ * Returns the figures of a window, and the figures of each part if the window has several parts.
  *
  * @param {Mark[]} marks
  * @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent
@@ -303,8 +305,8 @@ export function windowFigures(marks, sent, receivedAt, copies) {
 }
 
 /**
- * Measures only the acceptance of messages, using pull destinations so that nothing is delivered. Accepts `count`
- * messages as fast as possible. The figures are per message.
+ * Measures only the acceptance of messages: sends `count` messages to pull destinations as fast as they are accepted.
+ * The service does not deliver to pull destinations. The figures are per message.
  *
  * @param {Bench} bench @param {Subject} subject @param {To} to @param {number} count
  * @returns {Promise<Figures>}
@@ -367,7 +369,7 @@ export function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, u
     const arrivedAt = receivedAt[at] ?? 0;
     if (leftAt < fromMs || leftAt >= untilMs || answeredAt === 0 || arrivedAt === 0) continue;
     accept[count] = answeredAt - leftAt;
-    // The message may reach the receiver before the generator has read the 202 response for it.
+    // The result would be negative if the message reached the receiver before the generator read the 202 response.
     receipt[count] = Math.max(0, arrivedAt - answeredAt);
     total[count] = arrivedAt - leftAt;
     count++;

@@ -1,8 +1,9 @@
 /**
  * `node bench/year.mjs`: compares a database that holds ten million events of a year with an empty database.
  *
- * Covers pages of lists, claims, accepts, rollup folds, and the end of a day. Measures two servers and two services
- * alternately. Prints a table with the ratios, but does not fail if a ratio exceeds its bound.
+ * Measures how long it takes to read a page of a list, to claim deliveries, to accept messages, to fold rollups, and to
+ * drop the partitions of an expired day. Each database has its own PostgreSQL server and service, and the two pairs are
+ * measured alternately. Prints a table with the ratios, but does not fail if a ratio exceeds its bound.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -22,9 +23,9 @@ import { breakIn } from './window.mjs';
 
 const RETENTION_DAYS = 365;
 const DAY_MS = 86_400_000;
-/** Maximum ratio that the project promises. */
+/** Maximum ratio that the project promises: the duration in the full database divided by that in the empty database. */
 const BOUND = 1.1;
-/** Number of events that fill a page of each list in both databases. */
+/** Number of events, enough to fill a page of each list, in each of the two databases. */
 const FEW = 6_000;
 /** Number of events inserted by one statement. */
 const CHUNK = 500_000;
@@ -33,7 +34,7 @@ const CLAIM_ROUNDS = 5;
 const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
-/** Number of rollup parts to fold. Each has the entries from a commit of ten deliveries, as at half load. */
+/** Number of rollup parts that one fold adds up. Each part has ten entries, like a commit of ten deliveries. */
 const PARTS = 600;
 const ENTRIES = 10;
 const ACCEPT_ROUNDS = 4;
@@ -55,22 +56,24 @@ const TYPE = 'bench.year.7';
  * pg.Client }} Side
  */
 /**
- * Measures one side. Returns durations in milliseconds, or values of another figure. The report shows the median.
+ * Function that measures one service with its database. It returns durations in milliseconds, or the values of another
+ * figure. The report shows their median.
  *
  * @typedef {(side: Side) => Promise<number[]>} Probe
  */
 
 /**
- * SQL for event number n of $2: its creation time (evenly spread over the year until an hour ago), its unique id, and
- * the day on which it expires, as in engine/expiry-day.ts.
+ * SQL expressions for event number n of $2: its creation time (evenly spread over the year until an hour ago), its
+ * unique id, and the day on which it expires, as in engine/expiry-day.ts.
  */
 const MADE_MS = `((extract(epoch from now()) * 1000)::bigint - 3600000 - ($2::bigint - n) * ${(RETENTION_DAYS - 1) * DAY_MS} / $2::bigint)`;
 const ID = `(lpad(to_hex(made_ms), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
 const EXPIRES = `(date '1970-01-01' + (ceil((made_ms / ${DAY_MS} + ${RETENTION_DAYS}) / 12.0) * 12)::int)`;
 
 /**
- * One event in a hundred is a dead letter. The newest events wait for a retry in a day. Payloads have only 20 bytes, so
- * that the data fits on the disk. The distance between matching rows is the same as with larger payloads.
+ * SQL statements that store the events. One in a hundred is a dead letter, and the newest events wait for a retry in a
+ * day. Payloads have only 20 bytes, so that the data fits on the disk. This does not change how many rows lie between
+ * two matching rows.
  */
 const FILL = [
   `create temp table filled as
@@ -113,7 +116,7 @@ async function fill({ client, subject }, count, retries) {
     rows: [{ environment_id: environmentId }],
   } = await client.query('select environment_id from destinations where id = $1', [destination]);
   const startedAt = nowMs();
-  // Commits need not be durable, because data lost in a crash can be inserted again.
+  // Allows commits that a crash could lose, because they are faster. Lost rows can be inserted again.
   await client.query('set synchronous_commit = off');
   for (let from = 1; from <= count; from += CHUNK) {
     const until = Math.min(count, from + CHUNK - 1);
@@ -128,7 +131,7 @@ async function fill({ client, subject }, count, retries) {
 }
 
 /**
- * Starts a server, and a service whose environment keeps events for a year, with the given number of events.
+ * Starts a PostgreSQL server, and a service that keeps events for a year. Then stores `count` events.
  *
  * @param {string} directory
  * @param {string} targetUrl
@@ -175,7 +178,7 @@ const nextPage =
     return `/v1/events?${query}&cursor=${cursor}`;
   };
 
-/** Returns an event from the middle of the stored events. @param {Side} side */
+/** Returns the API path of one stored event. @param {Side} side */
 async function someEvent({ client }) {
   const { showId } = await import('../dist/src/kernel/ids.js');
   const {
@@ -187,7 +190,7 @@ async function someEvent({ client }) {
   return `/v1/events/${showId('evt', row.id)}`;
 }
 
-/** Measures the service's fold statement on rollup parts that only this transaction can see. @type {Probe} */
+/** Measures the statement that folds rollup parts, on parts that only this transaction can see. @type {Probe} */
 async function folds({ url, client }) {
   const { RollupsStore } = await import('../dist/src/modules/metrics/rollups.store.js');
   const {
@@ -234,7 +237,7 @@ async function opens({ url }) {
   });
 }
 
-/** Measures the hourly run of the partition job if no day has ended since the last run. @type {Probe} */
+/** Measures the hourly run of the partition job when no day has ended since the previous run. @type {Probe} */
 async function looks({ url }) {
   return withPartitions(url, async (store) => {
     const all = [];
@@ -249,7 +252,7 @@ async function looks({ url }) {
 }
 
 /**
- * Fills a day so that each of its first three tables has the given number of rows.
+ * Fills the partitions of a day in `events`, `deliveries` and `attempts`, each with `ROWS_OF_A_DAY` rows.
  *
  * @param {pg.Client} client
  * @param {string} day
@@ -337,7 +340,7 @@ const line = (/** @type {string[]} */ cells) =>
 const shown = (/** @type {number} */ ratio) => `${ratio.toFixed(2)}${ratio > BOUND ? '*' : ' '}`;
 
 /**
- * Measures both sides alternately, so that a machine that gets slower affects both sides equally.
+ * Measures the full and the empty database alternately, so that a machine that gets slower affects both equally.
  *
  * @param {string} name
  * @param {Side[]} sides
@@ -360,7 +363,7 @@ async function compare(name, [empty, full], probe) {
 }
 
 /**
- * Measures accepts and deliveries at saturation.
+ * Measures accepting and delivering messages at the highest rate, with the full and with the empty database.
  *
  * @param {import('./window.mjs').Bench} bench
  * @param {Side[]} sides

@@ -4,12 +4,12 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
 const OUTPUT = path.resolve(import.meta.dirname, '..', 'dist', 'console');
-/** Address of the API for `vite dev`: any running service. */
+/** URL of the running service to which `vite dev` sends API calls. */
 const SERVICE = process.env['POSTHORN_URL'] ?? 'http://localhost:3000';
 
 /**
- * Writes compressed copies of the output at build time: brotli for https and localhost, gzip for an intranet over plain
- * http.
+ * Returns a plugin that writes compressed copies of the output at build time: brotli for https and localhost, gzip for
+ * an intranet over plain http.
  */
 function compressed(): Plugin {
   return {
@@ -29,7 +29,7 @@ function compressed(): Plugin {
   };
 }
 
-/** Adds the prefetching script to the console's page, as a separate file that does not wait for other files. */
+/** Returns a plugin that adds the prefetching script to the console's page. The script waits for no other file. */
 function early(): Plugin {
   return {
     name: 'early',
@@ -85,8 +85,8 @@ export default defineConfig({
       preserveEntrySignatures: 'exports-only',
       output: { entryFileNames: ({ name }) => (name === 'embed' ? 'embed/portal.js' : 'assets/[name]-[hash].js') },
       onLog(level, log, next) {
-        // Ignores "use client" directives of libraries, which are for other frameworks, and timing warnings on a busy
-        // machine.
+        // Ignores two kinds of warnings: about "use client" directives in libraries, which are for other frameworks,
+        // and about slow plugins, which are expected on a busy machine.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') next(level, log);
       },
     },

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates organizations, their two environments, and API keys. Takes no lock on existing tables. */
+/** Creates the tables of organizations, their two environments, and API keys. Takes no lock on existing tables. */
 export class Tenancy1732100000000 implements MigrationInterface {
   name = 'Tenancy1732100000000';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates destinations, the circuits of targets, and the rate-limit tokens of rate-limited targets. Takes no lock on
- * existing tables.
+ * Creates the tables of destinations, the circuit breakers of targets, and the rate-limit tokens of rate-limited
+ * targets. Takes no lock on existing tables.
  */
 export class Destinations1732100100000 implements MigrationInterface {
   name = 'Destinations1732100100000';

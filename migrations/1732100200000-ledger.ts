@@ -1,7 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the ledger: events, due deliveries, settled deliveries and attempts. Takes no lock on existing tables.
+ * Creates the ledger: events, open deliveries (`due_deliveries`), finished deliveries (`deliveries`) and attempts.
+ * Takes no lock on existing tables.
  *
  * All tables except `due_deliveries` are partitioned by the day on which the row expires. Each environment sets its own
  * retention, and retention drops whole partitions. Rows are written once, except in `due_deliveries`, which contains

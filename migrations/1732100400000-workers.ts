@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the table of live workers. A claim by a worker that is not in this table is invalid. Takes no lock on
- * existing tables.
+ * Creates the table of running workers. A claim on a delivery is invalid if its worker is not in this table. Takes no
+ * lock on existing tables.
  */
 export class Workers1732100400000 implements MigrationInterface {
   name = 'Workers1732100400000';

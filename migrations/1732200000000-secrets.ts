@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates data keys, named secrets, and the uses of secrets. The only lock on existing tables is a brief lock for a
- * foreign key.
+ * Creates the tables of data keys, named secrets, and the uses of secrets. The only lock on existing tables is a brief
+ * lock for a foreign key.
  */
 export class Secrets1732200000000 implements MigrationInterface {
   name = 'Secrets1732200000000';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates inbound endpoints and their routes. The only lock on existing tables is a brief lock for a foreign key. */
+/** Creates the tables of inbound endpoints and routes. Only a foreign key takes a brief lock on an existing table. */
 export class Endpoints1732300000000 implements MigrationInterface {
   name = 'Endpoints1732300000000';
 
@@ -26,7 +26,8 @@ export class Endpoints1732300000000 implements MigrationInterface {
         updated_at timestamptz not null,
         primary key (environment_id, id)
       )`);
-    // The URL identifies an endpoint across all organizations. Endpoints on the platform's host have no domain_id.
+    // Endpoints are found by their URL, which is therefore unique across organizations. Without a domain_id, the URL is
+    // on the platform's host.
     await runner.query('create unique index endpoints_path_idx on endpoints (path, domain_id) nulls not distinct');
     await runner.query(`
       create table routes (

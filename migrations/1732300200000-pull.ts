@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the items of pull destinations in the order of acceptance, and the position of each consumer.
+ * Creates the tables of the items of pull destinations, in the order of acceptance, and of each consumer's position.
  *
  * The order is that of transaction ids. A reader that takes only rows of transactions below the oldest running
  * transaction misses nothing that commits later. Transaction ids are valid within one timeline of one PostgreSQL

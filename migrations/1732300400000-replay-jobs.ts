@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates jobs for replays of a range. Takes no lock on existing tables. */
+/** Creates the table of jobs that replay the events of a time range. Takes no lock on existing tables. */
 export class ReplayJobs1732300400000 implements MigrationInterface {
   name = 'ReplayJobs1732300400000';
 

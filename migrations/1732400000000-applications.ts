@@ -1,15 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates applications, their endpoints, and messages. A fan-out stores its message once, for any number of events. The
- * new columns of `events` are nullable without a default, so adding them changes only the catalog.
+ * Creates the tables of applications, their endpoints, and messages. A fan-out stores its message once, for any number
+ * of events. The new columns of `events` are nullable without a default, so adding them changes only the catalog.
  */
 export class Applications1732400000000 implements MigrationInterface {
   name = 'Applications1732400000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table applications (

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates event types and the versions of their schemas. Also adds a column with a constant default to `environments`,
- * which locks the table briefly, whatever its size. Schemas are `json` instead of `jsonb`, so that they keep the order
- * in which their authors wrote them.
+ * Creates the tables of event types and of the versions of their schemas. Also adds a column with a constant default to
+ * `environments`, which locks the table briefly, whatever its size. Schemas are `json` instead of `jsonb`, so that they
+ * keep the order in which their authors wrote them.
  */
 export class EventTypes1732400100000 implements MigrationInterface {
   name = 'EventTypes1732400100000';

@@ -12,8 +12,8 @@ export class Signatures1732400200000 implements MigrationInterface {
   name = 'Signatures1732400200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table destinations
@@ -33,7 +33,8 @@ export class Signatures1732400200000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    // Destinations that belong to an application cannot be shown, changed or deleted without their owner.
+    // Deletes destinations that belong to an application. Without their owner, they cannot be shown, changed or
+    // deleted.
     await runner.query('delete from destinations where owner_id is not null');
     await runner.query(`
       alter table destinations

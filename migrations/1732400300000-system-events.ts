@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates system events: signals, the events that are being sent, and the destination of an environment's system
- * events.
+ * Adds tables for the signals that cause system events, and for the system events that are being sent. Adds the
+ * destination of an environment's system events.
  *
  * Creates two tables, and adds a column without a default to `environments`, which locks that table briefly regardless
  * of its size. Signals live for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
@@ -11,8 +11,8 @@ export class SystemEvents1732400300000 implements MigrationInterface {
   name = 'SystemEvents1732400300000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table system_signals (

@@ -1,15 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds recovery, cancellation and erasure. Replay jobs get a kind and the parameters of a recovery. `withdrawn` says
- * how a delivery that a worker has claimed must end. Nullable columns and constant defaults change only the catalog.
+ * Adds recovery, cancellation and erasure. Replay jobs get a kind and the parameters of a recovery. `withdrawn` is set
+ * when a claimed delivery is canceled or erased, and decides how the worker ends the delivery. Nullable columns and
+ * constant defaults change only the catalog.
  */
 export class Recover1732400400000 implements MigrationInterface {
   name = 'Recover1732400400000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs
@@ -22,7 +23,7 @@ export class Recover1732400400000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table due_deliveries drop column withdrawn');
-    // An older release would treat these jobs as replays for an endpoint that does not exist.
+    // Deletes recovery jobs: an older release would treat them as replays for an endpoint that does not exist.
     await runner.query(`delete from replay_jobs where kind = 'recover'`);
     await runner.query(`
       alter table replay_jobs drop column include_cancelled, drop column target_id, drop column application_id, drop column kind`);

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Indexes by target the deliveries that were cancelled or erased while a worker had claimed them. Workers that may have
- * missed the notification query this index. A row enters the index when it is marked and leaves it when the delivery
- * ends, so other statements pay nothing.
+ * Indexes by target the deliveries that were canceled or erased while a worker had claimed them. Workers query the
+ * index when they may have missed the notification of such a change. A row enters the index when it is marked and
+ * leaves it when the delivery ends, so other statements do not update the index.
  *
  * The index condition is phrased so that only statements with the same condition use the index. With `withdrawn is not
  * null`, the planner would also consider it for statements that find single rows. Since the index looks empty to the

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the former slugs of organizations. Each former slug stays reserved for its organization, because receive URLs
- * at providers contain the slug. Takes no lock on existing tables. The table grows by one row per change of a slug.
+ * Creates the table of the former slugs of organizations. Each former slug stays reserved for its organization, because
+ * receive URLs at providers contain the slug. Takes no lock on existing tables. The table grows by one row per change
+ * of a slug.
  */
 export class ReservedSlugs1732500400000 implements MigrationInterface {
   name = 'ReservedSlugs1732500400000';

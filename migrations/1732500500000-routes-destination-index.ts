@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Indexes routes by destination, for the check before a destination is deleted. `create index` takes a share lock on
- * `routes` while it reads the table. Changes of routes wait for that time, deliveries do not. The table is small: at
- * most a hundred routes per endpoint.
+ * `routes` while it reads the table. Changes to routes wait for that time. Deliveries do not wait. The table is small:
+ * at most a hundred routes per endpoint.
  */
 export class RoutesDestinationIndex1732500500000 implements MigrationInterface {
   name = 'RoutesDestinationIndex1732500500000';

@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Indexes the settled deliveries from endpoints to a destination, newest first, with any outcome. Deliveries that were
- * sent directly to a destination, or to an application's endpoint with a URL, are not in the index, so sending pays
- * nothing for it. `create index` takes a share lock on `deliveries` while it reads the table. The recording of delivery
- * results waits for that time, accepting does not: about ten seconds for ten million rows.
+ * Indexes the finished deliveries from endpoints to a destination, newest first, with any outcome. Deliveries that were
+ * sent directly to a destination, or to an application's endpoint with a URL, are not in the index and never update it.
+ * `create index` takes a share lock on `deliveries` while it reads the table. Recording delivery results waits for that
+ * time, which is about ten seconds for ten million rows. Accepting messages does not wait.
  */
 export class RoutedDeliveriesIndex1732500510000 implements MigrationInterface {
   name = 'RoutedDeliveriesIndex1732500510000';

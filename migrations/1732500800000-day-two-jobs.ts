@@ -9,8 +9,8 @@ export class DayTwoJobs1732500800000 implements MigrationInterface {
   name = 'DayTwoJobs1732500800000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs drop constraint replay_jobs_kind_check,
@@ -21,7 +21,7 @@ export class DayTwoJobs1732500800000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table requests drop column released_at');
-    // An older release would treat these jobs as replays for an endpoint that does not exist.
+    // Deletes jobs that an older release would treat as replays for an endpoint that does not exist.
     await runner.query(
       `delete from replay_jobs where kind not in ('range', 'recover') or endpoint_id = application_id`,
     );

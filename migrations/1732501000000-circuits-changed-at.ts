@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the time of a circuit's last change. Workers read only open and recently changed circuits instead of one circuit
- * for each URL that ever failed. Old circuits are removed. Adding the column rewrites nothing and takes a brief
- * exclusive lock. Each index takes a share lock on `circuits` while it reads the table once. Failures are not counted
- * for that time: ten seconds for ten million rows. Accepting never reads the table.
+ * Adds the time of a circuit breaker's last change. Workers read only the circuit breakers that are open or changed
+ * recently, instead of one for each URL that ever failed. Old circuit breakers are removed. Adding the column rewrites
+ * nothing and takes a brief exclusive lock. Each index takes a share lock on `circuits` while it reads the table once.
+ * During this time, which is ten seconds for ten million rows, failures are not counted. Accepting messages never reads
+ * the table.
  */
 export class CircuitsChangedAt1732501000000 implements MigrationInterface {
   name = 'CircuitsChangedAt1732501000000';

@@ -2,9 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Adds the deduplication key of an endpoint. A raw request that is a duplicate gets the event of the original request.
- * Nullable columns without a default change only the catalog. The indexes contain only duplicates, so accepting pays
- * nothing for them. `create index` takes a share lock on `requests` while it reads the table once. Receiving waits for
- * that time: about ten seconds for ten million rows.
+ * Nullable columns without a default change only the catalog. The indexes contain only duplicates, so receiving other
+ * requests does not update them. `create index` takes a share lock on `requests` while it reads the table once.
+ * Receiving waits for that time: about ten seconds for ten million rows.
  */
 export class Duplicates1732502010000 implements MigrationInterface {
   name = 'Duplicates1732502010000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates customers' domains and the keys that sign their mail. The only lock on existing tables is a brief lock for a
- * foreign key.
+ * Creates the tables of customers' domains and of the keys that sign their mail. The only lock on existing tables is a
+ * brief lock for a foreign key.
  */
 export class Domains1732600000000 implements MigrationInterface {
   name = 'Domains1732600000000';
@@ -37,8 +37,7 @@ export class Domains1732600000000 implements MigrationInterface {
         constraint domains_state_check check (state in ('pending-dns', 'verified', 'failed'))
       )`);
     await runner.query('create unique index domains_host_idx on domains (environment_id, host)');
-    // Several environments may request a host, but only one environment of the installation can have verified
-    // ownership.
+    // Several environments may request a host, but only one environment of the installation can be its verified owner.
     await runner.query('create unique index domains_owner_idx on domains (host) where is_owner');
     await runner.query('create index domains_next_check_at_idx on domains (next_check_at)');
     await runner.query(`

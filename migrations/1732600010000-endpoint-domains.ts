@@ -3,15 +3,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Adds the customer domain of an endpoint. A domain with endpoints cannot be deleted. No endpoint has a domain yet. The
  * foreign key is added without validating the rows, under a brief lock. It is then validated under a lock that does not
- * block requests, with a scan of `endpoints`, which has a few thousand rows. `create index` blocks changes of endpoints
+ * block requests, with a scan of `endpoints`, which has a few thousand rows. `create index` blocks changes to endpoints
  * for about as long.
  */
 export class EndpointDomains1732600010000 implements MigrationInterface {
   name = 'EndpointDomains1732600010000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table endpoints add constraint endpoints_domain_fkey

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates blobs: raw messages and attachments, in chunks of 256 KB. Takes no lock on existing tables.
+ * Creates the table of blobs: raw messages and attachments, in chunks of 256 KB. Takes no lock on existing tables.
  *
  * Blobs are partitioned by the day on which retention ends, like the ledger: blobs without references are dropped with
  * their partition. Mail is base64, for which compression saves little more than it costs. Therefore chunks are stored

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates emails in the same partitions as their events: the row of an email is dropped with the day of its event. Also
- * creates suppressed addresses. Takes no lock on existing tables.
+ * Creates the table of emails, with the same partitions as the table of events. The row of an email is dropped together
+ * with its event. Also creates the table of suppressed addresses. Takes no lock on existing tables.
  *
  * The state of the recipients and the timeline are stored in the email's row. An email has at most fifty recipients,
- * which are always read and written together. A write that compares `version` needs no lock.
+ * which are always read and written together. Writes compare `version` and therefore need no lock.
  */
 export class Emails1732602000000 implements MigrationInterface {
   name = 'Emails1732602000000';

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates emails that are sent later, until they are composed: the request, and the bytes of its files. The table is
- * not partitioned, because retention counts from the time of sending. Also adds a column without a default to `emails`,
- * which locks that table briefly.
+ * Creates the table of emails that are sent later. Until an email is composed, the table contains its request and the
+ * content of its attachments. The table is not partitioned, because retention counts from the time of sending. Also
+ * adds a column without a default to `emails`, which locks that table briefly.
  */
 export class ScheduledEmails1732610000000 implements MigrationInterface {
   name = 'ScheduledEmails1732610000000';

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the id that a provider gave an email when it accepted it. The provider's notifications contain only this id. A
- * column without a default locks `emails` briefly. The index contains only rows with an id, and no row has one yet.
+ * Adds the id that a provider assigned to an email when accepting the email. The provider's notifications contain only
+ * this id. A column without a default locks `emails` briefly. The index contains only rows with an id, and no row has
+ * one yet.
  */
 export class ProviderMessageIds1732610100000 implements MigrationInterface {
   name = 'ProviderMessageIds1732610100000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates received mail: aliases and their messages. The only lock on existing tables is a brief lock for a foreign
- * key.
+ * Creates the tables of received mail: aliases and their messages. The only lock on existing tables is a brief lock for
+ * a foreign key.
  *
  * Messages are partitioned by the day on which retention ends, like the ledger. Small messages are stored in their row,
  * so that one statement can store many of them. Larger messages are blobs with the message's id. Mail hardly
@@ -32,8 +32,8 @@ export class Inbox1732620000000 implements MigrationInterface {
         constraint aliases_kind_check check (kind in ('platform', 'custom')),
         constraint aliases_domain_check check ((kind = 'custom') = (domain_id is not null))
       )`);
-    // The address identifies an alias. Environments that own a domain one after another can each have the alias, but
-    // only one of them receives mail.
+    // Within an environment, the address identifies an alias. If several environments own a domain one after the other,
+    // each can have an alias with the same address. Only one of these aliases receives mail.
     await runner.query(
       'create unique index aliases_address_idx on aliases (environment_id, address) where removed_at is null',
     );

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates raw reports about sent mail: bounces, complaints and provider notifications. They are stored before they are
- * parsed, and kept afterwards. Takes no lock on existing tables. Reports that match no email have no environment.
+ * Creates the table of raw reports about sent mail: bounces, complaints and provider notifications. They are stored
+ * before they are parsed, and kept afterwards. Takes no lock on existing tables. Reports that match no email have no
+ * environment.
  */
 export class MailReports1732640000000 implements MigrationInterface {
   name = 'MailReports1732640000000';

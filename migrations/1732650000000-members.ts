@@ -1,7 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates members of organizations, their sessions, and their mailed sign-in codes. Takes no lock on existing tables.
+ * Creates the tables of members of organizations, their sessions, and their mailed sign-in codes. Takes no lock on
+ * existing tables.
  *
  * A session belongs to a member, or to the key that opened it. Only the SHA-256 of tokens and codes is stored. An
  * address can be a member of several organizations, so codes belong to addresses.

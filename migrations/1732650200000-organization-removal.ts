@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Lets the operator remove organizations. After `removed_at` all access is denied. At `erased_at` the organization's
- * configuration was erased. Columns without a default rewrite no table and take a brief lock.
+ * Lets the operator remove organizations. After `removed_at` all access is denied. `erased_at` is the time at which the
+ * organization's configuration was erased. Adding columns without a default rewrites no table and takes a brief lock.
  */
 export class OrganizationRemoval1732650200000 implements MigrationInterface {
   name = 'OrganizationRemoval1732650200000';

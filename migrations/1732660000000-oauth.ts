@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates OAuth clients that registered themselves, the authorization codes granted to them, and devices that wait for
- * a user to enter their code. Takes no lock on existing tables. Only the SHA-256 of issued codes and tokens is stored.
+ * Creates the tables of OAuth clients that registered themselves, the authorization codes granted to them, and devices
+ * that wait for a user to enter their code. Takes no lock on existing tables. Only the SHA-256 of issued codes and
+ * tokens is stored.
  *
  * Clients belong to the installation. Devices belong to no organization until a user approves them.
  */

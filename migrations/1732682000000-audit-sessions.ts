@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the sign-in session to audit entries. A column without a default writes no row and takes a brief lock. */
+/** Adds the sign-in session to audit entries. A column without a default rewrites no rows and takes a brief lock. */
 export class AuditSessions1732682000000 implements MigrationInterface {
   name = 'AuditSessions1732682000000';
 

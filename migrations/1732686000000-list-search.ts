@@ -1,17 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds searches of lists by name prefix, and the time at which a destination was disabled. The column is nullable, so
- * only the catalog changes. The indexes take a share lock on `destinations`, `applications` and `application_endpoints`
- * while each table is read once. Writes to these tables wait for that time, but deliveries only read them. 100,000 rows
- * take under one second, and ten million rows take about ten seconds.
+ * Adds indexes for searching lists by name prefix, and the time at which a destination was disabled. The column is
+ * nullable, so only the catalog changes. The indexes take a share lock on `destinations`, `applications` and
+ * `application_endpoints` while each table is read once. Writes to these tables wait for that time, but deliveries only
+ * read them. 100,000 rows take under one second, and ten million rows take about ten seconds.
  */
 export class ListSearch1732686000000 implements MigrationInterface {
   name = 'ListSearch1732686000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the tables wait too. The timeout limits this wait:
-    // the start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the tables must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table destinations add column disabled_at timestamptz');
     // Destinations that are already disabled get the time of their last change as the best approximation.

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Marks rollups with failures, so that lists of failing targets read only these rows, regardless of the number of
- * targets. The column changes once in a row's life. The frequent updates of a row therefore stay out of the indexes,
- * which would not hold if the counts themselves were indexed.
+ * targets. The column changes at most once per row, so the frequent updates of the counts do not change the index. An
+ * index on the counts themselves would change with every update.
  *
  * Adding a column with a constant default changes only the catalog. The index takes a share lock on `rollups` while it
  * reads the table once, about ten seconds for ten million rows. Folding of rollups waits for that time, but accepting
@@ -13,8 +13,8 @@ export class FailingRollups1732686100000 implements MigrationInterface {
   name = 'FailingRollups1732686100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table rollups add column is_failing boolean not null default false');
     await runner.query(

@@ -1,15 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds jobs for a filtered list of events: another kind of job, its filter, and the number of cancelled deliveries. The
+ * Adds jobs for a filtered list of events: another kind of job, its filter, and the number of canceled deliveries. The
  * columns change only the catalog. The constraint reads the table of jobs, which is small.
  */
 export class EventJobs1732687000000 implements MigrationInterface {
   name = 'EventJobs1732687000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs drop constraint replay_jobs_kind_check,

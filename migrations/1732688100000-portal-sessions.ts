@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates sessions of customer portals, each with the hash of its token. Takes no lock on existing tables. */
+/** Creates the table of customer portal sessions, with the hash of each token. Takes no lock on existing tables. */
 export class PortalSessions1732688100000 implements MigrationInterface {
   name = 'PortalSessions1732688100000';
 

@@ -11,8 +11,8 @@ export class AuditPortal1732688200000 implements MigrationInterface {
   name = 'AuditPortal1732688200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the log wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the audit log must wait as well.
+    // After the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
     await runner.query(

@@ -8,8 +8,8 @@ export class CodeNetworks1732689000000 implements MigrationInterface {
   name = 'CodeNetworks1732689000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on the table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
+    // the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`alter table sign_in_codes add column network text not null default ''`);
   }

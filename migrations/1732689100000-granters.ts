@@ -1,16 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds columns for the granter of a grant, which is a member or the key used for signing in. Removing this granter
- * revokes the granted keys. Nullable columns change only the catalog. Each index takes a share lock on `api_keys` while
- * it reads the table once; the table is small. Existing grants have no granter and stay unchanged.
+ * Adds columns for the granter of a grant. The granter is a member, or the key used for signing in. Removing this
+ * granter revokes the granted keys. Nullable columns change only the catalog. Each index takes a share lock on
+ * `api_keys` while it reads the table once; the table is small. Existing grants have no granter and stay unchanged.
  */
 export class Granters1732689100000 implements MigrationInterface {
   name = 'Granters1732689100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on a table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the locked table must wait as well.
+    // After the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     for (const table of ['oauth_codes', 'oauth_devices', 'api_keys']) {
       await runner.query(`alter table ${table} add column granter_member_id uuid, add column granter_key_id uuid`);

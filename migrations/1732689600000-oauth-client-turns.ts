@@ -2,15 +2,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Adds the time at which a user was last asked to approve a self-registered client, so that registrations by strangers
- * do not evict it. Also adds an index for counting the clients of one network. A nullable column changes only the
- * catalog. The index takes a share lock on `oauth_clients` while it reads the unapproved clients: 10,000 at most.
+ * do not evict this client. Also adds an index for counting the clients of one network. A nullable column changes only
+ * the catalog. The index takes a share lock on `oauth_clients` while it reads the unapproved clients: 10,000 at most.
  */
 export class OAuthClientTurns1732689600000 implements MigrationInterface {
   name = 'OAuthClientTurns1732689600000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on a table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the locked table must wait as well.
+    // After the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table oauth_clients add column shown_at timestamptz');
     await runner.query(

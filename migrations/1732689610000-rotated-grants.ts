@@ -1,16 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds a column with the first key of a rotated key's grant, so that all keys of a grant end together. A nullable
- * column changes only the catalog. The index takes a share lock on `api_keys` while it reads the table once; the table
- * is small.
+ * Adds a column that links each rotated key to the first key of its grant, so that all rotated keys of a grant are
+ * revoked together. A nullable column changes only the catalog. The index takes a share lock on `api_keys` while it
+ * reads the table once; the table is small.
  */
 export class RotatedGrants1732689610000 implements MigrationInterface {
   name = 'RotatedGrants1732689610000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // While this migration waits for a lock, all later queries on a table wait too. The timeout limits this wait: the
-    // start of the service then fails and is retried.
+    // Limits how long this migration waits for a lock, because all later queries on the locked table must wait as well.
+    // After the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table api_keys add column first_key_id uuid');
     await runner.query(

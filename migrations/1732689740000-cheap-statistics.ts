@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Columns with a reduced sample: columns of queues, and columns that are searched only by full keys. Query plans do not
- * depend on the value distribution of these columns, so a tenth of the sample is enough.
+ * Columns whose statistics use a tenth of the normal sample: columns of queues, and columns that are searched only by
+ * full keys. No query plan depends on the distribution of their values.
  */
 const SMALL: Readonly<Record<string, readonly string[]>> = {
   due_deliveries: [
@@ -24,7 +24,7 @@ const SMALL: Readonly<Record<string, readonly string[]>> = {
   rollups: ['environment_id', 'key_id', 'resolution', 'start'],
 };
 /**
- * No plan depends on these columns, so no statistics are collected. For an array column, analyze would count the
+ * Columns without statistics, because no query plan depends on them. For an array column, analyze would also count the
  * elements of each row.
  */
 const NONE: Readonly<Record<string, readonly string[]>> = {
@@ -34,11 +34,11 @@ const NONE: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Reduces the statistics of hot tables to a tenth of the sampled rows, and to the columns used in conditions. Analyze
- * computes its statistics in one burst that competes with accepts, and autovacuum runs it on one of these tables every
- * few minutes under load.
+ * computes its statistics in one burst that competes with accepting messages, and autovacuum runs it on one of these
+ * tables every few minutes under load.
  *
- * Takes a brief `share update exclusive` lock on each table, whatever its size. Reads and writes do not wait; only a
- * running vacuum waits or is cancelled.
+ * Takes a brief `share update exclusive` lock on each table, whatever its size. Reads and writes do not wait. Only a
+ * running vacuum waits or is canceled.
  */
 export class CheapStatistics1732689740000 implements MigrationInterface {
   name = 'CheapStatistics1732689740000';

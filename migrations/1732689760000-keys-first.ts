@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Looks up idempotency keys by their uuid before their route. Nearly all keys of an environment have the same route.
- * Each step down the index compared equal route texts before the uuid decided, which was a sixth of the PostgreSQL cost
- * of a key.
+ * Changes the primary key of idempotency keys so that the uuid comes before the route. Nearly all keys of an
+ * environment have the same route. With the old order, each step down the index first compared equal route texts. This
+ * was a sixth of the PostgreSQL cost of a key.
  *
  * Requests with keys wait while the index over 24 hours of keys is built: two seconds per million.
  */

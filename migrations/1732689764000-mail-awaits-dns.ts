@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds `unanswered_since`: the time at which name servers first failed to answer about a received message whose
- * acceptance depends on them. Retries of that decision count from this time, so that they survive a restart.
+ * Adds `unanswered_since`: the time at which name servers first failed to answer a query on which the acceptance of a
+ * received message depends. The retries of this query count from this time, so that they survive a restart.
  *
  * Takes a brief access exclusive lock on `inbox_messages` and its partitions: a column without a default rewrites
  * nothing.

@@ -8,8 +8,8 @@ export class DeviceRequests1732689777000 implements MigrationInterface {
   name = 'DeviceRequests1732689777000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Later queries wait while this lock waits for a long read. After the timeout, the service start fails and is
-    // retried.
+    // Limits how long this migration waits for a lock behind a long read, because later queries wait behind the
+    // migration. After the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table oauth_devices

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Marks events that a transform dropped, which no replay may send (see `isDropped`). Adding a nullable column without a
- * default changes only the catalog, for all partitions under one lock. Events of earlier builds stay unmarked.
+ * Marks events that a transform dropped. No replay may send such an event (see `isDropped`). Adding a nullable column
+ * without a default changes only the catalog, for all partitions under one lock. Events of earlier builds stay
+ * unmarked.
  *
  * Earlier builds replayed such events with the body that was received. The update ends the deliveries of those replays
  * that are still waiting. It reads `due_deliveries` once, and looks up an event and its request for each replayed
@@ -12,16 +13,16 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Later queries wait while this lock waits for a long read. After the timeout, the service start fails and is
-    // retried.
+    // Limits how long this migration waits for a lock behind a long read, because later queries wait behind the
+    // migration. After the timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (
         select r.note from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
         where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on and e.disposition = 'ignored'
       ) = 'The transform dropped it.'`);
-    // This statement is last because processes of an earlier build keep running, and nothing is accepted while `events`
-    // is locked.
+    // Runs last, so that `events` is locked only briefly. Processes of an earlier build keep running, and they accept
+    // nothing while the table is locked.
     await runner.query('alter table events add column dropped boolean');
   }
 

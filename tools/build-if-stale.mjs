@@ -30,7 +30,7 @@ for (const build of BUILDS) {
   if (isAsked || isStale(build)) run(build);
 }
 
-/** Every build writes every file, so the age of one file is the age of the build. */
+/** Returns whether an input is newer than the build. Every build writes every file, so one file is compared. */
 function isStale({ inputs, output }) {
   const built = path.join(root, output);
   if (!existsSync(built)) return true;
@@ -38,7 +38,7 @@ function isStale({ inputs, output }) {
   return inputs.some((input) => newestMs(path.join(root, input)) > builtMs);
 }
 
-/** Includes the directory itself. Its modification time changes when a file in it is added, renamed or removed. */
+/** Returns the newest modification time. A directory's own time changes if a file in it is added or removed. */
 function newestMs(file) {
   if (!existsSync(file) || file.endsWith('.spec.ts')) return 0;
   const stat = statSync(file);

@@ -1,5 +1,4 @@
-// Finds sentences in the project's old dialect (CONTRIBUTING.md, "Language"). It is incomplete: it knows only what
-// patterns can find.
+// Finds sentences that break the project's language rules. It is incomplete: it knows only what patterns can find.
 //
 // node tools/check-language.mjs            every comment and every page
 // node tools/check-language.mjs FILE ...   these files
@@ -11,7 +10,7 @@ import ts from 'typescript';
 const IGNORED =
   /^(test\/vectors|src\/client\/openapi\.ts|console\/src\/kit\/messages\/de|console\/src\/portal\/texts-de)/;
 const CODE = /\.(tsx?|[cm]?js|mts)$/;
-/** Files whose comments begin with `#`. */
+/** Matches files whose comments begin with `#`. */
 const HASH = /(^|\/)(Dockerfile|\.env\.example|\.ci\/run)$|\.(conf|map|yml)$/;
 
 const RULES = [

@@ -1,4 +1,5 @@
-// Checks the subjects of all commits since commitlint was introduced, or of the last commit without full history.
+// Checks the subjects of all commits since commitlint was introduced. Without the full history, checks only the last
+// commit.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

@@ -36,7 +36,7 @@ export function plan(results) {
   return { repeat: failed, refused: null };
 }
 
-/** Returns each failed test with the name of its suite before it. Lists only the suite's name if it could not run. */
+/** Returns each failed test with the name of its suite before it. If a suite could not run, returns only its name. */
 export function failuresOf(results) {
   return results.testResults
     .filter(({ status }) => status === 'failed')

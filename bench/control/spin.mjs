@@ -1,8 +1,9 @@
 /**
- * Wastes BENCH_SPIN_MICROS of CPU time for each delivery. The bench loads this file into a service with `--import`.
+ * Slows the service down by a known amount, to check that the bench detects the slowdown: uses BENCH_SPIN_MICROS
+ * microseconds of CPU time for each delivery. The bench loads this file into a service with `--import`.
  *
- * The bench is checked by whether it detects this known slowdown. The code recognizes a delivery by the head of its
- * request in the bytes written to sockets. The service itself contains no code for this purpose.
+ * The code recognizes a delivery by the start of its request in the bytes that are written to sockets. The service
+ * itself contains no code for this purpose.
  */
 import { Socket } from 'node:net';
 

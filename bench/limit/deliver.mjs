@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 /** Number of pooled connections. A few dozen are fastest: with 200, undici loses a tenth of its rate. */
 const CONNECTIONS = 32;
 
-/** One POST and its undici handler: one object per delivery and no closures. */
+/** Sends one POST and handles its response (undici). Each delivery creates a single object and no closures. */
 class Delivery {
   #startedAt = performance.now();
   #statusCode = 0;
@@ -42,7 +42,7 @@ class Delivery {
 }
 
 /**
- * Sends signed POSTs (Standard Webhooks, `v1`) over pooled connections to one URL.
+ * Returns a function that sends signed POSTs (Standard Webhooks, `v1`) over pooled connections to one URL.
  *
  * @param {string} targetUrl @param {Buffer} secret @param {(outcome: import('./store.mjs').Outcome) => void} onOutcome
  * @returns {(id: Buffer, webhookId: string, body: string) => void}

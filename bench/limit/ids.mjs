@@ -18,7 +18,7 @@ export function newId() {
   return id;
 }
 
-/** Returns the 26 characters of a ULID. @param {Buffer} id */
+/** Returns an id as the 26 characters of a ULID. @param {Buffer} id */
 export function showId(id) {
   let text = '';
   // 130 bits: two leading zeros, then the 128 bits of the id.

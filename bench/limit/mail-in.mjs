@@ -1,8 +1,8 @@
 /**
- * The upper limit for receiving mail: one process with a bare smtp-server.
+ * Measures the upper limit for receiving mail, with one process that only runs the library smtp-server.
  *
- * It stores sender, recipient, digest and bytes of each message and answers 250 when the message's group is committed.
- * It has no aliases, limits, verdicts or deduplication.
+ * The process stores sender, recipient, digest and bytes of each message, and answers 250 once the group of messages is
+ * committed. It has no aliases, limits, verdicts or deduplication.
  */
 import { createHash } from 'node:crypto';
 import { SMTPServer } from 'smtp-server';

@@ -1,15 +1,15 @@
 /**
- * The upper limit for sending mail: one process with a bare nodemailer pool.
+ * Measures the upper limit for sending mail, with one process that only runs a nodemailer pool.
  *
- * It parses the request and answers 202 without storing anything. Then it composes, signs (DKIM) and passes the message
- * to the relay. It uses no database, no retries and no lookups.
+ * The process parses the request and answers 202 without storing anything. Then it composes and signs (DKIM) the
+ * message, and passes it to the relay. It uses no database, no retries and no lookups.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createTransport } from 'nodemailer';
 
 const { RELAY_PORT = '', PORT = '' } = process.env;
-/** Number of connections to the relay. Each process of the service also has this many. */
+/** Number of connections to the relay, the same as in each process of the service. */
 const CONNECTIONS = 10;
 const KEY_BITS = 2048;
 

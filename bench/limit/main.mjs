@@ -1,9 +1,10 @@
 /**
- * The upper limit for deliveries: one process of a bare program that does only the steps that every delivery needs.
+ * Measures the upper limit for deliveries: one process of a bare program that does only the steps that every delivery
+ * needs.
  *
- * It parses and checks the request and commits the message with its delivery. The row is inserted as claimed by this
- * process, so the delivery continues from memory. Then the program signs, POSTs, and commits the attempt. It has no
- * tenants, keys, retries, limits, logs or routes.
+ * The program parses and checks the request, and commits the message with its delivery. It inserts the delivery as
+ * already claimed, so it need not read the delivery from the database again. Then it signs and POSTs the message, and
+ * commits the attempt. It has no tenants, keys, retries, limits, logs or routes.
  */
 import { createServer } from 'node:http';
 import { deliverer } from './deliver.mjs';

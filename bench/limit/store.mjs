@@ -1,6 +1,6 @@
 /**
- * The tables of the bare program that measures the upper limit, and its two statements. Arrays are sent in PostgreSQL's
- * binary format, as in the service.
+ * The tables of the bare programs that measure the upper limits, and the SQL statements on these tables. Arrays are
+ * sent in PostgreSQL's binary format, as in the service.
  */
 import pg from 'pg';
 
@@ -51,7 +51,7 @@ const RECORD = `
     claimed_until = null, due_at = null
   from outcome o where d.id = o.id`;
 
-// PostgreSQL's statistics lag behind the growing tables. Plans that use the key stay fast, so only they are enabled.
+// PostgreSQL options that force index scans. The tables grow so fast that their statistics would mislead the planner.
 const PLANS =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
@@ -74,7 +74,7 @@ async function create(url, schema) {
 }
 
 /**
- * Group commit: collects values while a statement runs and writes them with the next one.
+ * Group commit: collects values while a statement runs and writes them with the next statement.
  *
  * There is no timer, so an idle program writes at once and a busy one writes large batches.
  *
@@ -85,7 +85,7 @@ class GroupCommit {
   #waiting = [];
   #isBusy = false;
 
-  /** @param {(batch: T[]) => Promise<void>} write returns when the batch is committed */
+  /** @param {(batch: T[]) => Promise<void>} write its promise resolves when the batch is committed */
   constructor(write) {
     this.write = write;
   }
@@ -165,7 +165,8 @@ export async function mailKeeper(url, onCommitted) {
 }
 
 /**
- * Writes the header of `array_send`: dimensions, has-null flag, element type, length, lower bound.
+ * Writes the header of an array in PostgreSQL's binary format (`array_send`): number of dimensions, has-null flag,
+ * element type, length, lower bound. Returns the length of the header.
  *
  * @param {Buffer} buffer @param {number} oid @param {number} length
  */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
 import { CustomHosts } from '#modules/domains/contract.js';
 
-/** Recognizes this service's own addresses, because deliveries to its receive URLs would loop. */
+/** Recognizes URLs of this service, because deliveries to its receive URLs would loop. */
 @Injectable()
 export class OwnHost {
   constructor(

@@ -2,7 +2,7 @@ import type { Fault } from '#kernel/errors.js';
 import type { Draft } from '#modules/destinations/contract.js';
 import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 
-/** Holds deliveries until a consumer behind a firewall fetches them. Ignores the destination's URL. */
+/** Stores deliveries until a consumer behind a firewall fetches them. Ignores the destination's URL. */
 @Adapter()
 export class PullAdapter extends DestinationAdapter {
   override readonly type = 'pull';

@@ -77,7 +77,7 @@ export class SqsAdapter extends DestinationAdapter {
   }
 }
 
-/** An SQS queue has an ARN, and it is a FIFO queue if and only if its name ends in `.fifo`. */
+/** Reports whether a queue is usable. An SQS queue has an ARN, and a FIFO queue has a name that ends in `.fifo`. */
 function report(
   { QueueArn: arn, FifoQueue, MaximumMessageSize: bytesMax }: Partial<Record<string, string>>,
   isFifoByName: boolean,

@@ -10,11 +10,11 @@ export class BlobChunkEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'blob_chunks_pkey' })
   id: Id;
 
-  /** Position in the blob, starting at 0. */
+  /** Position of the chunk in the blob, starting at 0. */
   @PrimaryColumn('int', { primaryKeyConstraintName: 'blob_chunks_pkey' })
   ordinal: number;
 
-  /** Day on which retention ends. The row is stored in the partition of this day. */
+  /** Day on which retention of the blob ends. The row is stored in the partition of this day. */
   @PrimaryColumn('date', { name: 'expires_on', primaryKeyConstraintName: 'blob_chunks_pkey' })
   expiresOn: string;
 

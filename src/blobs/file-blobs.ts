@@ -8,13 +8,14 @@ import { type BlobKey, BlobStore, type Swept } from './contract.js';
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DAY = /^\d{1,7}$/;
-/** A file in `tmp` of this age is treated as left over from a crash, because no write takes this long. */
+/** Age above which a file in `tmp` counts as left over from a crash, because no write takes this long. */
 const ABANDONED_MS = DAY_MS;
 
 /**
  * Stores blobs as files of a directory that all processes share: `<environment>/<last two digits>/<id>`. An empty file
- * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first. The blob is then renamed to
- * its final name, so no partial file has a final name. A crash leaves only a marker or a file in `tmp`. Both are swept.
+ * `expiring/<day>/<environment>.<id>`, the marker, is written first and names the expiry day. The blob is then written
+ * to `tmp` and renamed to its final name, so no partial file has a final name. A crash leaves only a marker or a file
+ * in `tmp`. Both are swept.
  */
 export class FileBlobs extends BlobStore {
   constructor(private readonly root: string) {
@@ -126,7 +127,7 @@ async function* chunksOf(file: string, offset: number, size: number): AsyncGener
 async function writeDurably(file: string, bytes: Buffer | AsyncIterable<Buffer>): Promise<void> {
   const handle = await open(file, 'w', 0o600);
   try {
-    // Each write continues where the previous one ended.
+    // Each call of `writeFile` continues where the previous one ended.
     for await (const chunk of Buffer.isBuffer(bytes) ? [bytes] : bytes) await handle.writeFile(chunk);
     await handle.sync();
   } finally {
@@ -150,7 +151,7 @@ async function sync(directory: string): Promise<void> {
   }
 }
 
-/** Yields the names in a directory without holding all of them in memory. Yields nothing if it does not exist. */
+/** Yields the names in a directory one by one, to save memory. Yields nothing if the directory does not exist. */
 async function* entriesOf(directory: string): AsyncGenerator<string> {
   const opened = await opendir(directory).catch(nullWhenMissing);
   if (opened !== null) for await (const { name } of opened) yield name;

@@ -7,7 +7,7 @@ import type { BlobChunkEntity } from './blobs.entities.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from './contract.js';
 
-/** Number of chunks per statement, which are 1 MB in total. A process holds several copies of these chunks. */
+/** Number of chunks per statement (1 MB in total). A process holds several copies of these chunks in memory. */
 const CHUNKS_PER_WRITE = 4;
 const CHUNKS_PER_READ = 4;
 const FIRST_CHUNKS_MAX = 16;
@@ -31,7 +31,7 @@ const PUT_SMALL: Statement = {
     on conflict do nothing`,
 };
 
-/** Uses the primary key of one partition per blob. */
+/** Reads the first chunks of blobs. Uses the primary key of one partition per blob. */
 const FIRST_CHUNKS: Statement = {
   name: 'blobs_first_chunks',
   text: `
@@ -41,7 +41,7 @@ const FIRST_CHUNKS: Statement = {
       and c.expires_on = i.expires_on`,
 };
 
-/** Uses the primary key of each partition. */
+/** Reads chunks of a blob. The blob's expiry day is unknown here, so this uses the primary key of each partition. */
 const READ: Statement = {
   name: 'blobs_read',
   text: `
@@ -49,7 +49,7 @@ const READ: Statement = {
     where environment_id = $1 and id = $2 and ordinal >= $3 and ordinal < $3 + ${CHUNKS_PER_READ} order by ordinal`,
 };
 
-/** Uses the primary key of each partition. */
+/** Removes a blob. The blob's expiry day is unknown here, so this uses the primary key of each partition. */
 const REMOVE: Statement = {
   name: 'blobs_remove',
   text: 'delete from blob_chunks where environment_id = $1 and id = $2',
@@ -126,7 +126,7 @@ export class PostgresBlobs extends BlobStore {
   ): Promise<AsyncIterable<Buffer> | null> {
     const first = await this.rowsFrom(environmentId, id, offset);
     if (first.length > 0) return this.chunks(environmentId, id, offset, first[0]?.blob_bytes ?? 0, first);
-    // The blob ends before the offset, or is gone.
+    // No row was found: the blob ends before the offset, or it is gone.
     if (offset === 0) return null;
     const [row] = await this.rowsFrom(environmentId, id, 0);
     return row === undefined ? null : this.chunks(environmentId, id, offset, Math.min(offset, row.blob_bytes));
@@ -150,7 +150,7 @@ export class PostgresBlobs extends BlobStore {
     return keys.map((_, place) => found.get(place) ?? null);
   }
 
-  /** Yields the chunks from `offset` on. `first` holds rows that were already read, starting at `offset`. */
+  /** Yields the chunks from `offset` on. `first` contains the rows that were already read, starting at `offset`. */
   private async *chunks(
     environmentId: number,
     id: string,

@@ -63,7 +63,7 @@ export class S3Blobs extends BlobStore {
     const { sdk, client } = await this.open();
     const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
     if (head !== null) return this.chunks(key, offset, head.ContentLength ?? 0);
-    // A HEAD response has no body, so it cannot report a missing bucket. This GET request can report it.
+    // The response to a HEAD request has no body and cannot say that the bucket is missing. This GET request can.
     await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
     return null;
   }
@@ -201,7 +201,7 @@ function nullWhenMissing(error: unknown): null {
   throw error;
 }
 
-/** Returns null if the server does not support the call. A wrong bucket or credentials also fail the next call. */
+/** Returns null if the server may not support the call. If the error has another cause, the next call throws it. */
 function nullWhenUnknown(error: unknown): null {
   const { $metadata, $response } = error as Error & {
     $metadata?: { httpStatusCode?: number };

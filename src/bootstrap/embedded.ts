@@ -26,7 +26,7 @@ export interface EmbeddedPostgresOptions {
   readonly database?: string;
   /** Server settings in addition to Posthorn's defaults. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Receives one line for every start, adoption, death and stop. */
+  /** Called with one line for every start, adoption, death and stop of the server. */
   readonly log?: Log;
 }
 
@@ -96,12 +96,13 @@ async function startServer(
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // If the server dies meanwhile, the connection ends. The pending call below reports the error.
+  // If the server dies meanwhile, the connection emits this error. The pending call below also throws, so this event is
+  // ignored.
   client.on('error', () => {});
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    // FILE_COPY: the default strategy copies the template through shared memory, and those pages then stay allocated.
+    // Uses FILE_COPY. The default strategy copies the template through shared memory, and those pages stay allocated.
     if (rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} STRATEGY FILE_COPY`);
   } catch (error) {
     if (errorCode(error) !== DUPLICATE_DATABASE) throw error;

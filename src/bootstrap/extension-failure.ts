@@ -6,7 +6,7 @@ import type { Role } from '#kernel/config/config.js';
 import { ConfigError } from '#kernel/config/config.js';
 import type { LoadedExtension } from './extensions.js';
 
-/** Thrown when a start fails in an extension's code or because of its classes. */
+/** Thrown when the service cannot start because of an extension's code or classes. */
 export class ExtensionFailed extends Error {
   constructor({ name, specifier }: Pick<LoadedExtension, 'name' | 'specifier'>, cause: unknown) {
     super(
@@ -16,10 +16,10 @@ export class ExtensionFailed extends Error {
   }
 }
 
-/** Returns the error, or `ExtensionFailed` if the stack or a class name in the message points to an extension. */
+/** Returns `ExtensionFailed` if the stack or a class name in the message points to an extension, or else the error. */
 export function blamed(error: unknown, extensions: readonly LoadedExtension[], role: Role): unknown {
   if (error instanceof ExtensionFailed || error instanceof ConfigError || !(error instanceof Error)) return error;
-  // Errors of migrations already contain the extension's name.
+  // Errors in an extension's migrations already contain the extension's name.
   if (extensions.some(({ name }) => error.message.includes(`extension ${name} `))) return error;
   const files = filesOf(error);
   const author =
@@ -31,8 +31,8 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
 }
 
 /**
- * Names the extension whose hook rejects, because the stack of a remote server's error contains no file of the
- * extension. Call this after the application was created and before it starts.
+ * Adds the name of the extension to an error in one of its hooks. The stack of a remote server's error, for example,
+ * contains no file of the extension. Call this after the application was created and before it starts.
  */
 export function watchHooks(
   app: Pick<INestApplication, 'get'>,
@@ -51,7 +51,7 @@ export function watchHooks(
   }
 }
 
-/** Names the extension whose factory fails: the stack may lack its files. Call before the app is created. */
+/** Adds the extension's name to an error in one of its factories. Call this before the application is created. */
 export function watchFactories(extensions: readonly LoadedExtension[], role: Role): void {
   for (const extension of extensions) {
     const failed = (error: unknown): never => {
@@ -65,7 +65,7 @@ export function watchFactories(extensions: readonly LoadedExtension[], role: Rol
 
 type Factory = (...given: unknown[]) => unknown;
 
-/** Wraps a factory without changing its arguments or the time of the call. */
+/** Returns a factory that calls `make` with the same arguments, and passes each error of `make` to `failed`. */
 function watchedFactory(make: Factory, failed: (error: unknown) => never): Factory {
   return (...given) => {
     try {
@@ -151,7 +151,7 @@ function filesOf({ stack = '' }: Error): string[] {
   );
 }
 
-/** Returns whether the file belongs to the directory itself. Packages installed below it, such as Posthorn, do not. */
+/** Returns whether a file belongs to the directory. Packages installed in it, such as Posthorn, do not belong to it. */
 function isIn(directory: string, file: string): boolean {
   return file.startsWith(directory) && !file.slice(directory.length).includes('node_modules/');
 }

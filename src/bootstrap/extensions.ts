@@ -10,7 +10,7 @@ import { shareTransformerMetadata } from './transformer-metadata.js';
 
 export interface LoadedExtension extends Required<ExtensionDeclaration> {
   specifier: string;
-  /** Directory of the extension's code, with links resolved and a trailing slash. Null if it is not a file. */
+  /** Directory of the extension's code, with links resolved and a trailing slash. Null if the code is not a file. */
   directory: string | null;
   /** @throws Error with one line that names the extension. */
   imported: (role: Role) => Type | DynamicModule;
@@ -51,7 +51,7 @@ async function moduleOf(name: string): Promise<ExtensionModule | DynamicModule> 
   return loaded.default as ExtensionModule | DynamicModule;
 }
 
-/** Nest would silently import a class without metadata, and the extension would have no effect. */
+/** Returns why an export is not a valid extension, or null. Nest would silently accept a class without metadata. */
 function moduleFault(exported: unknown): string | null {
   if (exported === undefined) return 'it exports no default. Write `export default class …` after @Module.';
   if (isDynamicModule(exported)) return null;
@@ -75,7 +75,7 @@ function urlOf(name: string): string {
   return /^\.{0,2}\//.test(name) ? pathToFileURL(path.resolve(name)).href : import.meta.resolve(name);
 }
 
-/** Returns the extension's package folder, or its file's folder if that package is Posthorn itself. */
+/** Returns the folder of the extension's package, or the folder of its file if the package is Posthorn itself. */
 function directoryOf(name: string): string | null {
   const url = urlOf(name);
   if (!url.startsWith('file:')) return null;
@@ -88,7 +88,7 @@ function directoryOf(name: string): string | null {
 async function load(name: string): Promise<unknown> {
   const url = urlOf(name);
   const file = url.startsWith('file:') ? fileURLToPath(url) : '';
-  // If the file does not exist, Node.js reports it below.
+  // If the file does not exist, Node.js itself reports it below.
   const copy = existsSync(file) ? secondCopy(file) : null;
   if (copy !== null) {
     throw new Error(
@@ -163,7 +163,7 @@ function faultOf(declaration: ExtensionDeclaration): string | null {
   return tableFault(name, entities) ?? migrationFault(name, migrations);
 }
 
-/** The prefix keeps an extension's tables separate from Posthorn's tables, including those of later releases. */
+/** Returns the fault of a table whose name lacks the extension's prefix, which separates it from Posthorn's tables. */
 function tableFault(name: string, entities: readonly Type[]): string | null {
   for (const entity of entities) {
     const table = getMetadataArgsStorage().tables.find(({ target }) => target === entity)?.name;

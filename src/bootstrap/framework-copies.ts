@@ -22,7 +22,7 @@ const SHARED = [
 export interface SecondCopy {
   name: string;
   directory: string;
-  /** Dependency that would load the copy. Null if the extension itself would load it. */
+  /** Dependency of the extension that would load the second copy. Null if the extension itself would load it. */
   by: string | null;
 }
 
@@ -72,7 +72,7 @@ function otherCopy(
   return null;
 }
 
-/** Returns an empty list if the manifest is not readable. */
+/** Returns the dependencies that a package manifest declares. Empty if the manifest is not readable. */
 function dependenciesIn(manifest: string): string[] {
   try {
     const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(

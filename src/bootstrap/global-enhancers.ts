@@ -4,7 +4,7 @@ import type { Role } from '#kernel/config/config.js';
 import { HttpModule } from '../http/http.module.js';
 import type { LoadedExtension } from './extensions.js';
 
-/** Replacement for each token that an extension must not provide, because it would apply to Posthorn's routes too. */
+/** Replacement for each token that an extension must not provide, because it would change Posthorn's own routes too. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
   APP_PIPE: '@UsePipes',
   APP_FILTER: '@UseFilters',
@@ -48,7 +48,7 @@ function tokenIn({ providers, injectables }: NestModule): string | undefined {
   return names.map((name) => TOKEN.exec(name)?.[1]).find((token) => token !== undefined);
 }
 
-/** Nest adds every global module to the imports of each module, so another extension may also import this one. */
+/** Returns the extension that imports a module. Nest adds global modules to all imports, so they are checked last. */
 function ownerOf(
   module: NestModule,
   modules: readonly NestModule[],

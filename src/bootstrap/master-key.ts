@@ -41,7 +41,7 @@ export function provideMasterKey(config: Config): Buffer {
   return key;
 }
 
-/** Creates the file atomically. If two processes race, the content of the first process stays. */
+/** Creates the file atomically. If two processes create it at the same time, the content of the first one is kept. */
 function writeOnce(file: string, content: string): void {
   mkdirSync(path.dirname(path.dirname(file)), { recursive: true });
   if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file), { mode: 0o700 });

@@ -7,8 +7,9 @@ const REST_MS = 1_000;
 const WAIT_MS_MAX = 30_000;
 
 /**
- * Waits up to 30 seconds for Redis; `onWait` is called once. A running service works without Redis, but a wrong address
- * must be reported at the start. @throws ConfigError with one sentence for the operator.
+ * Waits up to 30 seconds for Redis. Calls `onWait` once if Redis does not respond at first. A running service works
+ * without Redis, but a wrong address must be reported at the start.
+ * @throws ConfigError with one sentence for the operator.
  */
 export async function reachRedis({ redisUrl }: Config, onWait: () => void): Promise<void> {
   if (redisUrl === null) return;

@@ -85,7 +85,7 @@ export async function startService(
     settleHeap();
     await app.listen({ port: complete.port, host: complete.host });
   } catch (error) {
-    // Stops the parts that already run before the database is stopped. The caller logs the cause in one line.
+    // Stops the parts that already run, because the database is stopped next. The caller logs the cause in one line.
     if (!logger.isLevelEnabled('debug')) logger.level = 'silent';
     await service.drain().catch(() => undefined);
     throw error;
@@ -120,7 +120,7 @@ class ListeningService implements Service {
   }
 }
 
-/** Prints keys at any log level, right after the commit: later steps may fail, and keys are shown only once. */
+/** Prints the first API keys at any log level, right after they are committed, because they are shown only once. */
 async function firstStart(app: NestFastifyApplication): Promise<void> {
   const keys = await app.get(FirstStart).run();
   if (keys === null) return;
@@ -134,7 +134,7 @@ async function firstStart(app: NestFastifyApplication): Promise<void> {
 
 const CONNECTIONS = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as room`;
 
-/** Warns about too few connections, except behind a pooler. Pool sizes are maximums; other clients are unknown. */
+/** Warns if the server may allow too few connections, except behind a pooler. Counts each pool at its maximum size. */
 async function warnOfConnections(
   source: ReturnType<typeof dataSource>,
   { isPooled, databasePoolSize }: Config,

@@ -3,15 +3,15 @@ import type { Config } from '#kernel/config/config.js';
 import type { EmbeddedPostgres } from './embedded.js';
 
 export interface Service {
-  /** Reports not ready and closes the connection after every response. Resolves after serving for `graceMs`. */
+  /** Fails readiness checks and closes each connection after its response. Serves for `graceMs`, then resolves. */
   retire(graceMs: number): Promise<void>;
-  /** Begins nothing new, finishes and records work in progress, and closes the connections to the database. */
+  /** Accepts no new work, finishes and records the work in progress, and closes the database connections. */
   drain(): Promise<void>;
   /** Ends child processes that would outlive this process. */
   abandon?(): void;
 }
 
-/** After Ctrl-C, npm forwards the signal again. A second signal within this time is treated as a repetition. */
+/** Time within which a second signal is ignored: on Ctrl-C, both the terminal and npm signal this process. */
 const ONE_WISH_MS = 1_000;
 
 /**
@@ -45,7 +45,7 @@ export class Shutdown {
     this.postgres = postgres;
   }
 
-  /** From now on a signal drains the service. Before this call it aborts the start. */
+  /** Reports that the service is up. From then on, a signal drains it. Before this call, a signal aborts the start. */
   isUp(service: Service): void {
     this.service = service;
   }
@@ -95,7 +95,8 @@ export class Shutdown {
   }
 
   /**
-   * Stops the embedded server, which would outlive this process. This takes a moment. Another signal skips the wait.
+   * Stops the embedded PostgreSQL server, which would otherwise outlive this process, and then exits. A further signal
+   * exits without waiting.
    */
   private async leave(): Promise<void> {
     if (this.isLeaving) process.exit(1);

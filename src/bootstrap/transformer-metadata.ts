@@ -20,7 +20,7 @@ export function shareTransformerMetadata(entryFile: string): void {
   if (theirs !== null && ours !== null && theirs !== ours) Object.assign(theirs, ours);
 }
 
-/** Returns null without the package, and for a version that keeps its metadata elsewhere. */
+/** Returns class-transformer's storage. Null if the package is missing, or keeps its metadata elsewhere. */
 function storageFrom(require: NodeJS.Require): object | null {
   try {
     return (require(STORAGE) as StorageFile).defaultMetadataStorage;

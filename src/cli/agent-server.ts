@@ -31,10 +31,10 @@ interface Tool {
 }
 
 export interface AgentConnection {
-  /** Called for each message, so that a new sign-in takes effect without a restart. */
+  /** Returns the URL and the API key of the service. Called for each message, so a new sign-in needs no restart. */
   access: () => Access;
   fetch: (request: Request) => Promise<Response>;
-  /** Writes one message. Resolves when more can be written. */
+  /** Writes one message. Resolves when the next message can be written. */
   write: (message: unknown) => Promise<void>;
   /** Writes a line for people to standard error, because standard output carries the protocol. */
   complain: (line: string) => void;
@@ -62,8 +62,8 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 /**
  * Bridges a service's `/mcp` tools to standard input and output, with the user's key. Responses are unchanged, except
- * for tools that the scope cap excludes. Waits for a restarting service. A call that changes data gets an idempotency
- * key, so that it takes effect once even if it is sent several times.
+ * that tools outside the maximum scope (`cap`) are removed. Waits for a restarting service. A call that changes data
+ * gets an idempotency key, so that it takes effect once even if it is sent several times.
  */
 export class AgentServer {
   /** Requests in flight, keyed by their id as JSON, because an id can be a number of any length. */
@@ -111,7 +111,7 @@ export class AgentServer {
     try {
       await this.answer(message as Message & { id: Id; method: string }, gone.signal);
     } catch (error) {
-      // The client expects no answer to a cancelled request.
+      // The client expects no answer to a canceled request.
       if (!gone.signal.aborted)
         await this.refuse(id, error instanceof Away ? error.code : UNREACHABLE, reasonOf(error));
     } finally {
@@ -132,7 +132,7 @@ export class AgentServer {
     }
   }
 
-  /** Returns the call to forward, or null if it is rejected here. */
+  /** Returns the message to forward to the service, or null if the tool call is rejected here. */
   private async called(
     message: Message & { id: Id; method: string },
     signal: AbortSignal,
@@ -172,14 +172,14 @@ export class AgentServer {
       if (Array.isArray(result?.tools)) this.offered(result.tools as Tool[]);
   }
 
-  /** Returns the tools within the scope cap. A tool that is not marked read-only is assumed to change data. */
+  /** Returns the tools that the scope `cap` allows. A tool that is not marked read-only is assumed to change data. */
   private offered(tools: readonly Tool[]): Tool[] {
     const within = tools.filter(({ annotations }) => this.cap === 'write' || annotations?.readOnlyHint === true);
     this.tools = new Map(within.map((tool) => [tool.name, tool]));
     return within;
   }
 
-  /** `isRepeatable`: the message may be sent again although it may already have arrived. */
+  /** Sends a message and returns the responses. If `isRepeatable`, may send it more than once. */
   private async exchange(message: Message, signal: AbortSignal, isRepeatable: boolean): Promise<Message[]> {
     const untilMs = performance.now() + AWAY_MS_MAX;
     for (let waitMs = BACKOFF_MS_FIRST; ; waitMs = Math.min(waitMs * 2, BACKOFF_MS_MAX)) {
@@ -254,7 +254,7 @@ class Away extends Error {
   }
 }
 
-/** Returns the JSON-RPC messages for any status, or an empty list for other content. The body stays readable. */
+/** Returns the JSON-RPC messages of a response with any status. Empty for other content. The body stays readable. */
 async function messagesOf(response: Response): Promise<Message[]> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.clone().text();
@@ -290,7 +290,7 @@ function parsed(text: string): Message | null {
   }
 }
 
-/** Returns whether no connection was made, so that nothing was sent. */
+/** Returns true if no connection was made, so that nothing was sent. */
 function isRefusedConnection(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(

@@ -32,7 +32,7 @@ const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const INTERVAL_SECONDS = 5;
 const SLOWER_SECONDS = 5;
 
-/** Device grant with one service. Uses the addresses in its metadata, or the default addresses of the specification. */
+/** Device grant with one service. Uses the addresses in the service's metadata, or else its default paths. */
 export class DeviceGrant {
   private constructor(
     private readonly metadata: Required<
@@ -111,7 +111,7 @@ export class DeviceGrant {
     if (status !== 200) throw refused(body, 'The key was not revoked');
   }
 
-  /** Validates the response, because a captive portal or proxy page also returns 200. */
+  /** Returns the device code in a response. Validates it, because a captive portal or a proxy page also returns 200. */
   private codeIn(body: Record<string, unknown>): DeviceCode {
     const { device_code: deviceCode, user_code: userCode, verification_uri: page } = body;
     if ([deviceCode, userCode, page].every((value) => typeof value === 'string')) return body as unknown as DeviceCode;

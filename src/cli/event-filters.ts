@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 export interface EventFilters {
-  /** A stream accepts one status, a list any number of statuses. */
+  /** Statuses to filter by. The stream of events supports one status, the list of events any number. */
   status?: string | string[];
   type?: string;
   destination?: string;
@@ -22,7 +22,8 @@ export function withStreamFilters(command: Command): Command {
 }
 
 /**
- * Adds all filters of the event list. `events` lists exactly the events that `replay`, `recover` and `cancel` act on.
+ * Adds the options that filter events. The command `events` lists exactly the events that `replay`, `recover` and
+ * `cancel` act on with the same options.
  */
 export function withEventFilters(command: Command): Command {
   return withTargets(command.option('--status <status>', `${STATES}; separate several with commas`, several))

@@ -10,7 +10,7 @@ export interface LocalAnswer {
   durationMs: number;
 }
 
-/** Hop-by-hop headers, which belong to one connection. The content length is computed from the body. */
+/** Headers that apply to one connection only (hop-by-hop), and the content length, which is computed from the body. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -23,12 +23,12 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'expect',
   'content-length',
 ]);
-/** Limit for the whole exchange, so that a program with a slow response does not block later requests. */
+/** Timeout of the whole exchange with the local program, so that a slow response does not block later requests. */
 const TIMEOUT_MS = 30_000;
 /** Placeholder that the API returns for an authentication header if the key has scope read. */
 export const HIDDEN = '(hidden)';
 
-/** Forwards the method, the path below the endpoint's path, the query, the header order, and the exact body. */
+/** Forwards method, path below the endpoint's path, query, header order and exact body. Returns the local response. */
 export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): Promise<LocalAnswer> {
   const body = Buffer.from(received.body, received.body_encoding === 'base64' ? 'base64' : 'utf8');
   const headers = ['host', to.host];
@@ -52,7 +52,7 @@ export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): 
     const failed = (error: NodeJS.ErrnoException): void =>
       ended(null, error.message === '' ? (error.code ?? 'failed') : error.message);
     try {
-      // An array of names and values preserves order, case and repetition of headers.
+      // Node.js keeps the order, case and repetition of headers that are passed as an array of names and values.
       const outgoing = (to.protocol === 'https:' ? tlsRequest : plainRequest)(options as never, (answer) => {
         answer.resume();
         answer.once('end', () => ended(answer.statusCode ?? null, null));
@@ -66,8 +66,8 @@ export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): 
       outgoing.on('error', failed);
       outgoing.end(body);
     } catch (error) {
-      // Some received requests cannot be sent again, for example because Node.js rejects a character in the path. This
-      // fails the request, not the tunnel.
+      // Some received requests cannot be sent again, for example because Node.js rejects a character in the path. The
+      // error fails only this request, and the tunnel continues.
       failed(error as Error);
     }
   });

@@ -14,10 +14,10 @@ export interface Slot {
   state: 'waiting' | 'under_way' | 'done';
 }
 
-/** Maximum number of stored ids, because the file is rewritten for each request. */
+/** Maximum number of ids stored in `done`. It is limited because the file is rewritten for each request. */
 const DONE_MAX = 500;
 
-/** Requests end out of order. The position passes only messages without open predecessors, so no request is lost. */
+/** Tracks requests that end out of order. The position never passes an unfinished message, so no request is lost. */
 export class ForwardingProgress {
   private readonly slots: Slot[] = [];
   private last: string;
@@ -26,7 +26,7 @@ export class ForwardingProgress {
     this.last = last;
   }
 
-  /** Adds the next message of the stream. `eventId` is null for a message that forwards nothing itself. */
+  /** Adds the next message of the stream. `eventId` is null for a message without a request to forward. */
   add(streamId: string, eventId: string | null): Slot {
     const slot: Slot = { streamId, eventId, state: 'waiting' };
     this.slots.push(slot);

@@ -11,7 +11,7 @@ export function terminalOf(command: Command): Terminal {
   return new Terminal(command.optsWithGlobals<Globals>().json ?? false);
 }
 
-/** Parses `name: value`. */
+/** Parses a `name: value` pair and adds it to the earlier pairs. */
 export function collectPairs(text: string, before: Record<string, string> = {}): Record<string, string> {
   const colon = text.search(/[:=]/);
   if (colon < 1) throw new CommandFailure(`${JSON.stringify(text)} does not have the form name:value.`, EXIT.usage);

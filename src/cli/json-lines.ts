@@ -1,9 +1,9 @@
-/** Marks a line above the length limit. Its content is discarded. */
+/** Placeholder for a line that is longer than the limit. The content of the line is discarded. */
 export class TooLong {}
 
 const NEWLINE = 0x0a;
 
-/** Splits UTF-8 lines and skips empty ones. A line over `bytesMax` becomes `TooLong` and is not held in memory. */
+/** Splits UTF-8 input into lines and skips empty lines. Yields `TooLong` for a line of more than `bytesMax` bytes. */
 export async function* jsonLines(
   input: AsyncIterable<Buffer>,
   bytesMax: number,

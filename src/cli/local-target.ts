@@ -4,8 +4,8 @@ const FORMS = 'a port (3000), a host and a port (localhost:3000/hook), or an htt
 const PORT_MAX = 65_535;
 
 /**
- * Accepts `3000`, `:3000/hook`, `localhost:3000/hook`, `[::1]:3000` or a whole URL. Throws a usage failure for anything
- * else; its message never repeats credentials.
+ * Parses the address of a local program: `3000`, `:3000/hook`, `localhost:3000/hook`, `[::1]:3000` or a whole URL.
+ * Throws a usage failure for any other text. The error message never contains credentials.
  */
 export function localTarget(text: string): URL {
   const typed = text.trim();
@@ -29,7 +29,7 @@ function checked(typed: string, url: string): URL {
   return target;
 }
 
-/** The URL standard reads `3.14` as the address 3.0.0.14 (section 3.5), which is never intended. */
+/** Returns whether `url` contains the host as it was typed. URL parsing would change the host `3.14` to 3.0.0.14. */
 function isHostAsTyped(url: string, { hostname }: URL): boolean {
   return !/^\d{1,3}(?:\.\d{1,3}){3}$/.test(hostname) || url.includes(`//${hostname}`) || url.includes(`@${hostname}`);
 }

@@ -19,7 +19,7 @@ export async function runCommand(
   programs: readonly (readonly [string, string])[],
 ): Promise<void> {
   const program = commands(programs);
-  // The reader may close the pipe: `posthorn events | head` is not an error.
+  // Ignores a closed pipe: in `posthorn events | head`, the reader closes it early, which is not an error.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.error),

@@ -8,11 +8,11 @@ export interface Session {
   api_key: string;
   scope: string | null;
   created_at: string;
-  /** Whether `logout` revokes the key. True for a key of the device grant, which only this command uses. */
+  /** Whether `logout` revokes the key. True for a key from a device grant, because no other program uses that key. */
   is_granted: boolean;
-  /** Only this OAuth client may revoke the key. Absent for the built-in client of the command line. */
+  /** Id of the only OAuth client that may revoke the key. Absent for the command line's built-in OAuth client. */
   client_id?: string;
-  /** Absent if the service did not report an expiry. */
+  /** Time at which the key expires. Absent if the service did not report it. */
   expires_at?: string;
 }
 
@@ -60,7 +60,7 @@ export class Sessions {
 
   private read(): Kept {
     try {
-      // Windows has no permission bits and reports every file as readable by all.
+      // Windows has no permission bits and reports every file as readable by all, so the mode is not checked there.
       if (process.platform !== 'win32' && (statSync(this.file).mode & 0o077) !== 0) chmodSync(this.file, 0o600);
       const { current = null, sessions = {} } = JSON.parse(readFileSync(this.file, 'utf8')) as Partial<Kept>;
       return { current, sessions };
@@ -80,7 +80,7 @@ export class Sessions {
 /** Writes a file atomically and readable only by the user. */
 export function writePrivately(folder: string, file: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Restricts an existing folder, which may be readable by other users.
+  // Restricts the permissions of an existing folder, which may be readable by other users.
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
   const next = `${file}.${process.pid}`;
   try {
@@ -128,7 +128,7 @@ export function accessOf(
   };
 }
 
-/** Trims the key. Throws if it cannot be sent, naming the source of the key and never the key itself. */
+/** Returns the trimmed key. Throws if the key cannot be sent. The error names the key's source but not the key. */
 export function usableKey(text: string, source: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
@@ -138,7 +138,7 @@ export function usableKey(text: string, source: string): string {
   );
 }
 
-/** Throws if there is no key for the service. */
+/** Returns a client for the service. Throws if there is no key for the service. */
 export function clientOf(options: { url?: string }): PosthornClient {
   const { url, apiKey } = accessOf(options);
   if (apiKey === null)
@@ -151,7 +151,7 @@ export function clientOf(options: { url?: string }): PosthornClient {
 
 export function tidyUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  // The value may contain a password, which `fetch` would repeat in its error.
+  // Description of the URL for error messages. The URL may contain a password, which `fetch` would repeat in its error.
   const shown = text.includes('@') ? 'The value of --url or POSTHORN_URL' : JSON.stringify(text);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new CommandFailure(`${shown} is not the URL of a service.`, EXIT.usage);

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { json, line, Terminal } from './terminal.js';
 
-/** Characters that a terminal may interpret as commands, or that change how a line reads. */
+/** Characters that a terminal may interpret as commands, or that change the displayed order of a line. */
 const HOSTILE = 'a\x1b]0;owned\x07b\x9b31mc\r\x08\x7f\u202ed\u2028e';
 const COMMANDS = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]/;
 

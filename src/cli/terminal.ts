@@ -8,7 +8,7 @@ export interface Column<R> {
   style?: (row: R) => Style | null;
 }
 
-/** Text that is safe to print, without control characters of untrusted values. See `line` and `Terminal.paint`. */
+/** Text that is safe to print: control characters of untrusted values are removed. See `line` and `Terminal.paint`. */
 export class Painted {
   constructor(readonly text: string) {}
 
@@ -17,7 +17,7 @@ export class Painted {
   }
 }
 
-/** Values that are not `Painted` lose their control characters: ``line`${id} ${terminal.paint('red', status)}` ``. */
+/** Builds text to print. Values that are not `Painted` lose their control characters: ``line`${id}` ``. */
 export function line(texts: TemplateStringsArray, ...values: readonly unknown[]): Painted {
   return new Painted(texts.map((text, i) => text + (i < values.length ? shown(values[i]) : '')).join(''));
 }
@@ -31,7 +31,7 @@ export class Terminal {
     private readonly env: NodeJS.ProcessEnv = process.env,
   ) {}
 
-  /** Prints only in text mode. */
+  /** Prints a text for people. Prints nothing in JSON mode. */
   say(text: string | Painted): void {
     if (!this.isJson) this.out.write(`${harmless(text)}\n`);
   }
@@ -79,7 +79,8 @@ export class Terminal {
 
   paint(style: Style | null, text: string): Painted {
     const colours = this.out.isTTY && (this.env['NO_COLOR'] ?? '') === '' && this.env['TERM'] !== 'dumb';
-    // Decides about colours for this stream. By default Node.js checks the process's own stream.
+    // `validateStream: false`: the stream given here decides about colors. Node.js would check the process's own
+    // stream.
     return new Painted(
       colours && style !== null ? styleText(style, plain(text), { validateStream: false }) : plain(text),
     );
@@ -106,7 +107,7 @@ export function harmless(text: string | Painted): string {
     : text.replace(COMMANDS, (command) => (command === '\n' || command === '\t' ? command : ' '));
 }
 
-/** Returns JSON with control characters escaped, so that it still represents the same value. */
+/** Returns the value as JSON. Control characters are escaped, so the JSON still represents the same value. */
 export function json(value: unknown, indent?: number): string {
   return (JSON.stringify(value, null, indent) ?? 'null').replace(COMMANDS, (command) =>
     command === '\n' ? command : `\\u${command.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -149,7 +149,8 @@ describe('a tunnel', () => {
             );
           }
           const [, found] = /\/requests\/(evt_\w+)$/.exec(url) ?? [];
-          // The first request is answered late. The order of forwarding must still hold.
+          // Responds to the fetch of the first request only after the fetch of the second request has arrived. Both
+          // requests must still be forwarded in order.
           if (found === ids[1]) secondIsAsked();
           if (found === ids[0] && options.concurrency !== 1) await secondAsked;
           return found === undefined

@@ -14,7 +14,7 @@ export interface ClientOptions {
   /** Maximum number of retries after 429, 5xx and broken connections. Defaults to 4. */
   retries?: number;
   fetch?: Tries['fetch'];
-  /** Replaces the wait between attempts, for your own tests. */
+  /** Function that replaces the wait between attempts, for your own tests. */
   wait?: Tries['wait'];
   /** Prefix of the `User-Agent` header. */
   userAgent?: string;
@@ -34,7 +34,7 @@ type Answer<P extends keyof paths, M extends Method> = M extends keyof paths[P]
     ? Exclude<FetchResponse<paths[P][M], object, Media>['data'], undefined>
     : never
   : never;
-/** Parameters, body and signal. Optional if nothing is required. */
+/** Parameters, body and signal of a request, as arguments. Optional if the operation requires none of them. */
 type Init<P extends keyof paths, M extends Method> = M extends keyof paths[P]
   ? object extends MaybeOptionalInit<paths[P], M>
     ? [init?: MaybeOptionalInit<paths[P], M> & Extra]
@@ -117,7 +117,7 @@ export class PosthornClient {
     } while (cursor !== undefined);
   }
 
-  /** Returns a response that is not JSON, with its headers: payloads, raw emails, attachments. */
+  /** Returns a response that is not JSON, including its headers. Use it for payloads, raw emails and attachments. */
   async raw(path: string, init: RequestInit = {}): Promise<Response> {
     checkHeaders(init.headers);
     const headers = new Headers(init.headers);
@@ -137,7 +137,7 @@ export class PosthornClient {
   ): Promise<T> {
     const given = (init ?? {}) as { headers?: unknown; parseAs?: string };
     checkHeaders(given.headers);
-    // `send` throws for error responses. A success without a body has no data.
+    // `send` throws for error responses, so `fetched` never returns an error. A success without a body has no data.
     const fetched = this.fetcher[method] as (
       path: string,
       init: unknown,

@@ -32,7 +32,7 @@ export class PosthornError extends Error {
   }
 }
 
-/** No response: the service could not be reached, or the connection broke. The request may still have been accepted. */
+/** No response arrived: the service is unreachable, or the connection broke. The request may have been accepted. */
 export class PosthornConnectionError extends Error {
   override readonly name: string = 'PosthornConnectionError';
 }
@@ -42,19 +42,19 @@ export class PosthornTimeoutError extends PosthornConnectionError {
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Code of errors detected by this client: the response does not come from Posthorn. */
+/** Error code for a response that does not come from Posthorn. Set only by this client. */
 export const UNEXPECTED_ANSWER = 'unexpected_answer';
 
 /** Returns an error for a redirect, else null. The API has no redirects, and following one would send the key. */
 export function redirectOf(asked: string, response: Response): PosthornError | null {
-  // Some runtimes hide redirects behind status 0.
+  // Some runtimes report a redirect that was not followed as an `opaqueredirect` with status 0.
   if (!REDIRECTS.has(response.status) && response.type !== 'opaqueredirect') return null;
   const location = response.headers.get('location');
   const leadsTo = location !== null && URL.canParse(location, asked) ? ` to ${originOf(new URL(location, asked))}` : '';
   return unexpected(asked, response, `with a redirect${leadsTo}, which is not followed`);
 }
 
-/** Returns the error for a success that is not from the API but from a proxy, captive portal or other service. */
+/** Returns the error for a success status from a proxy, captive portal or other server that is not the API. */
 export function unexpected(asked: string, { status, headers }: Response, how: string): PosthornError {
   return new PosthornError(
     status,
@@ -95,7 +95,7 @@ function envelopeOf(text: string): Envelope {
   }
 }
 
-/** Parses seconds or a date (RFC 9110, section 10.2.3). */
+/** Parses the `Retry-After` header, which is a number of seconds or a date (RFC 9110, section 10.2.3). */
 export function retryAfterOf(headers: Headers): number | null {
   const value = headers.get('retry-after');
   if (value === null) return null;

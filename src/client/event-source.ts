@@ -1,6 +1,6 @@
 export interface ServerSentEvent {
   event: string;
-  /** Last id received on the stream. */
+  /** Last event id that was received on the stream, with this event or an earlier one. */
   id: string;
   data: string;
 }

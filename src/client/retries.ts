@@ -5,7 +5,7 @@ import { errorOf, PosthornConnectionError, type PosthornError, PosthornTimeoutEr
 export interface Tries {
   /** Maximum number of attempts, including the first. */
   triesMax: number;
-  /** Timeout of one attempt, including its body. */
+  /** Timeout of one attempt, including the response body. */
   timeoutMs: number;
   fetch: (request: Request) => Promise<Response>;
   /** Resolves after the given time. Rejects when the signal is aborted. */
@@ -30,8 +30,9 @@ export const DEFAULT_TRIES: Tries = {
 };
 
 /**
- * Retries 429, 5xx and broken connections, after the wait that the service asks for or exponential backoff with full
- * jitter. All attempts of a POST have one idempotency key, so that it takes effect once. Throws the last error.
+ * Sends a request and returns the response. Retries 429, 5xx and broken connections, after the wait that the service
+ * asks for or exponential backoff with full jitter. All attempts of a POST have one idempotency key, so that it takes
+ * effect once. Throws the last error.
  */
 export async function send(given: Request, tries: Tries): Promise<Response> {
   const request =
@@ -60,7 +61,8 @@ function keyed(headers: Headers): Headers {
 function mayTryAgain(error: PosthornError | PosthornConnectionError): boolean {
   if (error instanceof PosthornConnectionError) return true;
   if ((error.retryAfterSeconds ?? 0) > RETRY_AFTER_SECONDS_MAX) return false;
-  // The earlier attempt is still running. The service stores the response of that attempt for this client.
+  // Status 409 means that an earlier attempt is still running. Its response is stored under the idempotency key, so a
+  // retry receives it.
   return AGAIN.has(error.status) || (error.status === 409 && error.details['reason'] === 'in_flight');
 }
 
@@ -78,7 +80,7 @@ async function tryOnce(
     const redirect = redirectOf(request.url, response);
     if (redirect !== null) return redirect;
     if (!response.ok) return await errorOf(response);
-    // A connection that breaks during the body is retried too.
+    // A request is also retried if the connection breaks during the response body.
     const body = response.status === 204 ? null : await response.arrayBuffer();
     return new Response(body, { status: response.status, headers: response.headers });
   } catch (error) {
@@ -98,7 +100,7 @@ async function tryOnce(
   }
 }
 
-/** Returns the message of the cause, because `fetch failed` by itself does not help. */
+/** Returns the message of the error's cause, because the message `fetch failed` alone gives no reason. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);

@@ -1,4 +1,4 @@
-/** Rejects an invalid key without repeating it. `fetch` would quote the header, and so the key, in its error. */
+/** Returns the trimmed key. Throws for an invalid key without repeating it: `fetch` would quote it in its error. */
 export function usableApiKey(given: unknown): string {
   if (typeof given !== 'string' || given.trim() === '') throw new TypeError('apiKey is missing.');
   const key = given.trim();
@@ -7,7 +7,7 @@ export function usableApiKey(given: unknown): string {
   return key;
 }
 
-/** Validates the URL of the service. Errors of `fetch` also quote a URL with credentials. */
+/** Returns the URL of the service after validation. `fetch` would quote a URL with credentials in its error. */
 export function usableBaseUrl(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
@@ -16,7 +16,7 @@ export function usableBaseUrl(given: string): string {
   return given.trim().replace(/\/+$/, '');
 }
 
-/** Throws for a header that cannot be sent. The message contains its name and never its value. */
+/** Checks headers. Throws for a header that cannot be sent. The message contains its name and never its value. */
 export function checkHeaders(given: unknown): void {
   if (typeof given !== 'object' || given === null) return;
   const pairs = Symbol.iterator in given ? [...(given as Iterable<[string, unknown]>)] : Object.entries(given);

@@ -46,7 +46,7 @@ export type StreamMessage =
   | { kind: 'accepted'; id: string; event: StreamedEvent }
   | { kind: 'attempt'; id: string; event: StreamedEvent & { attempt: StreamedAttempt } }
   | { kind: 'status'; id: string; event: StreamedEvent & { delivery: StreamedDelivery } }
-  /** Events between the two times are missing from the stream. The list of events has them. */
+  /** Events between `since` and `until` are missing from the stream. The list of events contains them. */
   | { kind: 'gap'; id: string; gap: { reason: string; since: string | null; until: string } }
   /** The connection broke. After `retryMs`, a new connection continues where the old connection ended. */
   | { kind: 'lost'; id: string; reason: string; retryMs: number };
@@ -69,7 +69,7 @@ export interface StreamConnection {
   fetch: (request: Request) => Promise<Response>;
 }
 
-/** Three heartbeats: a connection that is silent for this time is dead, even if TCP considers it open. */
+/** Time without data after which a connection counts as dead, even if TCP considers it open: three heartbeats. */
 const SILENCE_MS_MAX = 45_000;
 const BACKOFF_MS_FIRST = 500;
 const BACKOFF_MS_MAX = 15_000;
@@ -114,7 +114,7 @@ export async function* streamEvents(
   }
 }
 
-/** After a first stream, an unexpected response (captive portal) is an outage. Otherwise the URL is wrong. */
+/** Returns whether to reconnect. An unexpected response means an outage if a stream worked before, else a wrong URL. */
 function mayPass({ status, type }: PosthornError, hasListened: boolean): boolean {
   return status >= 500 || status === 429 || (type === UNEXPECTED_ANSWER && hasListened);
 }
@@ -167,7 +167,7 @@ async function* connect(
         const message = messageOf(event, id, body);
         if (message !== null) yield message;
       }
-      // Restarts the idle timeout here, so that a slow consumer does not trigger it.
+      // Restarts the idle timeout once the consumer has taken the message, so that a slow consumer does not trigger it.
       watch = setTimeout(hush, SILENCE_MS_MAX);
     }
   } catch (error) {
@@ -180,7 +180,7 @@ async function* connect(
   }
 }
 
-/** Returns null for an unknown message of a later version. */
+/** Parses a message of the stream. Returns null for an unknown message of a later version. */
 function messageOf(event: string, id: string, body: unknown): StreamMessage | null {
   if (event === 'ready' || event === 'heartbeat') return { kind: event, id };
   if (event === 'gap') return { kind: 'gap', id, gap: body as { reason: string; since: string | null; until: string } };

@@ -28,9 +28,9 @@ type HeaderBag = Headers | Readonly<Record<string, string | readonly string[] | 
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies Standard Webhooks: against the raw body, in constant time, with a recent timestamp. Takes one or more
- * secrets (`whsec_…`, or the public key `whpk_…` of an asymmetric secret). Accepts any of the signatures that a
- * delivery has while a secret is rotated.
+ * Verifies Standard Webhooks: checks the signature of the raw body in constant time, and that the timestamp is recent.
+ * Takes one or more secrets (`whsec_…`, or the public key `whpk_…` of an asymmetric secret). While a secret is rotated,
+ * a delivery has several signatures, and any valid one is accepted.
  */
 export class WebhookVerifier {
   private readonly keys: (Buffer | KeyObject)[];
@@ -41,7 +41,7 @@ export class WebhookVerifier {
     if (this.keys.length === 0) throw new TypeError('At least one secret is required.');
   }
 
-  /** Throws `WebhookVerificationError`; respond with 401 in that case. `body` is the raw body, not parsed JSON. */
+  /** Returns the verified webhook. `body` is the raw body. On `WebhookVerificationError`, respond with status 401. */
   verify(body: string | Uint8Array, headers: HeaderBag, options: VerifyOptions = {}): VerifiedWebhook {
     const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
       headerOf(headers, name),

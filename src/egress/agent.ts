@@ -9,9 +9,9 @@ import { type RequestHead, requestHead } from './request-head.js';
 export type { EgressAnswer, EgressRequest } from './exchange.js';
 
 export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'resolve' | 'ca'> {
-  /** Exchanges above this limit wait in order of arrival. Fairness among tenants is decided earlier. Default: 2048. */
+  /** Maximum connections to one origin. Further exchanges of all tenants wait in arrival order. Default: 2048. */
   maxConnectionsPerOrigin?: number;
-  /** Above this number, the origin that was idle longest is closed. Origins in use are never closed. Default: 1000. */
+  /** Maximum number of origins. Above it, the longest idle origin is closed, never one in use. Default: 1000. */
   maxOrigins?: number;
   /** Time that an idle connection is kept, in milliseconds. An origin without connections is removed. Default: 15 s. */
   idleOriginMs?: number;
@@ -43,7 +43,7 @@ export class EgressAgent {
     this.idleMs = options.idleOriginMs ?? 15_000;
   }
 
-  /** Never rejects. Does not send the URL's user, password and fragment. Store only URLs that `checkUrl` returned. */
+  /** Sends a request. Never rejects. Omits the URL's user, password and fragment. Store only URLs from `checkUrl`. */
   exchange(request: EgressRequest): Promise<EgressAnswer> {
     return new Promise((resolve) => this.begin(request, resolve));
   }
@@ -100,7 +100,7 @@ export class EgressAgent {
     return pool;
   }
 
-  /** Exceeds the maximum if all origins are in use. The number of exchanges in flight is limited elsewhere. */
+  /** Closes the origin that was idle longest. If all are in use, none is closed, and the maximum is exceeded. */
   private evict(): void {
     let oldest: OriginPool | null = null;
     for (const pool of this.pools.values()) {

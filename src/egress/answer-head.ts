@@ -3,21 +3,21 @@ import { BadAnswer } from './failure.js';
 
 export interface AnswerHead {
   readonly status: number;
-  /** Header names are in lower case. Values of a repeated header are joined with ", ". */
+  /** Response headers. Names are in lower case. Values of a repeated header are joined with ", ". */
   readonly headers: Record<string, string>;
   readonly isHttp11: boolean;
-  /** False if the head violated the grammar of RFC 9112 and was repaired. Its connection must not be reused. */
+  /** False if the head violated the grammar of RFC 9112 and was repaired. The connection must then not be reused. */
   readonly isStrict: boolean;
 }
 
-/** Header lines, and whether they were strict before they were repaired. */
+/** Header lines of a response, and whether they followed the strict grammar before they were repaired. */
 export interface Fields {
   readonly text: string;
   readonly isStrict: boolean;
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** RFC 9112, section 4, allows any run of spaces. curl and Go allow it too, and treat 1.2 and 2.0 as 1.1. */
+/** Lenient status line with any run of spaces (RFC 9112, section 4). Like curl and Go, treats 1.2 and 2.0 as 1.1. */
 const TOLERABLE_STATUS_LINE = /^HTTP\/(?:1\.\d|2\.0) +([1-9]\d\d)(?: [^\0\r\n]*)?$/;
 const KNOWN_VERSION = /^HTTP\/(?:1\.\d|2\.0)(?![^ \t])/;
 const FIELD_LINES = /^(?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
@@ -25,9 +25,9 @@ const OBS_FOLD = /\r\n[\t ]+/g;
 const TOLERABLE_LINE = /^([!#$%&'*+\-.^_`|~\w]+)[\t ]*:(.*)$/s;
 const CONTROLS = /[\x01-\x08\x0a-\x1f\x7f]/g;
 const BARE_LINE_FEED = /(?:^|[^\r])\n/;
-/** A SETTINGS frame, the first frame of every HTTP/2 server (RFC 9113, section 3.4). */
+/** Start of a SETTINGS frame, the first frame of every HTTP/2 server (RFC 9113, section 3.4). */
 const HTTP2 = /^\0\0[^]\x04/;
-/** An alert or a handshake record (RFC 8446, section 5.1). */
+/** Start of a TLS alert or handshake record (RFC 8446, section 5.1). */
 const TLS = /^[\x15\x16]\x03/;
 
 /** Parses the status line and the header lines, each of which ends with CR LF. Throws `BadAnswer`. */
@@ -70,7 +70,7 @@ export function checkFields(text: string): Fields {
   return { text: text.replace(OBS_FOLD, ' ').split('\r\n').slice(0, -1).map(repairLine).join(''), isStrict: false };
 }
 
-/** Finds an LF without a preceding CR. `from` is the index to start at; the byte before it is considered. */
+/** Returns whether an LF without a preceding CR occurs at or after the index `from`. */
 export function hasBareLineFeed(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf(LF, from); at !== -1; at = bytes.indexOf(LF, at + 1)) {
     if (at === 0 || bytes[at - 1] !== CR) return true;
@@ -110,7 +110,7 @@ function parsed(fields: string): Record<string, string> {
   return headers;
 }
 
-/** Trims only blanks and tabs (RFC 9112, section 5). JavaScript's `trim` removes more. */
+/** Returns the text without surrounding blanks and tabs (RFC 9112, section 5). JavaScript's `trim` removes more. */
 function withoutBlanks(text: string, from: number, to: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from += 1;
   while (to > from && isBlank(text.charCodeAt(to - 1))) to -= 1;

@@ -17,7 +17,7 @@ interface Read {
   fault?: AnswerFault;
 }
 
-/** Parses the bytes as one response, in the given pieces. `hasEnded`: the connection ends after them. */
+/** Parses the pieces as one response. `hasEnded`: the connection ends after the last piece. */
 function read(pieces: readonly string[], { isOfHead = false, hasEnded = false } = {}): Read {
   const reader = new AnswerReader();
   const result: Read = { body: '' };
@@ -384,7 +384,7 @@ describe('AnswerReader', () => {
   ])('refuses with %s: %s', (fault, what, bytes) => {
     covered.add(fault);
     expect([what, read([bytes])]).toEqual([what, { fault }]);
-    // Other protocols are recognized from fewer bytes.
+    // Excludes TLS and HTTP/2: a single byte shows that they are not HTTP/1.1, but not which protocol they are.
     if (bytes.length < 1_000 && fault !== 'isTls' && fault !== 'isHttp2')
       expect([what, read([...bytes])]).toEqual([what, { fault }]);
   });
@@ -467,7 +467,7 @@ describe('beside undici', () => {
     try {
       const { statusCode, headers, body } = await client.request({ method: 'POST', path: '/', body: '{}' });
       const text = Buffer.from(await body.arrayBuffer()).toString('latin1');
-      // undici does not trim the blanks after a value, which are not part of it (RFC 9112, section 5).
+      // undici keeps the blanks after a header value. They are not part of the value (RFC 9112, section 5).
       const trimmed = Object.entries(headers).map(([name, value]) => [
         name,
         [value]
@@ -543,8 +543,8 @@ describe('beside undici', () => {
   it('accepts a response that undici rejects only if it closes the connection, and parses the others like undici', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
-    // Excludes blanks and informational responses, because undici rejects some blanks that RFC 9112 allows after a
-    // length and around a coding, and rejects an unexpected 100 response.
+    // Excludes blanks, because undici rejects some that RFC 9112 allows after a length and around a transfer coding.
+    // Excludes informational responses, because undici rejects an unexpected 100 response.
     const damage = fc.tuple(
       fc.nat(200),
       fc.nat(3),
@@ -578,7 +578,8 @@ describe('beside undici', () => {
         fc.pre(!('status' in ours) || ours.status !== null);
         const theirs = await byUndici(origin);
 
-        // A repeated length does not close the connection (RFC 9110, section 8.6). undici does not close it either.
+        // Excludes repeated content lengths, which do not close the connection (RFC 9110, section 8.6), neither here
+        // nor in undici.
         if (read([damaged]).isPersistent && !/content-length:[^]*content-length:/i.test(damaged))
           expect(ours).toEqual(theirs);
         else if ('status' in theirs && theirs.status !== null) expect(ours).toMatchObject({ status: theirs.status });

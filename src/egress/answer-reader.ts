@@ -2,7 +2,7 @@ import { type AnswerHead, checkFields, checkStatusLine, hasBareLineFeed, parseHe
 import { BadAnswer } from './failure.js';
 
 export interface AnswerSink {
-  /** Receives the final head, never an informational head. Names in lower case; repeated values joined with ", ". */
+  /** Receives the final head, never an informational one. Names are lower-cased, repeated values joined with ", ". */
   onHead(status: number, headers: Record<string, string>): void;
   /** Receives a piece of the body. Returns false to stop reading. */
   onBody(bytes: Buffer): boolean;
@@ -13,16 +13,16 @@ type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'traile
 /** Maximum size of a head. Go's net/http accepts 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
 const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
-/** Stops reusing a connection this long before the announced idle `timeout`: the server may already close it. */
+/** Margin before the idle `timeout` announced by the server. During this margin, a connection is not reused. */
 const TIMEOUT_MARGIN_MS = 2_000;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 const LENGTH = /^\d{1,15}$/;
-/** Chunk size and chunk extensions (RFC 9112, section 7.1.1). Extensions are ignored. */
+/** Strict grammar of a chunk size with chunk extensions (RFC 9112, section 7.1.1). Extensions are ignored. */
 const STRICT_CHUNK_LINE =
   /^[\da-fA-F]+(?:[\t ]*;[\t ]*[!#$%&'*+\-.^_`|~\w]+(?:[\t ]*=[\t ]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** curl and Go's net/http accept blanks after the size, and any text as an extension. */
+/** Lenient grammar: curl and Go's net/http accept blanks after the size, and any text as an extension. */
 const TOLERABLE_CHUNK_LINE = /^([\da-fA-F]{1,16})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 const FRAMING = /^(?:content-length|transfer-encoding):/im;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
@@ -37,18 +37,18 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 export class AnswerReader {
   /** Whether the connection may be reused for another request. Valid once a response is complete. */
   isPersistent = false;
-  /** The server's idle timeout minus a margin. Null if the server did not announce it. */
+  /** The server's announced idle timeout minus a margin, in milliseconds. Null if the server did not announce it. */
   keepAliveMs: number | null = null;
   private stage: Stage = 'complete';
   private held: Buffer | null = null;
-  /** Buffer that contains `held` if the bytes arrived in several pieces. The buffer has spare capacity. */
+  /** Buffer with spare capacity. Contains the bytes of `held` if they arrived in several pieces. */
   private room: Buffer | null = null;
   private searched = 0;
-  /** Remaining bytes of the body or of the chunk. */
+  /** Number of bytes of the body, or of the current chunk, that have not arrived yet. */
   private left = 0;
   private isOfHead = false;
 
-  /** `isOfHead`: the request is a HEAD, whose response has no body regardless of its headers. */
+  /** Prepares for the next response. `isOfHead`: it answers a HEAD request, so it has no body despite its headers. */
   expect(isOfHead: boolean): void {
     this.stage = 'head';
     this.held = null;
@@ -56,7 +56,7 @@ export class AnswerReader {
     this.isOfHead = isOfHead;
   }
 
-  /** Returns true once the response is complete. Extra bytes forbid reusing the connection. Throws `BadAnswer`. */
+  /** Parses bytes. Returns true once the response is complete. Surplus bytes prevent reuse. Throws `BadAnswer`. */
   read(chunk: Buffer, sink: AnswerSink): boolean {
     let bytes: Buffer | null = this.held === null ? chunk : this.appended(this.held, chunk);
     this.searched = this.held?.length ?? 0;
@@ -69,7 +69,7 @@ export class AnswerReader {
     return this.stage === 'complete';
   }
 
-  /** Returns true if the end of the connection completes the response. */
+  /** Handles the end of the connection. Returns true if this end completes the response. */
   end(): boolean {
     if (this.stage !== 'until-end') return false;
     this.stage = 'complete';
@@ -114,7 +114,7 @@ export class AnswerReader {
   private frame({ status, headers, isHttp11, isStrict }: AnswerHead): void {
     const { connection, 'keep-alive': kept } = headers;
     const options = connection === undefined ? [] : elementsOf(connection);
-    // Some servers send a body in response to HEAD. The client would parse it as the next response.
+    // Never reuses the connection after HEAD: some servers send a body, which would be parsed as the next response.
     this.isPersistent =
       isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     const timeout = kept === undefined ? null : KEEP_ALIVE_TIMEOUT.exec(kept)?.[1];
@@ -124,7 +124,7 @@ export class AnswerReader {
     else this.frameBody(headers, isHttp11);
   }
 
-  /** Handles bodiless responses (RFC 9112, section 6.3). Forbids reuse if headers announce a body: it may follow. */
+  /** Handles responses without a body (RFC 9112, section 6.3). Forbids reuse if headers announce a body. */
   private skipBody({ 'content-length': length, 'transfer-encoding': coding }: Record<string, string>): void {
     if (coding !== undefined || (length !== undefined && length !== '0')) this.isPersistent = false;
     this.stage = 'complete';
@@ -221,7 +221,7 @@ export class AnswerReader {
     return this.room.subarray(held.byteOffset, held.byteOffset + length);
   }
 
-  /** Returns where to search for the end marker in `held`. The marker may start in bytes that were already searched. */
+  /** Returns the index in `held` at which to search for the end marker, which may start in bytes already searched. */
   private searchedBut(endBytes: number): number {
     return Math.max(0, this.searched - endBytes + 1);
   }
@@ -239,13 +239,13 @@ export class AnswerReader {
 
 const CR = 13;
 const LF = 10;
-/** Length of `HTTP/`. These bytes identify another protocol before its first line ends. */
+/** Length of `HTTP/`. This number of bytes is enough to show whether a response can be HTTP/1.1. */
 const BEGINNING_BYTES = 5;
 
 const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Returns the length. Repeated identical values are treated as one value (RFC 9110, section 8.6). */
+/** Returns the content length. Repeated identical values are treated as one value (RFC 9110, section 8.6). */
 function lengthOf(value: string): string {
   if (LENGTH.test(value)) return value;
   const [first = '', ...others] = value.split(',').map((each) => each.trim());
@@ -254,12 +254,12 @@ function lengthOf(value: string): string {
   return first;
 }
 
-/** Returns list elements in lower case. Uses `trim`: a regular expression is quadratic for 64 KB of blanks. */
+/** Returns the list's elements in lower case. Uses `trim`: a regular expression is quadratic for 64 KB of blanks. */
 const elementsOf = (value: string): string[] =>
   value
     .toLowerCase()
     .split(',')
     .map((each) => each.trim());
 
-/** Ignores empty list elements (RFC 9110, section 5.6.1) and `identity` (from RFC 2616). */
+/** Returns the transfer codings. Omits empty list elements (RFC 9110, section 5.6.1) and `identity` (RFC 2616). */
 const codingsOf = (value: string): string[] => elementsOf(value).filter((each) => each !== '' && each !== 'identity');

@@ -4,7 +4,7 @@ import { VERSION } from '#kernel/version.js';
 import type { EgressAgent } from './agent.js';
 import type { EgressFailure } from './failure.js';
 
-/** Reports an exchange without a response through an AWS SDK client. */
+/** Error thrown through an AWS SDK client when an exchange ended without a response. */
 export class ExchangeFailed extends Error {
   constructor(
     readonly failure: EgressFailure,
@@ -45,13 +45,13 @@ interface RequestHandler {
 }
 
 /**
- * Sets every option that an AWS SDK client would read from the environment, files or metadata services. All bytes go
- * through `agent`. The caller sets the number of attempts and service-specific options.
+ * Returns all options that an AWS SDK client would otherwise read from the environment, files or metadata services. All
+ * bytes go through `agent`. The caller sets the number of attempts and service-specific options.
  */
 export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAgent, limits: SdkLimits) {
   return {
     region,
-    // This must be a copy, because the SDK modifies the object.
+    // The SDK modifies this object, so it gets a copy.
     credentials: { ...credentials },
     retryMode: 'standard',
     defaultsMode: 'standard' as const,
@@ -65,7 +65,7 @@ export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAg
   };
 }
 
-/** Returns the client without the header that it adds from the variables of AWS Lambda. */
+/** Removes the middleware that adds a header from the environment variables of AWS Lambda. Returns the client. */
 export function outsideOfLambda<Client extends { middlewareStack: { remove(name: string): boolean } }>(
   client: Client,
 ): Client {
@@ -73,12 +73,12 @@ export function outsideOfLambda<Client extends { middlewareStack: { remove(name:
   return client;
 }
 
-/** Sends through `agent`, which applies the egress policy. A response over the limit is treated as a failure. */
+/** Returns a handler that sends requests through `agent` under the egress policy. A response over the limit fails. */
 function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBytesMax }: SdkLimits): RequestHandler {
   return {
     handle: async (request, options) => {
       const { method, body } = request;
-      // The `expect` header is not signed, and this client does not wait for a 100 response. Drop the header.
+      // Drops the `expect` header: it is not signed, and this client does not wait for a 100 response.
       const headers = Object.fromEntries(
         Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'),
       );

@@ -23,10 +23,10 @@ export interface ConnectionOptions {
   onLost: (connection: Connection) => void;
 }
 
-/** Up to this body length, head and body are joined. For a longer body, copying costs more than a second write. */
+/** Maximum length of a body that is sent in one write with the head. Copying a longer body costs more than a write. */
 const JOINED_LENGTH_MAX = 16_384;
 
-/** Returns head and body as one string. Returns null if the text is not ASCII or two writes are cheaper. */
+/** Returns head and body as one string. Returns null if the text is not ASCII, or if two writes are cheaper. */
 function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): string | null {
   if (!isAscii || (body !== null && (typeof body !== 'string' || body.length > JOINED_LENGTH_MAX))) return null;
   return body === null ? text : text + body;
@@ -35,9 +35,9 @@ function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): s
 const LOST = new ConnectionLost('The receiver closed the connection.');
 
 /**
- * Carries one request at a time. Opens its socket on demand and reopens it after a close. No library is used here,
- * because every delivery pays its cost. A request takes one write, and a response takes one parse, without a timer or a
- * promise.
+ * Connection that carries one request at a time. Opens its socket on demand and reopens it after a close. Uses no HTTP
+ * library, because every delivery would pay for its overhead. A request takes one write, and a response is parsed once,
+ * without a timer or a promise.
  */
 export class Connection {
   served = 0;
@@ -144,7 +144,7 @@ export class Connection {
   private complete(carried: Carried): void {
     this.carried = null;
     this.served += 1;
-    // A server that responds before it has read the request would parse the rest of it as the next request.
+    // If the server responds before it has read the whole request, it would parse the rest as the next request.
     if (!this.reader.isPersistent || this.socket?.writableLength !== 0) this.discard();
     carried.onEnd();
   }
@@ -153,7 +153,7 @@ export class Connection {
     const isIdle = this.carried === null;
     this.discard();
     this.fail(error);
-    // Reset after the callback, which uses `served` to decide whether the server may have closed an idle connection.
+    // Reset after `onEnd`, which uses `served` to decide whether the server may have closed an idle connection.
     this.served = 0;
     if (isIdle) this.options.onLost(this);
   }

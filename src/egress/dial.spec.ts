@@ -47,7 +47,7 @@ describe('a canary server on loopback', () => {
   });
 
   afterEach(async () => {
-    // Connections are accepted in order, so an earlier connection would be counted before this probe.
+    // Proves that no earlier connection arrived: servers accept connections in order, so this probe must be the first.
     for (const [index, canary] of canaries.entries()) {
       const before = canary.connections;
       const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');
@@ -119,7 +119,7 @@ describe('every hostile URL that the parser accepts', () => {
 });
 
 describe('DNS rebinding', () => {
-  // 127.0.0.2 stands for the public address. Linux responds on all of 127/8, other systems only on 127.0.0.1.
+  // 127.0.0.2 represents a public address. Linux responds on all of 127/8, other systems only on 127.0.0.1.
   const onLinux = process.platform === 'linux' ? it : it.skip;
 
   onLinux('is dialled at the address that was checked, and refused when it is resolved anew to another', async () => {

@@ -19,7 +19,7 @@ export interface ConnectorOptions {
   ca?: string | Buffer | readonly (string | Buffer)[];
 }
 
-/** The policy rejects this connection. No packet was sent. */
+/** Error for a connection that the egress policy rejects. No packet was sent. */
 export class EgressBlocked extends Error {
   readonly code = 'EGRESS_BLOCKED';
 }
@@ -38,11 +38,11 @@ export type Connect = (
   opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ) => void;
 
-/** Connects only to the addresses that were checked: without a second resolution, DNS rebinding has no effect. */
+/** Returns a connector that opens only checked addresses. It resolves a name once, so DNS rebinding has no effect. */
 export function createConnector(options: ConnectorOptions): Connect {
   const sessions = new Map<string, Buffer>();
   return (origin, opened) => {
-    // For an IP literal this is the only check, because Node.js never calls the lookup.
+    // For an IP literal this is the only check, because Node.js never calls `lookup` for it.
     const refusal = originRefusal(origin, options.policy());
     if (refusal !== null) return queueMicrotask(() => opened(new EgressBlocked(refusal), null));
     const isSecure = origin.protocol === 'https:';
@@ -58,7 +58,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       else opened(error, null);
     };
     socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true);
-    // Always reports a result, because the waiting exchange holds one of the origin's connection slots.
+    // Always reports a result. Without a result, the waiting exchange would occupy a connection slot forever.
     socket
       .once(isSecure ? 'secureConnect' : 'connect', () => answer(null))
       .on('error', answer)
@@ -77,10 +77,10 @@ function socketOptions({ protocol, hostname, port }: DialOrigin, options: Connec
   return {
     host: hostname,
     port: number,
-    // Node.js does not pass the port to the lookup, but the policy needs the port.
+    // Node.js does not pass the port to `lookup`, but the policy needs the port.
     lookup: checkedLookup(options, number),
     autoSelectFamily: true,
-    // Node.js' default of 250 ms is too short for distant receivers: all addresses but the last would fail.
+    // Node.js' default of 250 ms is too short for distant receivers: only the last address would get more time.
     autoSelectFamilyAttemptTimeout: 1000,
   };
 }
@@ -96,7 +96,7 @@ function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: M
     ...(session === undefined ? {} : { session }),
     ...(ca === undefined ? {} : { ca: typeof ca === 'string' || Buffer.isBuffer(ca) ? ca : [...ca] }),
     ALPNProtocols: ['http/1.1'],
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would turn the default off.
+    // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would disable verification.
     rejectUnauthorized: true,
   });
   return socket.on('session', (next) => {
@@ -107,7 +107,7 @@ function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: M
   });
 }
 
-/** Checks all addresses of a name, because Node.js may connect to each returned address (`autoSelectFamily`). */
+/** Returns a lookup that checks all addresses of a name: Node.js may connect to any of them (`autoSelectFamily`). */
 export function checkedLookup(
   { policy, resolve }: Pick<ConnectorOptions, 'policy' | 'resolve'>,
   port: number,
@@ -127,7 +127,7 @@ export function checkedLookup(
   };
 }
 
-/** Rejects the name if one address is rejected: a mix of public and private addresses indicates DNS rebinding. */
+/** Returns the addresses. Throws if one is rejected: a mix of public and private addresses indicates DNS rebinding. */
 function check(
   hostname: string,
   addresses: readonly { address: string }[],

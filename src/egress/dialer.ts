@@ -11,7 +11,7 @@ export interface DialTarget {
   port: number;
   /** Whether the client will use TLS. Connections in plain text are rejected unless EGRESS_ALLOW_HTTP=true. */
   isEncrypted: boolean;
-  /** Default port of the protocol. It is allowed for this protocol, although it is blocked for webhooks. */
+  /** Default port of the target's protocol. It is allowed for this connection, even if it is blocked for webhooks. */
   protocolPort?: number;
 }
 
@@ -20,7 +20,7 @@ export interface DialOptions {
   timeoutMs: number;
 }
 
-/** The connection failed or ended. `detail` is a sentence for the owner of the target. */
+/** Thrown when a connection failed or ended. `detail` is a sentence for the owner of the target. */
 export class DialFailed extends Error {
   constructor(
     readonly failure: EgressFailure,
@@ -44,8 +44,8 @@ export class Dialer {
   }
 
   /**
-   * Opens a TCP socket to the very address that was checked. The client encrypts, verifies the certificate for
-   * `hostname`, and calls this again to reconnect. Rejects with `DialFailed`.
+   * Opens a TCP socket to exactly the address that was checked. The client encrypts, verifies the certificate for
+   * `hostname`, and calls `open` again to reconnect. Rejects with `DialFailed`.
    */
   open(target: DialTarget, { timeoutMs }: DialOptions): Promise<Socket> {
     const policy = (): EgressPolicy => policyFor(target, this.gate.policy());

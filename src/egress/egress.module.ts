@@ -10,10 +10,10 @@ import { ServerRecords } from './names/server-records.js';
 import { OwnServices } from './own-services.js';
 import { RememberedRecords } from './remembered-records.js';
 
-/** Maximum number of cached names for incoming mail. This many domains within 30 seconds fill a few megabytes. */
+/** Maximum number of names whose DNS results are cached for incoming mail. 5,000 names fill a few megabytes. */
 const REMEMBERED_NAMES_MAX = 5_000;
 
-/** The only way out of the process for network connections, used by every context and adapter. */
+/** The only module that opens outgoing network connections. Every context and adapter uses it. */
 @Global()
 @Module({
   providers: [
@@ -43,8 +43,8 @@ const REMEMBERED_NAMES_MAX = 5_000;
         new EgressAgent({
           policy: () => gate.policy(),
           resolve: names.resolve,
-          // Higher than the number of concurrent attempts of a worker under any configuration, so that no delivery
-          // waits here behind another tenant's deliveries to the same host.
+          // This limit is higher than the number of concurrent attempts of a worker under any configuration. Therefore
+          // no delivery waits here for another tenant's deliveries to the same host.
           maxConnectionsPerOrigin: Math.max(2048, 2 * config.deliveryConcurrency),
         }),
       inject: [EgressGate, Names, Config],

@@ -7,17 +7,15 @@ import type { RequestHead } from './request-head.js';
 export interface EgressRequest {
   method: string;
   url: URL;
-  /** `host` comes from the URL. `accept-encoding` is not sent, since it would invite compressed bodies. */
+  /** Headers to send. `host` comes from the URL. `accept-encoding` is omitted: it would invite compressed bodies. */
   headers: Record<string, string>;
   body: string | Buffer | null;
-  /**
-   * Time limit of the whole exchange: waiting for a connection, DNS, TCP, TLS, request and the complete response body.
-   */
+  /** Time limit of the whole exchange: wait for a connection, DNS, TCP, TLS, request, and complete response body. */
   timeoutMs: number;
-  /** A longer body is truncated here and its connection closed. */
+  /** Maximum length of the response body. A longer body is truncated, and its connection is closed. */
   bodyBytesMax: number;
   signal?: AbortSignal;
-  /** Called when connected, before sending. Returns false to send nothing, for example after permission has expired. */
+  /** Called when connected, before sending. If it returns false, nothing is sent. */
   mayBegin?: () => boolean;
 }
 
@@ -25,7 +23,7 @@ export type EgressAnswer =
   | {
       kind: 'response';
       status: number;
-      /** Names in lower case. Values of a repeated header are joined with ", ". */
+      /** Response headers. Names are in lower case. Values of a repeated header are joined with ", ". */
       headers: Record<string, string>;
       body: Buffer;
       truncated: boolean;
@@ -33,7 +31,7 @@ export type EgressAnswer =
     }
   | { kind: 'error'; error: EgressFailure; detail: string; durationMs: number };
 
-/** One request and its response, from setting the deadline to releasing the connection. This is the hot path. */
+/** One request and its response: from setting the deadline until the connection is released. This is the hot path. */
 export class Exchange implements Carried, PooledExchange {
   isSettled = false;
   private readonly timer: NodeJS.Timeout;
@@ -57,7 +55,7 @@ export class Exchange implements Carried, PooledExchange {
     request.signal?.addEventListener('abort', this);
   }
 
-  /** Handles the caller's abort signal. An EventListenerObject needs no closure. */
+  /** Handles the caller's abort signal. As an EventListenerObject, the exchange needs no closure for it. */
   handleEvent(): void {
     this.end(CANCELLED);
   }
@@ -78,8 +76,8 @@ export class Exchange implements Carried, PooledExchange {
 
   expire(): void {
     const { timeoutMs } = this.request;
-    // This runs for every receiver that hangs. The stack trace is never shown, and capturing it would cost more than
-    // everything else in this method.
+    // Creates the error without a stack trace. This runs for every receiver that hangs, and capturing a trace that is
+    // never shown would cost more than everything else in this method.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
@@ -131,7 +129,7 @@ export class Exchange implements Carried, PooledExchange {
   onFailed(error: Error): void {
     this.isSent = false;
     if (this.mayRetry(error)) {
-      // The retry waits until this connection has handled the broken socket. Then it opens a new socket.
+      // Waits until the connection has handled the broken socket. The retry on the connection then opens a new socket.
       setImmediate(onRetry, this);
       return;
     }
@@ -145,8 +143,9 @@ export class Exchange implements Carried, PooledExchange {
   }
 
   /**
-   * A server may close a kept-alive connection while a request is in flight. No response arrived, and delivery is at
-   * least once, so one retry is allowed. The second socket is new: if it breaks too, the failure is real.
+   * Returns whether to retry. A server may close a kept-alive connection while a request is in flight. No response
+   * arrived, and delivery is at least once, so one retry is allowed. It uses a new socket: if that breaks too, the
+   * failure is real.
    */
   private mayRetry(error: Error): boolean {
     return (

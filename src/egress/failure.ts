@@ -17,7 +17,7 @@ export class ExchangeEnded extends Error {
   }
 }
 
-/** The received bytes are not valid HTTP/1.1. The error message describes the fault. */
+/** Error for received bytes that are not valid HTTP/1.1. The error message describes the fault. */
 export class BadAnswer extends Error {
   /** No stack trace: the error is shown to the owner of the receiver, and Posthorn's stack does not help them. */
   override stack = undefined;
@@ -32,7 +32,7 @@ export class ConnectionLost extends Error {
   override stack = undefined;
 }
 
-/** One sentence for the target's owner. It omits the error's message, which has addresses of Posthorn's network. */
+/** Returns one sentence for the target's owner. It omits the error message, which may contain internal addresses. */
 export function explain(error: Error): { error: EgressFailure; detail: string } {
   if (error instanceof ExchangeEnded) return { error: error.failure, detail: error.message };
   if (error instanceof EgressBlocked) return { error: 'blocked', detail: error.message };
@@ -51,7 +51,7 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
 
-/** Returns whether the server broke the connection, as when a kept-alive connection closes just before a request. */
+/** Returns whether the server broke the connection, for example a kept-alive connection just before a request. */
 export function isBrokenConnection(error: Error): boolean {
   return (
     error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))

@@ -46,7 +46,7 @@ export class EgressGate {
     });
   }
 
-  /** With PORT=0 only the base URL contains the actual port. */
+  /** Returns the port that the API listens on. With PORT=0, only the base URL contains the actual port. */
   private listeningPort(): number {
     const { port, configuredBaseUrl, baseUrl } = this.config;
     return port === 0 && configuredBaseUrl === null ? Number(new URL(baseUrl).port) : port;

@@ -8,8 +8,8 @@ export interface MxRecord {
 export type FoundRecords<T> = { found: T[] } | { unanswered: string };
 
 /**
- * Queries DNS without a cache. Never rejects, and resolves within four seconds. `share` groups queries for fairness:
- * each share has a limit of concurrent queries.
+ * Queries DNS without a cache. Never rejects, and resolves within four seconds. `share` names the group to which a
+ * query belongs. The number of concurrent queries per group is limited.
  */
 export abstract class NameRecords {
   /** TXT records, each with its strings joined. */
@@ -19,9 +19,9 @@ export abstract class NameRecords {
 
   abstract mx(name: string, share: string): Promise<FoundRecords<MxRecord>>;
 
-  /** IPv4 and IPv6 addresses. Unanswered if either query is unanswered. */
+  /** IPv4 and IPv6 addresses. The result is `unanswered` if the query for either family is unanswered. */
   abstract addresses(name: string, share: string): Promise<FoundRecords<string>>;
 
-  /** Names of an address (PTR). The caller must verify that a name resolves back to the address. */
+  /** Names of an IP address (PTR records). The caller must verify that a name resolves back to this address. */
   abstract pointers(address: string, share: string): Promise<FoundRecords<string>>;
 }

@@ -2,7 +2,7 @@ import { Connection } from './connection.js';
 import type { Connect } from './dial.js';
 import { ExchangeEnded } from './failure.js';
 
-/** An exchange that waits for a connection. `isSettled`: it has already ended and needs no connection. */
+/** An exchange that waits for a connection. `isSettled`: the exchange has already ended and needs no connection. */
 export interface PooledExchange {
   readonly isSettled: boolean;
   occupy(connection: Connection): void;
@@ -14,14 +14,14 @@ export interface OriginPoolOptions {
   connect: Connect;
   connectionsMax: number;
   idleMs: number;
-  /** Called when the last connection is closed and no exchange waits. */
+  /** Called when the last connection is closed and no exchange is waiting. */
   onEmpty: (pool: OriginPool) => void;
 }
 
 /**
  * Pool of the connections to one origin. Prefers the most recently used connection, so that surplus connections become
- * idle and are closed. `connectionsMax` also limits attempts to connect that fail. A retry opens a new socket, because
- * the other idle connections may be stale too.
+ * idle and are closed. Connections that are being opened count toward `connectionsMax`, even if they fail. A retry
+ * opens a new socket, because the other idle connections may be stale too.
  */
 export class OriginPool {
   /** Time of the last use on the monotonic clock, in milliseconds. */
@@ -48,7 +48,7 @@ export class OriginPool {
     return this.all.size - this.free.length + this.waiting.length;
   }
 
-  /** Assigns a connection now or when one is free. The exchange must return it with `release`. */
+  /** Assigns a connection to the exchange as soon as one is free. The exchange must return it with `release`. */
   admit(pooledExchange: PooledExchange, now: number): void {
     this.usedAt = now;
     const connection = this.free.pop() ?? this.open();
@@ -68,7 +68,7 @@ export class OriginPool {
     else this.lookAt(this.idleEndOf(connection), now);
   }
 
-  /** Closes the idle connections now, and the others when they are released. */
+  /** Closes the idle connections now, and the connections in use when they are released. */
   close(): void {
     this.isClosed = true;
     for (const connection of [...this.free]) this.retire(connection);
@@ -93,17 +93,17 @@ export class OriginPool {
     return connection;
   }
 
-  /** Limits the server's keep-alive time, because the address of an idle socket was checked long ago. */
+  /** Returns the time at which an idle connection is closed. The next connection then checks the address again. */
   private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
     return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);
   }
 
-  /** Uses one timer for all idle connections, because a timer per request would be too expensive. */
+  /** Schedules the closing of idle connections with one shared timer, because a timer per request is expensive. */
   private lookAt(at: number, now: number): void {
     if (at >= this.looksAt) return;
     if (this.look !== null) clearTimeout(this.look);
     this.looksAt = at;
-    // Rounded up, because a timer that fires a fraction of a millisecond early finds nothing and has to be set again.
+    // Rounded up, because a timer that fires a fraction of a millisecond early would find no connection to close.
     this.look = setTimeout(() => this.closeIdle(performance.now()), Math.ceil(at - now)).unref();
   }
 
@@ -135,6 +135,6 @@ export class OriginPool {
   }
 }
 
-/** Maximum age of a connection. Otherwise a busy connection could call the old address of a moved receiver forever. */
+/** Maximum age of a connection. Without a maximum, a busy connection would never notice that a receiver has moved. */
 const CONNECTION_AGE_MAX_MS = 60_000;
 const RETIRED = new ExchangeEnded('connection', 'The connection is retired.');

@@ -16,7 +16,7 @@ export interface OwnRequest {
  */
 @Injectable()
 export class OwnServices {
-  /** Resolves with the body of a successful response. Rejects for other responses and after the time limit. */
+  /** Posts a body. Resolves with the body of a successful response. Rejects for other responses and on timeout. */
   post(url: URL, { headers, body, timeoutMs, answerBytesMax }: OwnRequest): Promise<Buffer> {
     const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerValue(value)]));
@@ -57,7 +57,7 @@ export class OwnServices {
         .once('close', () => clearTimeout(late))
         .once('connect', () => {
           socket.off('error', reject);
-          // The reader of the socket handles errors. This listener only prevents an unhandled 'error' event.
+          // The code that reads the socket handles errors. This listener only prevents an unhandled 'error' event.
           socket.on('error', () => undefined);
           resolve(socket);
         });
@@ -65,7 +65,7 @@ export class OwnServices {
   }
 }
 
-/** Returns a valid header value without line breaks. The input is untrusted: senders choose the mail envelope in it. */
+/** Converts untrusted text from a mail envelope to a valid header value without line breaks. */
 function headerValue(value: string): string {
   return value.replace(/[^\x20-\x7e]/g, '?').slice(0, 4_096);
 }

@@ -6,15 +6,15 @@ export interface RememberedRecordsOptions {
   nowMs: () => number;
 }
 
-/** Cache time of found records. Their TTL is unknown here, but most TTLs are longer than this time. */
+/** Cache time of found records. Their TTL is unknown here, but is usually longer than this time. */
 const FOUND_MS = 30_000;
 /** Cache time of missing records. Short, so that a record published just after a query is soon visible. */
 const NONE_MS = 5_000;
-/** Cache time of failed queries: an unresponsive name server costs at most one wait per name in this time. */
+/** Cache time of failed queries, so that an unresponsive name server delays only one query per name in this time. */
 const SILENT_MS = 5_000;
-/** Longer results are not cached. Together with the maximum number of entries this limits the memory of the cache. */
+/** Maximum length of a cached result. With the maximum number of entries, it limits the memory of the cache. */
 const KEPT_CHARACTERS_MAX = 4_096;
-/** Codes that say nothing about the name: too many queries were waiting, or the process is shutting down. */
+/** Error codes that say nothing about the name: too many queries were waiting, or the process is shutting down. */
 const OF_THE_ASKER = new Set(['EBUSY', 'ECANCELLED']);
 
 interface Entry {
@@ -24,7 +24,7 @@ interface Entry {
 
 /**
  * Caches results for 30 seconds, because a flood of mail repeats the same few names. Use it only where results may be
- * 30 seconds old. Callers with the same `share` share pending queries. All callers share results.
+ * 30 seconds old. Callers with the same `share` wait for the same pending query. All callers share the results.
  */
 export class RememberedRecords extends NameRecords {
   private readonly entries = new Map<string, Entry>();

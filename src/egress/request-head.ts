@@ -15,7 +15,7 @@ interface Request {
 }
 
 const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
-/** Headers about framing and the connection, which only this client may set. */
+/** Framing and connection headers, which only Posthorn's HTTP client may set. A caller that sends one gets an error. */
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
 const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
 /** Headers that every delivery has. Their names are not checked. */
@@ -28,13 +28,13 @@ const WELL_KNOWN = new Set([
   'webhook-signature',
   'traceparent',
 ]);
-/** Methods that always get a content-length. Others get none for an empty body (RFC 9110, section 8.6). */
+/** Methods that always get a content-length. Other methods get none for an empty body (RFC 9110, section 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 /**
  * Returns the head of a request on a persistent HTTP/1.1 connection (RFC 9112, section 3). Omits the user, password and
- * fragment of the URL, and the caller's `host` and `accept-encoding`. Throws `ExchangeEnded` (`protocol`) that names a
- * header that cannot be sent.
+ * fragment of the URL, and the caller's `host` and `accept-encoding`. If a header cannot be sent, throws
+ * `ExchangeEnded` (`protocol`) with the header's name.
  */
 export function requestHead({ method, url, headers, body }: Request): RequestHead {
   if (!TOKEN.test(method))
@@ -55,7 +55,7 @@ export function requestHead({ method, url, headers, body }: Request): RequestHea
   return { text, isAscii };
 }
 
-/** Returns false for headers that this client sets itself. */
+/** Returns whether to send a header of the caller. False for headers that the HTTP client sets itself. */
 function isSent(name: string, value: string, length: number): boolean {
   if (!TOKEN.test(name)) throw invalid('a header', 'an invalid name');
   const lowerName = name.toLowerCase();

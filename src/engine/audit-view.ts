@@ -12,7 +12,7 @@ const HEADERS_NAME = /(?:^|_)headers$|[a-z]Headers$/;
 const DEPTH_MAX = 12;
 const BYTES_MAX = 16_384;
 
-/** Masks secrets, and passwords in URLs. Reduces an oversized resource to its identity and `truncated: true`. */
+/** Masks secrets, and passwords in URLs. Reduces a resource that is too large to its identity and `truncated: true`. */
 export function auditView(resource: Fields): Fields {
   const masked = maskedValue(resource, 0) as Fields;
   return JSON.stringify(masked).length <= BYTES_MAX ? masked : { ...identityOf(masked), truncated: true };
@@ -50,7 +50,7 @@ function namesOf(headers: object): unknown {
     : Object.fromEntries(Object.keys(headers).map((name) => [withoutSecrets(name), MASKED]));
 }
 
-/** `has_secret: true` and `key: null` only say whether a secret exists, so they are not masked. */
+/** Returns whether to mask a value. `has_secret: true` and `key: null` only say whether a secret exists. */
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === undefined || typeof value === 'boolean' || /^has_/.test(name)) return false;
   return (
@@ -59,7 +59,7 @@ function isSecret(name: string, value: unknown): boolean {
   );
 }
 
-/** Values that are secrets by their format, in any field: Posthorn API keys and tokens, and signing secrets. */
+/** Posthorn API keys, tokens and signing secrets. Their format identifies them as secrets in any field. */
 const OWN_SECRET = /\bek_(?:live|test)_[0-9A-Za-z]{20,}|\bpt_[0-9A-Za-z_-]{43}|\bwhsec_[0-9A-Za-z+/=_-]{16,}/g;
 
 function withoutSecrets(text: string): string {

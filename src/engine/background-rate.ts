@@ -1,5 +1,5 @@
 export interface BackgroundLoad {
-  /** Foreground work per second. */
+  /** Number of deliveries (foreground work) started per second. */
   urgentPerSecond: number;
   /** Fraction of the time in which the event loop was busy, from 0 to 1. */
   utilization: number;
@@ -7,15 +7,15 @@ export interface BackgroundLoad {
   tookPerSecond: number;
 }
 
-/** Foreground work per second below which background work need not slow down. */
+/** Rate of foreground work per second below which background work need not slow down. */
 const URGENT_MIN = 10;
 const CROWDED = 0.8;
 const ROOMY = 0.65;
-/** Above this rate, background work is unlimited. */
+/** Rate of background work per second above which background work is no longer limited. */
 const PACE_MAX = 5_000;
 
 /**
- * Returns how much background work per second may run beside foreground work (AIMD).
+ * Returns how much background work per second may run alongside foreground work (AIMD).
  *
  * - Busy event loop: half of the previous rate.
  * - Idle capacity: slowly increasing.

@@ -1,7 +1,7 @@
 import { base32, fromBase32 } from './base32.js';
 
 describe('base32', () => {
-  // RFC 4648, section 10, in lower case and without padding.
+  // Test vectors of RFC 4648, section 10, in lower case and without padding.
   it.each([
     ['', ''],
     ['f', 'my'],

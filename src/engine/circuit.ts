@@ -1,20 +1,20 @@
 import { isHardFailure, type Outcome } from './outcome.js';
 
 /**
- * An immutable value. `openedAt` and `probeAt` are set exactly while the state is not `closed`. `openedAt` is the start
- * of the outage and survives failed probes. `probes` counts failed probes.
+ * State of a target's circuit breaker, immutable. `openedAt` and `probeAt` are set only while the state is not
+ * `closed`. `openedAt` is the start of the outage and survives failed probes. `probes` counts failed probes.
  */
 export interface Circuit {
   state: 'closed' | 'open' | 'half_open';
   consecutiveFailures: number;
   openedAt: Date | null;
-  /** If open: time of the next probe. If half open: time when the running probe is given up and another may start. */
+  /** If open: time of the next probe. If half open: time at which the running probe counts as lost. */
   probeAt: Date | null;
   probes: number;
 }
 
 export interface CircuitPolicy {
-  /** Consecutive hard failures that open the circuit. At least 1. */
+  /** Number of consecutive hard failures that open the circuit. At least 1. */
   failureThreshold: number;
 }
 
@@ -64,7 +64,7 @@ export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {
   return { ...circuit, state: 'half_open', probeAt: later(now, leaseMs) };
 }
 
-/** Reopens the circuit, also after a throttled response: the target works, but cannot handle its backlog now. */
+/** Returns the circuit, open again. A throttled response also reopens it: the target works, but is overloaded. */
 function reopened(circuit: Circuit, consecutiveFailures: number, now: Date): Circuit {
   const delayMs = NEXT_PROBE_DELAYS_MS[circuit.probes] ?? LAST_PROBE_DELAY_MS;
   return { ...circuit, state: 'open', consecutiveFailures, probeAt: later(now, delayMs), probes: circuit.probes + 1 };

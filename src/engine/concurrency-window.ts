@@ -41,15 +41,16 @@ export function onStart(w: ConcurrencyWindow): void {
   w.inFlight += 1;
 }
 
-/** A long attempt says nothing about the capacity of the target. Frees the attempt's slot. Mutates `w`. */
+/** Frees the slot of a slow attempt, because its duration says nothing about the target's capacity. Mutates `w`. */
 export function onLinger(w: ConcurrencyWindow): void {
   w.lingering = (w.lingering ?? 0) + 1;
 }
 
 /**
- * `throttled` halves the limit (not below 1). A success raises the limit by one (not above the ceiling), but only if
- * the window was exactly full. If fewer attempts were in flight, the limit did not slow the deliveries. If more were in
- * flight, the limit had just been halved, and the success had started before that. Mutates `w`.
+ * Adjusts the limit after an attempt. `throttled` halves it (not below 1). A success raises it by one (not above the
+ * ceiling), but only if the window was exactly full. If fewer attempts were in flight, the limit did not slow the
+ * deliveries. If more were in flight, the limit had just been halved, and the success had started before that. Mutates
+ * `w`.
  */
 export function onSettle(w: ConcurrencyWindow, outcome: Outcome, wasLingering = false): void {
   const wasFull = !wasLingering && w.inFlight - (w.lingering ?? 0) === w.limit;

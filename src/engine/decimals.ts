@@ -9,7 +9,7 @@ export function isDecimal(text: string): boolean {
   return whole !== undefined && whole + (fraction ?? '') !== '';
 }
 
-/** Returns a negative number, 0 or a positive one. Compares all digits: 9007199254740993 > 9007199254740992. */
+/** Compares two decimals: returns a negative number, 0 or a positive one. Exact for numbers of any length. */
 export function compareDecimals(left: string, right: string): number {
   if (left.length <= EXACT_DIGITS && right.length <= EXACT_DIGITS && !hasExponent(left) && !hasExponent(right))
     return Number(left) - Number(right);
@@ -23,7 +23,7 @@ export function compareDecimals(left: string, right: string): number {
 
 const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45];
 
-/** Parses a short text of digits with an optional minus. Other texts give NaN. Optimized for millions of calls. */
+/** Parses a short text of digits with an optional minus. Returns NaN for any other text. Optimized for speed. */
 export function exactWhole(text: string): number {
   const start = text.charCodeAt(0) === MINUS_CODE ? 1 : 0;
   if (text.length === start || text.length > EXACT_DIGITS) return NaN;
@@ -38,7 +38,7 @@ export function exactWhole(text: string): number {
 
 interface Parts {
   sign: -1 | 0 | 1;
-  /** The number is `0.digits` times ten to this power. */
+  /** Power of ten: the value of the decimal is `0.digits` times ten to this power. */
   exponent: bigint;
   /** Significant digits, without leading or trailing zeros. */
   digits: string;
@@ -58,7 +58,7 @@ function partsOf(text: string): Parts {
   };
 }
 
-/** Does not use a pattern such as /0+$/, because it would scan inner zeros repeatedly. */
+/** Returns the digits without trailing zeros. A pattern such as /0+$/ would scan inner zeros repeatedly. */
 function withoutZerosBehind(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;

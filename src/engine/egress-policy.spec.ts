@@ -119,7 +119,7 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
     ['https://[fd12::9]:6379/', INTRANET_OPEN, true],
     ['https://vault.internal:8200/', INTRANET_OPEN, true],
     ['https://receiver:3000/', INTRANET_OPEN, true],
-    // Allowing loopback opens only this host. Allowing a network opens only that network. Neither opens metadata
+    // Allowing loopback allows only this host. Allowing a network allows only that network. Neither allows metadata
     // services, plain http: or further ports of public addresses.
     ['https://receiver:3000/', LOOPBACK_OPEN, false],
     ['https://vault.internal/', LOOPBACK_OPEN, false],
@@ -187,7 +187,7 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
 });
 
 describe('addressRefusal', () => {
-  // First and last address of every refused range (standards 3.1), and the public addresses next to the range.
+  // Each case: the first and last address of a refused range, and the public addresses next to the range.
   it.each([
     ['0.0.0.0', '0.255.255.255'],
     ['10.0.0.0', '10.255.255.255'],

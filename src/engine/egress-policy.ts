@@ -2,20 +2,19 @@ import type { AddressSet, IpAddress, IpFamily } from './ip-ranges.js';
 import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, translatedIpv4 } from './ip-ranges.js';
 
 /**
- * The destinations that Posthorn may connect to. The policy is checked when a URL is stored, and again for every
- * address of every connection. `allow` (EGRESS_ALLOW_CIDRS) allows its addresses on any port, and decides which names
- * are worth resolving. If it contains loopback, `localhost` and `*.localhost` are allowed. If it contains any other
- * network, the names of private networks (one label, `.internal`, `.local` …) are allowed. A connection to these names
- * depends only on the address. Names of metadata services and Posthorn's own listeners are always rejected. `allowHttp`
- * allows plain http:.
+ * Destinations that Posthorn may connect to. The policy is checked when a URL is stored, and again for every address of
+ * every connection. `allow` (EGRESS_ALLOW_CIDRS) lists networks that are allowed on any port. If it contains loopback,
+ * the names `localhost` and `*.localhost` are allowed. If it contains any other network, the names of private networks
+ * (one label, `.internal`, `.local` …) are allowed. The resolved address of such a name must still be allowed. Names of
+ * metadata services and Posthorn's own listeners are always rejected. `allowHttp` allows plain http:.
  */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
   readonly allow: AddressSet;
   readonly ownPorts: readonly number[];
-  /** Addresses of this host in canonical form. Loopback and unspecified addresses are always treated as its own. */
+  /** Addresses of this host in canonical form. Loopback and unspecified addresses always belong to this host, too. */
   readonly ownAddresses: readonly string[];
-  /** Port of the spoken protocol, if that is not HTTP. The port is exempt from the list of dangerous ports. */
+  /** Port of the connection's protocol, if it is not HTTP. The list of dangerous ports does not apply to this port. */
   readonly protocolPort?: number;
 }
 
@@ -25,12 +24,12 @@ export interface EgressPolicyOptions {
   ownListeners?: readonly { address: string; port: number }[];
 }
 
-/** `schema`: malformed, or with parts that no webhook URL has. `connectivity`: Posthorn may not connect to it. */
+/** `schema`: the URL is malformed, or has parts that no webhook URL has. `connectivity`: the policy forbids it. */
 export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string; check: 'schema' | 'connectivity' };
 
 export const URL_LENGTH_MAX = 2048;
 
-/** @throws TypeError that names the entry of `allowCidrs` that is not a network */
+/** Builds the egress policy. @throws TypeError that names the entry of `allowCidrs` that is not a network */
 export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
   const listeners = options.ownListeners ?? [];
   return {
@@ -42,8 +41,8 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 }
 
 /**
- * Callers must store and call `url`, never the raw text. `url` is the text as the WHATWG standard parses it, without
- * the trailing dot of the host. `reason` says what to change in the text.
+ * Checks the text of a URL. Store and call only the returned `url`, never the raw text. `url` is the text as the WHATWG
+ * standard parses it, without the trailing dot of the host. `reason` says what to change in the text.
  */
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
@@ -63,7 +62,7 @@ export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   return { ok: true, url };
 }
 
-/** Returns null if the origin is allowed. For a host name, its resolved addresses must still be checked. */
+/** Returns null if the origin is allowed, else the reason. Resolved addresses of a host name must still be checked. */
 export function originRefusal(
   origin: Pick<URL, 'protocol' | 'hostname' | 'port'>,
   policy: EgressPolicy,
@@ -84,12 +83,12 @@ export function originRefusal(
 }
 
 /**
- * Returns null if a connection may be opened, otherwise the reason. The reason omits the address. Otherwise callers
- * could guess names and read the answers of the internal resolver.
+ * Returns null if a connection to the address may be opened, otherwise the reason. The reason omits the address,
+ * because users could otherwise guess names and learn how the internal resolver resolves them.
  */
 export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
   const ip = ipAddress(address);
-  // `family` comes from the resolver, which treats a mapped address as IPv6. Posthorn treats it as IPv4.
+  // `family` comes from the resolver, which treats an IPv4-mapped address as IPv6. Posthorn treats it as IPv4.
   if (ip === null || (family === 4 && ip.family === 6)) return 'The address is not a valid IP address.';
   return ipRefusal(ip, port, policy);
 }
@@ -97,7 +96,7 @@ export function addressRefusal(address: string, family: IpFamily, port: number, 
 function ipRefusal(ip: IpAddress, port: number, policy: EgressPolicy): string | null {
   if (isOwnListener(ip, port, policy))
     return 'The address is a listener of this service itself: give a URL of another service.';
-  // Allowing a network does not allow the IPv4 addresses that a translator in that network would reach.
+  // An allowed network may contain addresses that translate to IPv4. The IPv4 address must be allowed separately.
   const inner = translatedIpv4(ip).find((ipv4) => ipRefusal(ipv4, port, policy) !== null);
   if (policy.allow.has(ip) && inner === undefined) return null;
   const kind = specialPurpose(ip);
@@ -131,7 +130,7 @@ function schemeRefusal(protocol: string, policy: EgressPolicy): string | null {
 function partsRefusal(url: URL): string | null {
   if (url.username !== '' || url.password !== '')
     return 'Remove the user name and password: send credentials in a header.';
-  // `hash` is empty for a URL that ends with "#", although this is still a fragment.
+  // Searches `href`: if a URL ends with "#", it has a fragment, but `hash` is empty.
   if (url.href.includes('#')) return 'Remove the fragment (from "#" on): it is never sent.';
   return null;
 }
@@ -181,10 +180,10 @@ const METADATA_NAMES = new Set([
   'rancher-metadata.rancher.internal',
 ]);
 
-/** Names of RFC 6762 with appendix G, ICANN (`.internal`) and Kubernetes (`.svc`; `.cluster.local` is in `.local`). */
+/** Suffixes of private names: RFC 6762 with appendix G, ICANN (`.internal`) and Kubernetes (`.svc`). */
 const PRIVATE_SUFFIXES = new Set(['local', 'internal', 'svc', 'lan', 'intranet', 'corp', 'home', 'private']);
 
-/** Ports from 1024: the bad ports of the Fetch standard, and of data stores and consoles that a POST could control. */
+/** Blocked ports from 1024: bad ports of the Fetch standard, and ports of data stores and consoles. */
 const SERVICE_PORTS = new Set([
   1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128,
   3268, 3269, 3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985,

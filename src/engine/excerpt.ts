@@ -10,7 +10,7 @@ export function excerptOf(body: Buffer): string {
   return text.includes(NUL) ? text.replaceAll(NUL, '') : text;
 }
 
-/** Returns at most 1,024 characters, without NUL and unpaired surrogates, which PostgreSQL rejects. */
+/** Returns at most 1,024 characters of the text, without NUL and unpaired surrogates, which PostgreSQL rejects. */
 export function recordable(text: string): string {
   const cut =
     text.length > EXCERPT_CHARACTERS_MAX ? text.slice(0, EXCERPT_CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;

@@ -1,6 +1,6 @@
 import { expiryDay, isDaily } from './expiry-day.js';
 
-/** All values that PATCH /v1/org accepts. */
+/** All retention periods in days that PATCH /v1/org accepts. */
 const RETENTIONS = Array.from({ length: 365 }, (_, i) => i + 1);
 const DAYS = Array.from({ length: 730 }, (_, i) => 20_000 + i);
 

@@ -1,4 +1,4 @@
-/** Days between two expiry days, longest first. Each is a multiple of the next, so that retentions share the days. */
+/** Possible numbers of days between two expiry days. Each is a multiple of the next, so that retentions share days. */
 const STEPS = [12, 6, 3];
 /** A retention may be extended by one day for each 30 days of its length. */
 const DAYS_FOR_ONE = 30;

@@ -5,7 +5,7 @@ import { forwardedHeaderFaults, normalizeForwardedHeaders, withoutConfigured } f
 
 const SET_BY_US = "This header is set by the service or by the connection and can't be forwarded.";
 
-// standards.md section 1, after Svix `core/types/mod.rs`, and RFC 9110 section 7.6.1.
+// Headers that must be rejected, as in Svix `core/types/mod.rs` and RFC 9110, section 7.6.1.
 const FORBIDDEN = [
   'user-agent',
   'keep-alive',
@@ -227,7 +227,7 @@ describe('withoutConfigured', () => {
     ['other names are', { 'x-a': '1' }, { 'x-b': '2' }, { 'x-a': '1' }],
     ['the name is', { 'x-a': '1', 'x-b': '1' }, { 'x-b': '2' }, { 'x-a': '1' }],
     ['the name is configured in another case', { 'X-B': '1' }, { 'x-b': '2' }, {}],
-    // RFC 3875, section 4.1.18: a gateway passes `x_b` and `x-b` to a program as the same HTTP_X_B.
+    // A gateway passes `x_b` and `x-b` to a program as the same variable HTTP_X_B (RFC 3875, section 4.1.18).
     [
       'the name is configured with underscores instead of hyphens',
       { x_b: '1', 'x-c': '1' },

@@ -1,4 +1,4 @@
-/** `path` points into the request body, as in `details.fields` of an error. */
+/** Fault of a header. `path` points into the request body and appears in `details.fields` of the error. */
 export interface HeaderFault {
   path: string;
   message: string;
@@ -28,13 +28,13 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'host',
   'user-agent',
   'cookie',
-  // These headers describe the body, which Posthorn sets.
+  // Headers that describe the body. Posthorn sets them itself.
   'content-type',
   'content-length',
   'content-encoding',
   'content-language',
   'content-location',
-  // Svix forbids these names too.
+  // Further headers that Svix forbids.
   'age',
   'cache-control',
   'clear-site-data',
@@ -46,7 +46,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'tracestate',
 ]);
 
-/** `proxy-` covers Proxy-Authorization. Services behind a cloud's load balancer trust its headers. */
+/** `proxy-` covers Proxy-Authorization. Services trust the headers of cloud load balancers, such as `x-amzn-`. */
 const FORBIDDEN_PREFIXES = [
   'webhook-',
   'svix-',
@@ -66,7 +66,7 @@ export const FORWARDED_HEADERS_RULE =
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. All other headers are accepted, including \`authorization\`.`;
 
-/** Returns every fault. Allows `authorization`: the caller checks whether the destination also configures it. */
+/** Returns every fault of headers to forward. Does not check whether the destination itself sets `authorization`. */
 export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
   const entries = Object.entries(headers);
   if (entries.length > HEADERS_MAX)
@@ -88,9 +88,9 @@ export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFa
   return faults;
 }
 
-/** Converts the names to lower case. Call it only for headers without faults. */
+/** Returns the headers with names in lower case. Call it only for headers without faults. */
 export function normalizeForwardedHeaders(headers: Record<string, string>): Record<string, string> {
-  // Unlike an assignment, fromEntries treats "__proto__" like any other name.
+  // `fromEntries` treats the name `__proto__` like any other; an assignment would set the object's prototype.
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { BUCKET_FLOORS_MS, bucketOf, type Histogram, quantile } from './histogram.js';
 
 const LAST_MS = 16_383;
-/** Distributed like latencies: small and large values are equally likely. */
+/** Durations distributed like latencies: short, medium and long durations are equally likely. */
 const durations = fc.oneof(fc.nat(40), fc.nat(1_000), fc.nat(LAST_MS));
 const samples = fc.array(durations, { minLength: 1, maxLength: 300 });
 const shares = fc.oneof(fc.constantFrom(0, 0.5, 0.95, 0.99, 1), fc.double({ min: 0, max: 1, noNaN: true }));
@@ -16,7 +16,7 @@ function histogramOf(values: readonly number[]): Histogram {
   return counts;
 }
 
-/** Nearest rank, like `percentile_disc` in PostgreSQL. */
+/** Returns the quantile by nearest rank, like `percentile_disc` in PostgreSQL. */
 function exactQuantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1] as number;
@@ -80,7 +80,8 @@ describe('quantile', () => {
     [[1, 2, 3, 4], 0, 1],
     [[1, 2, 3, 4], 1, 4],
     [[0, 31], 1, 31],
-    // 1,000 is in the bucket 992 to 1,023. A single value is assumed in its middle; four are spread evenly over it.
+    // The value 1,000 is in the bucket from 992 to 1,023. A single value is assumed to be in the middle of the bucket.
+    // Four values are assumed to be spread over the bucket.
     [[1_000], 0.5, 1_008],
     [[1_000, 1_000, 1_000, 1_000], 0.25, 996],
     [[1_000, 1_000, 1_000, 1_000], 1, 1_019],

@@ -7,7 +7,7 @@ export type Histogram = readonly number[];
 
 const PER_OCTAVE = 16;
 const PER_OCTAVE_BITS = 4;
-/** The last octave ends at 2^14 ms, beyond the longest time-out. */
+/** Number of powers of two that the buckets cover. 2^14 ms exceeds the longest timeout. */
 const OCTAVES = 14;
 const BUCKETS = (OCTAVES - PER_OCTAVE_BITS + 1) * PER_OCTAVE;
 const VALUE_MAX = 2 ** OCTAVES - 1;
@@ -25,8 +25,8 @@ export function bucketOf(ms: number): number {
 }
 
 /**
- * Returns the quantile `q` (0 to 1) in whole ms (the value of rank ⌈q·n⌉), or null for an empty histogram. Assumes even
- * distribution within a bucket: off by less than a sixteenth, and exact below 32 ms.
+ * Returns the quantile `q` (0 to 1) in whole ms (the value of rank ⌈q·n⌉), or null for an empty histogram. Assumes an
+ * even distribution within a bucket. The error is less than a sixteenth. Below 32 ms, the result is exact.
  */
 export function quantile(histogram: Histogram, q: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, hash } from 'node:crypto';
 
-/** SHA-256 reads blocks of 64 bytes and returns 32 bytes. */
+/** SHA-256 processes blocks of 64 bytes and returns 32 bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
-/** Maximum bytes or UTF-16 units that are copied to the shared buffer. Longer messages are hashed without a copy. */
+/** Maximum length of a message that is copied to the shared buffer. Longer messages are hashed without a copy. */
 const COPIED_MAX = 16_384;
 
-/** Blocks that precede the message and its hash (RFC 2104, section 2). */
+/** The padded keys that HMAC hashes before the message and before the inner hash (RFC 2104, section 2). */
 interface Pads {
   inner: Buffer;
   outer: Buffer;
@@ -38,7 +38,7 @@ export function hmacSha256(key: Buffer, prefix: string, body: string | Buffer): 
     end += body.length;
   }
   result.set(pads.outer);
-  // Writes the first hash as binary characters: a separate Buffer for it would cost more.
+  // Writes the inner hash as binary characters, because a separate Buffer for it would cost more.
   result.write(hash('sha256', message.subarray(0, end), 'binary'), BLOCK, 'binary');
   return hash('sha256', result, 'base64');
 }

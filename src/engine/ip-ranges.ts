@@ -4,22 +4,22 @@ export type IpFamily = 4 | 6;
 
 const REMEMBERED_MAX = 1_000;
 
-/** Address in canonical spelling. An IPv4-mapped IPv6 address becomes the IPv4 address. */
+/** IP address in canonical spelling. An IPv4-mapped IPv6 address is represented as the IPv4 address. */
 export interface IpAddress {
   text: string;
   family: IpFamily;
   hextets: readonly number[];
 }
 
-/** `reachesLoopback` and `reachesNetworks` say which kinds of host names are worth resolving. */
+/** Set of addresses. `reachesLoopback` and `reachesNetworks` tell which kinds of host names may be resolved. */
 export interface AddressSet {
   has(ip: IpAddress): boolean;
   readonly reachesLoopback: boolean;
-  /** True for any network other than loopback. */
+  /** True if the set contains any network other than loopback. */
   readonly reachesNetworks: boolean;
 }
 
-/** Returns `null` when the text is not an IP address or has a zone. */
+/** Parses an IP address. Returns `null` if the text is not an IP address or has a zone. */
 export function ipAddress(text: string): IpAddress | null {
   const family = isIP(text);
   if (family === 0 || text.includes('%')) return null;
@@ -32,8 +32,8 @@ export function ipAddress(text: string): IpAddress | null {
 }
 
 /**
- * A bare address is a network of one. 127.0.0.1 and ::1 are in the set together or not at all, because `localhost`
- * resolves to both. @throws TypeError that names the entry that is not a network
+ * Parses addresses and networks in CIDR notation. 127.0.0.1 and ::1 are in the set together or not at all, because
+ * `localhost` resolves to both. @throws TypeError that names the entry that is not a network
  */
 export function addressSet(cidrs: readonly string[]): AddressSet {
   // One list per family: in a shared list, ::/0 would also match every IPv4 address.
@@ -54,9 +54,9 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
   };
 }
 
-/** Describes the kind of address in words. Returns `null` for an address of the public internet. */
+/** Describes the special purpose of an address in words. Returns `null` for an address of the public internet. */
 export const specialPurpose = remembered((ip): string | null => {
-  // The address is created once. Otherwise each list would parse the text again, which is most of the work.
+  // Creates the address once. Otherwise each list would parse the text again, which would be most of the work.
   const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
   for (const { label, list } of ip.family === 4 ? SPECIAL_V4 : SPECIAL_V6) {
     if (list.check(address)) return label;
@@ -73,8 +73,8 @@ export function isUnspecified(ip: IpAddress): boolean {
 }
 
 /**
- * Addresses that a translator or tunnel would reach: IPv4-compatible (RFC 4291 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC
- * 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
+ * Returns the IPv4 addresses that a translator or tunnel would reach for an IPv6 address: IPv4-compatible (RFC 4291
+ * 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
  */
 export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (ip.family === 4 || isLoopback(ip) || isUnspecified(ip)) return [];
@@ -84,7 +84,8 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (startsWith(0, 0, 0, 0, 0, 0) || startsWith(0, 0, 0, 0, 0xffff, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 0, 0, 0, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 1)) {
-    // A /48 holds the IPv4 address around the reserved octet 8, a /96 at the end. The unused place is usually zero.
+    // A /48 prefix puts the IPv4 address around octet 8, a /96 prefix at the end. Both places are read, because the
+    // prefix length is unknown. The unused place is usually zero.
     const readings = ipv4s(dotted(h, 6), dotted([at(3), ((at(4) & 0xff) << 8) | (at(5) >> 8)], 0));
     const used = readings.filter((ipv4) => !isUnspecified(ipv4));
     return used.length > 0 ? used : readings;
@@ -94,7 +95,7 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   return [];
 }
 
-/** Caches results: most connections go to the same few addresses, and one lookup in a Node BlockList takes 15 µs. */
+/** Returns a function that caches the results of `judge` per address, because one call of `judge` takes 15 µs. */
 function remembered<T>(judge: (ip: IpAddress) => T): (ip: IpAddress) => T {
   const known = new Map<string, T>();
   return (ip) => {
@@ -110,7 +111,7 @@ const nameOf = (family: IpFamily): 'ipv4' | 'ipv6' => (family === 4 ? 'ipv4' : '
 
 const isLoopbackHost = (ip: IpAddress): boolean => ip.text === '127.0.0.1' || ip.text === '::1';
 
-/** WHATWG serialization: hexadecimal, lower case, compressed, never dotted. */
+/** Formats an address as WHATWG does: hexadecimal, lower case, compressed, never dotted. */
 const canonical = (ipv6: string): string => new URL(`http://[${ipv6}]/`).hostname.slice(1, -1);
 
 function hextetsOf(ipv6: string): number[] {

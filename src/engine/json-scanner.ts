@@ -29,7 +29,7 @@ export class JsonScanner {
   start = 0;
   /** Index after the current token's last character. */
   end = 0;
-  /** Index of the next backslash. Cached, because every string needs it and most texts have none. */
+  /** Index of the next backslash. Cached, because every string needs the index and most texts have no backslash. */
   private backslash = -1;
 
   constructor(private readonly text: string) {}
@@ -98,7 +98,7 @@ function nestedEnd(text: string, start: number): number {
       continue;
     }
     at += 1;
-    // Most characters between strings are digits, commas, colons and white space. They all come before the brackets.
+    // Skips characters with a code below the brackets: outside strings, most are digits, commas, colons or spaces.
     if (code < OPEN_ARRAY) continue;
     if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1;
     else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
@@ -135,7 +135,7 @@ function numberEnd(text: string, start: number): number {
   return at;
 }
 
-/** Accepts every character up to the space. Outside strings, valid JSON has only white space there. */
+/** Returns whether a character is white space. Outside strings, JSON has no other characters with a code up to 32. */
 function isSpace(code: number): boolean {
   return code <= SPACE;
 }

@@ -72,7 +72,7 @@ describe('legacyHeaders', () => {
     expect(() => verified(signature.replace(`t=${now}`, `t=${now - 1}`))).toThrow('No signatures found');
   });
 
-  // Signed parts of each provider, from reference/standards.md, section 2.1.
+  // Content that each provider signs, written as a template of this scheme.
   it.each<[string, Partial<LegacyScheme>, Record<string, string>]>([
     [
       'Shopify',

@@ -5,7 +5,7 @@ import { forwardedHeaderFaults, type HeaderFault } from './headers.js';
 export const LEGACY_ALGORITHMS = ['sha256', 'sha1', 'sha512', 'sha384', 'md5'] as const;
 export const LEGACY_ENCODINGS = ['hex', 'base64'] as const;
 
-/** How a company signed its webhooks before it moved to Posthorn: an HMAC in a custom header. */
+/** Signature that a company sent before it moved to Posthorn: an HMAC in a custom header. Receivers still verify it. */
 export interface LegacyScheme {
   header: string;
   algorithm: (typeof LEGACY_ALGORITHMS)[number];
@@ -23,7 +23,7 @@ export interface LegacySignature extends LegacyScheme {
   key: Buffer;
 }
 
-/** Defaults of the optional fields: the SHA-256 HMAC of the body alone, in hex. */
+/** Default values of the optional fields: HMAC-SHA-256 of the body alone, in hex. */
 export const DEFAULT_LEGACY_SCHEME: Readonly<Omit<LegacyScheme, 'header'>> = Object.freeze({
   algorithm: 'sha256',
   encoding: 'hex',
@@ -66,7 +66,7 @@ export function legacySchemeFaults(
   return faults;
 }
 
-/** Returns headers with lower-case names. `legacy` must have no faults. A string body is signed as UTF-8. */
+/** Returns legacy headers with lower-case names. `legacy` must have no faults. A string body is signed as UTF-8. */
 export function legacyHeaders(
   legacy: LegacySignature,
   id: string,
@@ -93,7 +93,7 @@ function nameFault(name: string, taken: ReadonlySet<string>): string | null {
 
 function templateFault(template: string, known: readonly string[], needed: string): string | null {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
-  // A brace outside a placeholder is a misspelled placeholder, and would be signed literally.
+  // Rejects a brace outside a placeholder: it is a misspelled placeholder, and would be signed as ordinary text.
   if (names.some((name) => !known.includes(name)) || /[{}]/.test(template.replace(PLACEHOLDER, ''))) {
     return `has braces around something other than ${known.join(', ')}`;
   }

@@ -8,10 +8,10 @@ export interface MemberRange {
 
 /**
  * Returns the range of the value of a JSON object's top-level member, without surrounding white space. `null` if there
- * is no such member or the text is not an object. The last of several equal names wins, as in `JSON.parse`. A payload
- * is signed and delivered with exactly the characters that the caller sent, because serializing would change numbers
- * and spacing. `text` must be accepted by `JSON.parse`. @throws SyntaxError when the text ends inside a string, an
- * array or an object.
+ * is no such member or the text is not an object. The last of several equal names wins, as in `JSON.parse`. The range
+ * is used to sign and deliver a payload exactly as it was sent, because serializing would change numbers and spacing.
+ * `text` must be accepted by `JSON.parse`. @throws SyntaxError when the text ends inside a string, an array or an
+ * object.
  */
 export function findMemberRange(text: string, name: string): MemberRange | null {
   const scanner = new JsonScanner(text);
@@ -32,8 +32,8 @@ export function findMemberRange(text: string, name: string): MemberRange | null 
 
 const QUOTES = 2;
 
-/** Returns whether the current string of the scanner is `name`. */
+/** Returns whether the scanner's current string token equals `name`. */
 function isKey(scanner: JsonScanner, name: string): boolean {
-  // Compares the length first: an escape is never shorter than the character that it encodes.
+  // Compares the length first, because it is cheap: an escape is never shorter than the character that it encodes.
   return scanner.end - scanner.start - QUOTES >= name.length && scanner.decode() === name;
 }

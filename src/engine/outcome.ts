@@ -1,8 +1,9 @@
 import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
 
 /**
- * `blocked`: the SSRF protection blocked the request. `protocol`: there was no valid response. `refused`: nothing was
- * sent, because targets of this type cannot accept the payload. `adapter`: the adapter for this type failed.
+ * Reason why an attempt has no response. `blocked`: the SSRF protection blocked the request. `protocol`: there was no
+ * valid response. `refused`: nothing was sent, because targets of this type cannot accept the payload. `adapter`: the
+ * adapter for this type failed.
  */
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
@@ -17,14 +18,15 @@ export const ATTEMPT_ERRORS = [
   'adapter',
 ] as const;
 
-/** Result of an attempt. `outcome` is set by protocols whose status does not express the result. */
+/** Result of an attempt. A protocol whose status does not express the outcome sets `outcome`. */
 export type Answer =
   | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };
 
 /**
- * `throttled`: the receiver asks for less traffic. `refused`: this payload will never be accepted. `deferred`: retry
- * this payload later, for example for a greylisted recipient. Other payloads are unaffected.
+ * Outcome of an attempt. `throttled`: the receiver asks for less traffic. `refused`: this payload will never be
+ * accepted. `deferred`: retry this payload later, for example for a greylisted recipient. Other payloads are
+ * unaffected.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -56,7 +58,7 @@ export interface FailedAttempt {
 export type RetryRuling = { delaySeconds: number } | 'never';
 
 export interface RuledRetryPolicy extends RetryPolicy {
-  /** Returns null to keep the delay of the schedule. Never throws. */
+  /** Returns the decision of a retry rule. Null keeps the delay of the schedule. Never throws. */
   rule?: (failed: FailedAttempt) => RetryRuling | null;
 }
 
@@ -64,7 +66,7 @@ const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000;
 const FIFTY_YEARS = 50;
 
-/** Without `outcome`: 2xx success, 410 gone, 429, 502, 503 and 504 throttled, others (also 3xx) failed. */
+/** Classifies an attempt. Without `outcome`: 2xx success; 410 gone; 429, 502, 503 and 504 throttled; others failed. */
 export function classify(answer: Answer): Outcome {
   if (answer.kind === 'error') return answer.error === 'refused' ? 'refused' : 'failed';
   const { status, outcome } = answer;
@@ -79,8 +81,9 @@ export function isHardFailure(outcome: Outcome): boolean {
 }
 
 /**
- * `random` is in [0, 1). `Retry-After` is used only on throttled and deferred responses, because a broken receiver
- * could otherwise stretch the schedule. It can delay an attempt, but never advance or add one.
+ * Decides what follows an attempt. `random` is in [0, 1). `Retry-After` is used only if the response is throttled or
+ * deferred, because a broken receiver could otherwise stretch the schedule. It can delay an attempt, but never makes
+ * one earlier or adds one.
  */
 export function decide(
   outcome: Outcome,
@@ -109,7 +112,7 @@ function failedAttempt(outcome: FailedAttempt['outcome'], answer: Answer, number
   return { number, outcome, status: isAnswered ? answer.status : null, error: isAnswered ? null : answer.error };
 }
 
-/** Returns 0 to 24 h, or `null` if missing or invalid (RFC 9110, 10.2.3). Negative or past values become 0. */
+/** Parses `Retry-After` (RFC 9110, 10.2.3). Returns 0 to 24 h, `null` if missing or invalid, and 0 for the past. */
 export function retryAfterMs(value: string | null, now: Date): number | null {
   if (value === null) return null;
   const text = value.trim();
@@ -124,7 +127,7 @@ const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)
 const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
 const DAY_NAME_LONG = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
 
-/** RFC 9110 section 5.6.7: IMF-fixdate, rfc850-date and asctime-date, all case-sensitive and in GMT. */
+/** Formats of an HTTP date (RFC 9110, section 5.6.7): IMF-fixdate, rfc850-date and asctime-date, all in GMT. */
 const HTTP_DATES = [
   new RegExp(`^${DAY_NAME}, (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^${DAY_NAME_LONG}, (?<day>\\d\\d)-${MONTH}-(?<shortYear>\\d\\d) ${TIME} GMT$`),
@@ -133,7 +136,7 @@ const HTTP_DATES = [
 
 type DateParts = Record<string, string | undefined>;
 
-/** Returns milliseconds since the epoch, or NaN. The weekday is not checked, because the date is sufficient. */
+/** Parses an HTTP date. Returns milliseconds since the epoch, or NaN. The weekday is redundant and not checked. */
 function httpDateMs(text: string, now: Date): number {
   for (const form of HTTP_DATES) {
     const parts = form.exec(text)?.groups;
@@ -145,7 +148,7 @@ function httpDateMs(text: string, now: Date): number {
   return Number.NaN;
 }
 
-/** RFC 9110 section 5.6.7: a two-digit year is read as the latest year that is not more than 50 years ahead. */
+/** Returns the time for a two-digit year: the latest year at most 50 years ahead (RFC 9110, section 5.6.7). */
 function latestMs(parts: DateParts, shortYear: number, now: Date): number {
   const horizonMs = new Date(now).setUTCFullYear(now.getUTCFullYear() + FIFTY_YEARS);
   const inThisCentury = Math.floor(now.getUTCFullYear() / 100) * 100 + shortYear;

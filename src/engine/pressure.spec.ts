@@ -3,7 +3,8 @@ import { isQuick, mayEnter, type Meter, metered, noteAnswer, PACE_MS_MAX, perSec
 
 describe('mayEnter', () => {
   it.each([
-    // Columns: ready deliveries, deliveries per second, deliveries under way, waited ms, whether the request enters
+    // Columns: ready deliveries, deliveries per second, deliveries in a commit, milliseconds waited, whether the
+    // request may enter
     [0, 0, 0, 0, true],
     [64, 0, 0, 0, true],
     [65, 0, 0, 0, false],

@@ -5,14 +5,14 @@ export interface Pressure {
   drainPerSecond: number;
 }
 
-/** Accepted backlog, in ms of work at the current rate. With less, slots would be empty between two commits. */
+/** Backlog up to which requests are accepted, in milliseconds that its deliveries take at the current rate. */
 const LEAD_MS = 100;
-/** Minimum accepted backlog, for environments with too few recent deliveries to compute a rate. */
+/** Minimum backlog limit in deliveries, used if an environment had too few recent deliveries to compute a rate. */
 const READY_MIN = 64;
-/** Maximum wait of a request for any backlog, so that clients get a response before they time out. */
+/** Maximum time that a request waits because of a backlog, so that clients get a response before they time out. */
 export const PACE_MS_MAX = 2_000;
 
-/** `underWay`: deliveries whose commit is in flight. A request enters if one delivery fits, even if it creates more. */
+/** Returns whether to accept a request, which may create several deliveries. `underWay`: deliveries being committed. */
 export function mayEnter(pressure: Pressure, underWay: number, waitedMs: number): boolean {
   return waitedMs >= PACE_MS_MAX || pressure.ready + underWay <= readyMax(pressure);
 }
@@ -21,10 +21,10 @@ function readyMax({ drainPerSecond }: Pressure): number {
   return Math.max(READY_MIN, (drainPerSecond * LEAD_MS) / 1000);
 }
 
-/** Maximum average time in a slot that is caused by this machine. A longer time is caused by slow receivers. */
+/** Average time in a slot above which receivers are the bottleneck. Below it, this machine is the bottleneck. */
 const PLACE_MS_MAX = 1_000;
 
-/** Returns true if waiting for a slot means waiting for CPU. `running` is the number of occupied slots. */
+/** Returns true if deliveries that wait for a slot actually wait for CPU time. `running`: number of occupied slots. */
 export function turnsOver(running: number, drainPerSecond: number): boolean {
   return running * 1000 <= drainPerSecond * PLACE_MS_MAX;
 }
@@ -53,7 +53,7 @@ function weightAt({ weight, atMs }: Meter, nowMs: number): number {
   return weight * decay(nowMs - atMs, MEMORY_MS);
 }
 
-/** Measures how fast attempts are answered. Mutated in place. */
+/** Moving average of a target's response time. Mutated in place. */
 export interface Answering {
   /** Average response time. Failures and unknown targets are treated as slow. */
   meanMs: number;
@@ -61,7 +61,7 @@ export interface Answering {
   atMs: number;
 }
 
-/** Slower deliveries wait for the target. With all slots in use, a busy machine alone causes a third of this time. */
+/** Response time below which a target counts as quick. A busy machine alone causes a third of this time at most. */
 const QUICK_MS = 500;
 const SLOW_MS = 5_000;
 const SMOOTHING = 1 / 8;
@@ -81,7 +81,7 @@ export function noteAnswer(
   answering.atMs = nowMs;
 }
 
-/** Returns whether the target responds as fast as a loaded machine calls it, so that deliveries do not wait for it. */
+/** Returns whether the target recently responded so fast that deliveries do not wait for it. */
 export function isQuick({ meanMs, atMs }: Answering, nowMs: number): boolean {
   return meanMs < QUICK_MS && nowMs - atMs < QUICK_MS;
 }

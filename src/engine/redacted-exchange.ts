@@ -8,7 +8,7 @@ export interface RedactedExchange {
   answered: Readonly<Record<string, string>> | null;
 }
 
-/** The stored form of an exchange. A null header value is stored with the event only, and erased with the event. */
+/** Exchange as it is stored. A null header value is taken from the event, so that it is erased with the event. */
 export interface KeptExchange {
   method: string;
   url: string;
@@ -16,11 +16,11 @@ export interface KeptExchange {
   answered: Record<string, string> | null;
 }
 
-/** Maximum length of all header names and values per direction. Headers beyond it are omitted. */
+/** Maximum length of all header names and values per direction. Headers beyond this length are omitted. */
 const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
-/** `own` are the headers of the event. `hidden` replaces values for which `isHidden` returns true. */
+/** Returns the exchange to store. `own`: the event's headers. `hidden` replaces values for which `isHidden` is true. */
 export function storableExchange(
   { method, url, headers, answered }: RedactedExchange,
   own: Readonly<Record<string, string>> | null,
@@ -37,7 +37,7 @@ export function storableExchange(
   return { method, url: url.slice(0, URL_MAX), headers: bounded(sent), answered: answers && bounded(answers) };
 }
 
-/** Returns the exchange with the current headers of the event. They are empty after an erasure. */
+/** Returns the exchange with the current headers of the event. After an erasure of the event, they are empty. */
 export function redactExchange(
   { headers, ...rest }: KeptExchange,
   own: Readonly<Record<string, string>> | null,
@@ -57,6 +57,6 @@ function bounded<V extends string | null>(pairs: readonly (readonly [string, V])
     left -= length;
     return true;
   });
-  // Unlike an assignment, fromEntries treats "__proto__" like any other name.
+  // `fromEntries` treats the name `__proto__` like any other; an assignment would set the object's prototype.
   return Object.fromEntries(fitting);
 }

@@ -12,7 +12,7 @@ const policies: fc.Arbitrary<RetryPolicy> = fc.record({
 
 const at = (seconds: number): Date => new Date(FIRST.getTime() + seconds * 1000);
 
-/** Returns the earliest and latest second after the first attempt, computed independently of the tested code. */
+/** Returns the earliest and latest start of an attempt, in seconds after the first. Does not use the tested code. */
 function nominal(policy: RetryPolicy, attempt: number): { start: number; end: number } {
   const steps = Array.from(
     { length: attempt },
@@ -38,7 +38,7 @@ describe('dueAt with the default policy', () => {
     const last = dueAt(DEFAULT_RETRY_POLICY, next, FIRST, FIRST, ALMOST_ONE)?.getTime() ?? 0;
     expect(at(end).getTime() - last).toBeLessThanOrEqual(1);
     expect(last).toBeLessThanOrEqual(at(end).getTime());
-    // Like `random` itself, the jitter never reaches the end of a step.
+    // `random` is always less than 1, so the jitter never reaches its maximum, the end of a step.
     expect(last < at(end).getTime()).toBe(end > start);
   });
 

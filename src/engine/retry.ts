@@ -1,7 +1,7 @@
 export interface RetryPolicy {
   /** Number of attempts, including the first one. At least 1. */
   maxAttempts: number;
-  /** Attempt k (1-based) waits at most `scheduleSeconds[k - 1]`. The last step repeats. Empty: no delay. */
+  /** Maximum wait before each attempt, starting with the first. The last wait repeats. An empty list means no delay. */
   scheduleSeconds: readonly number[];
 }
 
@@ -13,9 +13,9 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
 
 /**
  * Returns the time of attempt `next` (1-based), or `null` when no attempts are left. `random` is in [0, 1). The earlier
- * steps are counted from the first attempt. If they were counted from the last attempt, full jitter would halve the 28
+ * delays are counted from the first attempt. If they were counted from the last attempt, full jitter would halve the 28
  * hours that a receiver has to recover. After a downtime of the service, deliveries resume at `now` plus the jitter of
- * the step. This spreads the backlog over time.
+ * the current delay. This spreads the backlog over time.
  */
 export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, now: Date, random: number): Date | null {
   if (next > policy.maxAttempts) return null;
@@ -26,12 +26,12 @@ export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, n
   return new Date(Math.max(nominalStart, now.getTime()) + jitterMs);
 }
 
-/** Returns the time after a delay that a retry policy chose. Adds no jitter, because the policy may add its own. */
+/** Returns the time after a delay that a retry rule chose. Adds no jitter, because the rule may add its own. */
 export function dueAfter(delaySeconds: number, now: Date): Date {
   return new Date(now.getTime() + Math.round(delaySeconds * 1000));
 }
 
-/** The maximum delay before attempt `attempt` (1-based). */
+/** Returns the maximum delay before attempt `attempt` (1-based). */
 export function stepSeconds({ scheduleSeconds }: RetryPolicy, attempt: number): number {
   return scheduleSeconds[Math.min(attempt, scheduleSeconds.length) - 1] ?? 0;
 }

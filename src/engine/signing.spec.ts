@@ -9,7 +9,7 @@ const SECRET_1 = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const ID_1 = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
 const BODY_1 = '{"test": 2432232314}';
 
-// Standard Webhooks @ b2fa7b8: vector 1 is in the js, go, python and php libraries' tests, vector 2 in those of rust.
+// Vectors of Standard Webhooks @ b2fa7b8: vector 1 is from the tests in js, go, python and php, vector 2 from rust.
 const VECTORS = [
   {
     secret: SECRET_1,
@@ -27,7 +27,7 @@ const VECTORS = [
   },
 ];
 
-// Vector 3, from the tests of Svix's server: `whsk_` is the seed, followed by the public key.
+// Vector 3 is from the tests of Svix's server. `whsk_` is followed by the seed and the public key.
 const PRIVATE_3 = '6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==';
 const PUBLIC_3 = 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=';
 const SIGNATURE_3 = 'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==';

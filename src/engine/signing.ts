@@ -9,7 +9,7 @@ const KEY_BYTES_MAX = 64;
 
 /** Size of the seed of an ed25519 key pair. Any bytes are valid. */
 export const SEED_BYTES = 32;
-/** RFC 8410, section 7: bytes before an ed25519 seed in PKCS #8. `SPKI_PREFIX_BYTES` is for the public encoding. */
+/** Bytes before an ed25519 seed in PKCS #8 (RFC 8410, section 7). `SPKI_PREFIX_BYTES` is for the public encoding. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX_BYTES = 12;
 
@@ -29,13 +29,13 @@ export function parseSecret(secret: string): Buffer {
   return key;
 }
 
-/** @throws TypeError unless `key` is 24 to 64 bytes long. */
+/** Formats a key as a signing secret. @throws TypeError unless `key` is 24 to 64 bytes long. */
 export function formatSecret(key: Buffer): string {
   assertKeyLength(key);
   return SECRET_PREFIX + key.toString('base64');
 }
 
-/** @throws TypeError unless the seed has 32 bytes. */
+/** Returns the private key for a seed. @throws TypeError unless the seed has 32 bytes. */
 export function privateKeyOf(seed: Buffer): KeyObject {
   if (seed.length !== SEED_BYTES) throw new TypeError(`An ed25519 seed has ${SEED_BYTES} bytes.`);
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });

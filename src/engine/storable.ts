@@ -1,4 +1,4 @@
-/** U+0000 and unpaired surrogates. JavaScript and JSON allow them, but PostgreSQL's text and jsonb reject them. */
+/** Pattern of U+0000 and unpaired surrogates. JSON allows them, but PostgreSQL's text and jsonb reject them. */
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 const REPLACEMENT = '\ufffd';
 
@@ -8,8 +8,9 @@ export function storableText(text: string): string {
 }
 
 /**
- * Replaces characters like `storableText`, in field names too. Operates on the value, because in serialized JSON the
- * six characters `\u0000` are either an escape or, after another backslash, text.
+ * Replaces the characters that PostgreSQL rejects, in all strings and field names of a JSON value. Operates on the
+ * parsed value, because in serialized JSON the six characters `\u0000` are either an escape or, after another
+ * backslash, ordinary text.
  */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);

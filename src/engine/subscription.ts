@@ -1,10 +1,10 @@
-/** Letters, digits and the characters of event types. `.*` is only allowed at the end. */
+/** Syntax of a pattern: letters, digits and the other characters of event types. `.*` is only allowed at the end. */
 const PATTERN = /^[A-Za-z0-9._:/-]+(?:\.\*)?$/;
 const CHANNEL = /^[A-Za-z0-9._:/-]+$/;
 const LENGTH_MAX = 256;
 const WILDCARD = '.*';
 
-/** Returns the fault of a pattern. A pattern is an exact type, or `prefix.*` for all types below `prefix.`. */
+/** Returns the fault of a pattern, or null. A pattern is an exact type, or `prefix.*` for all types below `prefix.`. */
 export function patternFault(pattern: string): string | null {
   if (pattern.length > LENGTH_MAX) return `has at most ${LENGTH_MAX} characters`;
   if (!PATTERN.test(pattern)) return 'must be an event type such as invoice.paid, or a prefix such as invoice.*';
@@ -18,16 +18,16 @@ export function channelFault(channel: string): string | null {
 
 export interface Subscription {
   matchesType(eventType: string): boolean;
-  /** An endpoint without channels receives all events. Otherwise, the event must have one of its channels. */
+  /** Returns whether the subscription includes these channels of an event. Without channels, it includes all events. */
   matchesChannels(channels: readonly string[]): boolean;
 }
 
-/** Returns the type itself, and a wildcard for each of its prefixes. */
+/** Returns every pattern that matches the type: the type itself, and a wildcard for each of its prefixes. */
 export function patternsOf(type: string): string[] {
   return [type, ...[...type.matchAll(/\./g)].map(({ index }) => `${type.slice(0, index)}${WILDCARD}`)];
 }
 
-/** `patterns` and `channels` must have no faults. An empty list of patterns matches every type. */
+/** Compiles a subscription. `patterns` and `channels` must be valid. An empty list of patterns matches every type. */
 export function subscription(patterns: readonly string[], channels: readonly string[]): Subscription {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith(WILDCARD)));
   const prefixes = patterns.filter((pattern) => pattern.endsWith(WILDCARD)).map((pattern) => pattern.slice(0, -1));

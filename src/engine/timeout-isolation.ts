@@ -1,6 +1,6 @@
 import { decay } from './decay.js';
 
-/** Timeouts of targets that have not responded recently. Mutated in place by its single owner. */
+/** Counts of attempts at targets that have not responded recently. Mutated in place by its single owner. */
 export interface TimeoutHistory {
   /** Attempts that timed out, decayed over time. */
   unanswered: number;
@@ -13,7 +13,7 @@ export interface TimeoutHistory {
 /** Time after which a count has decayed to 1/e, about a third. Equal to the default timeout of an attempt, 15 s. */
 const MEMORY_MS = 15_000;
 const UNANSWERED_MIN = 32;
-/** Isolation requires that at least nine of ten attempts at unresponsive targets time out. */
+/** Minimum number of timeouts per response for isolation. At this ratio, nine of ten attempts time out. */
 const UNANSWERED_PER_ANSWERED = 9;
 
 export function emptyTimeoutHistory(): TimeoutHistory {
@@ -27,7 +27,7 @@ export function recordAttemptEnd(timeoutHistory: TimeoutHistory, isAnswered: boo
   timeoutHistory.atMs = nowMs;
 }
 
-/** Returns whether an attempt at another unresponsive target would very likely time out. */
+/** Returns whether an attempt at a target that has not responded recently would very likely time out. */
 export function isIsolated(timeoutHistory: TimeoutHistory, nowMs: number): boolean {
   const { unanswered, answered } = timeoutHistory;
   return (

@@ -1,4 +1,4 @@
-/** `count` tokens per period, refilled evenly. Both values are above 0. All tokens may be taken at once. */
+/** Quota of `count` tokens per `periodMs`, refilled evenly. Both are above 0. All tokens may be taken at once. */
 export interface Quota {
   count: number;
   periodMs: number;
@@ -18,7 +18,7 @@ export interface Taken {
   remaining: number;
   /** Whole seconds until the quota is full again, for `RateLimit-Reset`. */
   resetSeconds: number;
-  /** Value for `Retry-After`: 0 when allowed, otherwise at least 1 and no earlier than the reset. */
+  /** Value for `Retry-After`: 0 if the request is allowed, otherwise at least 1. */
   retryAfterSeconds: number;
 }
 
@@ -30,9 +30,10 @@ export function fullBucket(quota: Quota, nowMs: number): Bucket {
 }
 
 /**
- * Takes `n` tokens, or none if there are fewer. Mutates `bucket`. A changed quota applies from the next call. A clock
- * that goes back refills nothing, because the clocks of two machines would otherwise refill in turn. Only a step back
- * of more than a period is treated as a clock correction, so the bucket is never blocked for longer than a period.
+ * Takes `n` tokens from the bucket, or none if fewer than `n` are left. Mutates `bucket`. A changed quota applies from
+ * the next call. A clock that goes back refills nothing: otherwise, two machines with different clocks would refill the
+ * bucket in turn. Only a step back of more than a period is treated as a clock correction, so the bucket is never
+ * blocked for longer than a period.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

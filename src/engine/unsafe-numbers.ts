@@ -5,12 +5,12 @@ import { CLOSE_ARRAY, CLOSE_OBJECT, COMMA, END, JsonScanner, NUMBER, OPEN_ARRAY,
 
 interface Level {
   readonly outer: Level | null;
-  /** Member name or list index within the enclosing level. */
+  /** Member name in the enclosing object, or index in the enclosing list. */
   readonly name: string | number;
   readonly isList: boolean;
   /** The member that is being read. */
   member: string | number;
-  /** Unsafe numbers by member. The later of two equal names replaces the earlier one. */
+  /** Unsafe numbers by member. If a name occurs twice, the later member replaces the earlier one. */
   lost: Map<string | number, Lost[]> | null;
 }
 
@@ -20,15 +20,15 @@ interface Lost {
   number: string;
 }
 
-/** Maximum number of reported faults: enough for one round of repairs. */
+/** Maximum number of reported faults. */
 const LOST_MAX = 20;
 const PATH_LENGTH_MAX = 500;
 const SHOWN_LENGTH_MAX = 60;
 
 /**
  * Returns numbers that JavaScript would change: ids beyond 2^53, too many digits, 1e400. Ignores the top-level members
- * `kept`, and members that a later member of the same name replaces. Returns at most 20 faults. `text` must be accepted
- * by `JSON.parse`. It is scanned without recursion, because the caller controls the depth.
+ * named in `kept`, and members that a later member of the same name replaces. Returns at most 20 faults. `text` must be
+ * accepted by `JSON.parse`. It is scanned without recursion, because the caller controls the depth.
  */
 export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];
@@ -37,15 +37,16 @@ export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] 
     .map(({ level, member, number }) => ({ path: pathTo(level, member), message: describeUnsafe(number) }));
 }
 
-/** `-0` and `1.0` are treated as equal to `0` and `1`. */
+/** Returns whether JavaScript would change the number. `-0` and `1.0` are treated as equal to `0` and `1`. */
 export function isUnsafe(number: string): boolean {
   const value = Number(number);
-  // The exponent is cut off: it may have a million digits, and the comparison must not depend on them.
+  // The number is 0, or too small for JavaScript (1e-400) and thus unsafe. Only the digits before the exponent decide,
+  // because the exponent may itself have a million digits.
   if (value === 0) return /[1-9]/.test(number.split(/e/i, 1)[0] ?? '');
   return !Number.isFinite(value) || compareDecimals(String(value), number) !== 0;
 }
 
-/** Reads the tokens of a text once and keeps the unsafe numbers. */
+/** Reads the tokens of a JSON text once and collects the unsafe numbers. */
 class Scan {
   private readonly scanner: JsonScanner;
   private level: Level | null = null;
@@ -130,7 +131,7 @@ class Scan {
   }
 }
 
-/** A long path is cut at the start. */
+/** Returns the dotted path to a member. If it is too long, its start is cut off. */
 function pathTo(last: Level, member: string | number): string {
   let path = String(member);
   for (let level = last; level.outer !== null && path.length < PATH_LENGTH_MAX; level = level.outer)

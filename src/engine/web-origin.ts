@@ -2,8 +2,9 @@ const NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:
 const OWN_COMPUTER: ReadonlySet<string> = new Set(['localhost', '127.0.0.1']);
 
 /**
- * Returns the fault of an origin, or null. The text becomes part of a Content Security Policy (`frame-ancestors`): no
- * path, no wildcard, and the host name in ASCII form. Plain http is only for localhost in the test environment.
+ * Returns the fault of an origin, or null. The origin becomes part of a Content Security Policy (`frame-ancestors`), so
+ * it must have no path, no wildcard, and an ASCII host name. Plain http is accepted only for localhost in the test
+ * environment.
  */
 export function frameOriginFault(text: string, mode: 'live' | 'test'): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;

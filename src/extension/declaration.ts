@@ -12,8 +12,8 @@ export interface ExtensionDeclaration {
 }
 
 /**
- * The module itself, or a class whose static `register(role)` or `forRoot(role)` returns the module for a process's
- * role.
+ * An extension's module, or a class whose static `register(role)` or `forRoot(role)` returns the module for the role of
+ * a process.
  */
 export type ExtensionModule = Type & {
   register?: (role: Role) => DynamicModule;

@@ -16,13 +16,11 @@ export interface Presented {
  * before the body is read, and again by the guard of the handler. It must be synchronous and must not throw.
  */
 export abstract class AccessRule {
-  /** Returns undefined if the request is allowed. */
+  /** Returns the reason to reject the request, or undefined if the request is allowed. */
   abstract refusal(access: Access, presented: Presented): ApiError | undefined;
 }
 
-/**
- * Each scope includes the scopes before it (specification, Authentication 3). Operator routes accept only the operator.
- */
+/** Default rule: checks the scope. A scope includes all lower scopes. Operator routes accept only the operator. */
 export class ScopeRule extends AccessRule {
   override refusal(access: Access, { caller, isOperator }: Presented): ApiError | undefined {
     if (access === 'public') return undefined;
@@ -56,7 +54,7 @@ export class AccessRules implements OnModuleInit {
     if (own !== undefined) this.rule = own;
   }
 
-  /** Portal tokens are limited to the routes that are marked for them. An extension's rule cannot change this. */
+  /** Returns the reason to reject, or undefined. Portal tokens are always limited to routes marked for them. */
   refusal(access: Access, presented: Presented & PortalRequest): ApiError | undefined {
     const portal = presented.caller?.portal;
     return portal === undefined || access === 'public'
@@ -68,7 +66,7 @@ export class AccessRules implements OnModuleInit {
 const NO_KEY =
   'Send a valid API key as `Authorization: Bearer ek_…`. This one is missing, unknown, expired or revoked.';
 
-/** Missing, unknown, expired and revoked keys get the same message on purpose. */
+/** Returns the 401 error. Missing, unknown, expired and revoked keys deliberately get the same message. */
 export function unauthenticated(message = NO_KEY): ApiError {
   return new ApiError('unauthenticated', message);
 }

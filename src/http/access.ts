@@ -4,32 +4,33 @@ import { type Caller, type PortalPermission, type Scope as KeyScope, type Tenant
 import { unauthenticated } from './access-rules.js';
 import { withRouteConfig } from './route-config.js';
 
-/** The route needs the installation's OPERATOR_KEY and cannot access any tenant's data. */
+/** Restricts the route to the installation's OPERATOR_KEY. The route cannot access any tenant's data. */
 export const OperatorOnly = (): MethodDecorator => withRouteConfig({ access: 'operator' });
 
-/** Requires a key of at least this scope (Authentication 3), or below `/v1` a session of a member with that role. */
+/** Requires a key of at least this scope or, below `/v1`, a session of a member with that role. */
 export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ access: scope });
 
-/** The route needs no key. `uncounted` exempts it from the rate limits, only for the operator's probes. */
+/** Marks a route that needs no key. `uncounted` exempts the route from rate limits, for example for health checks. */
 export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =>
   withRouteConfig({ access: 'public', ...options });
 
 /** Serves an HTML page without a key. Errors before or in the handler are shown as a page. */
 export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
 
-/** For routes about the session itself, where a session need not name an environment. */
+/** Marks routes about the session itself. A session can use them without naming an environment. */
 export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
 
 /**
- * Also accepts a customer portal's token with this permission, for the token's own application (`:app` in the path, as
- * an `app_` id). Other routes reject such tokens. If `fields` is given, a portal token may set no other fields.
+ * Makes a route also accept portal tokens with this permission, for the token's own application (`:app` in the path, as
+ * an `app_` id). Routes without this decorator reject portal tokens. If `fields` is given, a portal token may set no
+ * other fields.
  */
 export const TakesPortalToken = (
   permission: PortalPermission,
   options: { fields?: readonly string[] } = {},
 ): MethodDecorator => withRouteConfig({ portal: { permission, ...options } });
 
-/** For read-only routes. An `EventSource` needs just a session cookie, and names the `environment` in the query. */
+/** Marks read-only routes for `EventSource`, which sends a session cookie and the `environment` in the query. */
 export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSource: true });
 
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => callerOf(context));

@@ -9,14 +9,14 @@ import { handlerOf, type RouteHandler } from './routes.js';
 
 /**
  * Sets the audit mode of a route. Write it directly below `@Post`, `@Put`, `@Patch` or `@Delete`: the audit then runs
- * inside the unit of work of `@Idempotent()`. Without it, every route that may change data is audited.
+ * inside the unit of work of `@Idempotent()`. Without `@Audit()`, every route that may change data is audited.
  */
 export function Audit(mode: AuditMode = 'with-change'): MethodDecorator {
   const configured = withRouteConfig({ audit: mode });
   return mode === 'never' ? configured : applyDecorators(configured, UseInterceptors(AuditInterceptor));
 }
 
-/** The route returns sent or received content. It is not copied to the audit log, where it could not be erased. */
+/** Marks a route that returns message content. The audit log omits the content, as it could not be erased there. */
 export const HoldsContent = (): MethodDecorator => withRouteConfig({ holdsContent: true });
 
 /**

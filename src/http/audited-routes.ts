@@ -39,8 +39,8 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OPEN: ReadonlySet<Access | undefined> = new Set<Access | undefined>([undefined, 'public']);
 
 /**
- * Returns the audit mode of a route. If the ledger commits the effect itself, the route is traffic and is not audited:
- * its event already records request id and idempotency key, and an entry would cost a second commit per message.
+ * Returns the audit mode of a route. Routes with the idempotency mode `accept` are not audited: the event that they
+ * create already records request id and idempotency key, and an audit entry would cost a second commit per message.
  */
 export function auditModeOf({ method, config }: Pick<RouteHandler, 'method' | 'config'>): AuditMode {
   if (config.audit !== undefined) return config.audit;

@@ -11,10 +11,10 @@ import type { QuotaVerdict } from './rate-limiter.js';
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
-/** Exceeds the length of any token that Posthorn issues. Longer values are rejected unexamined. */
+/** Maximum length of a bearer token, longer than any token of Posthorn. Longer values are rejected without a lookup. */
 const BEARER_LENGTH_MAX = 512;
 
-/** First step, before the body is read: authenticates, counts against the quotas, checks access to the route. */
+/** First step of each request, before the body is read: authentication, quotas, and access to the route. */
 @Injectable()
 export class AuthenticationHook {
   constructor(
@@ -27,8 +27,9 @@ export class AuthenticationHook {
   ) {}
 
   /**
-   * Fails with 400, 401, 403, 429 or 503, after the headers of the request id and the quota are set. Uses callbacks
-   * instead of `await`, because it runs on every request and each promise has a measurable cost.
+   * Authenticates a request. Fails with 400, 401, 403, 429 or 503, after the headers of the request id and the quota
+   * are set. Uses callbacks instead of `await`, because it runs on every request and each promise has a measurable
+   * cost.
    */
   authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('x-request-id', request.id);
@@ -56,13 +57,12 @@ export class AuthenticationHook {
         request.caller = caller;
         this.countAndCheck(request, reply, done);
       },
-      // A storage error of the authenticator, and a rejected credential lookup, are counted like a request without a
-      // key.
+      // If the key lookup fails or is rejected, counts the request by client address, as if it had no key.
       (error: Error) => void this.authenticateUnrouted(request, reply).then(() => done(error), done),
     );
   }
 
-  /** Counts requests that the router itself rejects, by address, and sets the same headers. Throws 429. */
+  /** Counts requests that the router itself rejects, by client address, and sets the quota headers. Throws 429. */
   async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
     const tooMany = applyQuotas(request, reply, await this.quotas.count(request));
@@ -78,7 +78,7 @@ export class AuthenticationHook {
     return (configuredBaseUrl === null ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** Disables caching. Unlike an Authorization header, a cookie does not keep shared caches from storing. */
+  /** Admits a request of a session. Sets `no-store`: a cookie, unlike Authorization, does not prevent caching. */
   private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('cache-control', 'no-store');
     const asked = environmentAsked(request);
@@ -110,7 +110,7 @@ export class AuthenticationHook {
     }
   }
 
-  /** Checks access before the body is read, which saves reading it. The guard of the handler applies the same rule. */
+  /** Returns the reason to reject a request before its body is read. The handler's guard repeats the check. */
   private check(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -127,7 +127,7 @@ export class AuthenticationHook {
   }
 }
 
-/** Compares hashes in constant time: neither the key's length nor the first difference leaks. */
+/** Returns whether the token is the operator's key. Compares hashes in constant time: timing reveals nothing. */
 function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
   return (
     operatorKey !== null &&
@@ -135,13 +135,13 @@ function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
   );
 }
 
-/** Returns null if `Authorization: Bearer …` is missing or cannot be a key. */
+/** Returns the token of `Authorization: Bearer …`, or null if it is missing or cannot be a key. */
 export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGTH_MAX): string | null {
   if (header === undefined || header.length > lengthMax || !/^bearer +[^ ]/i.test(header)) return null;
   return header.slice(header.indexOf(' ')).trim();
 }
 
-/** Returns a fault unless there is exactly one Host (RFC 9112, 3.2) and no U+0000, which PostgreSQL cannot store. */
+/** Returns a fault unless the request has exactly one Host header (RFC 9112, 3.2) and its URL has no U+0000. */
 function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
   const hosts = hostCount(raw.rawHeaders);
   if (hosts === 0 && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
@@ -151,7 +151,7 @@ function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
 
 const severalHosts = (): ApiError => badRequest('Send one Host header.');
 
-/** Counts Host headers. Node keeps the first of several, while a proxy may use the last. Names have even indexes. */
+/** Returns the number of Host headers. Node uses the first of several, while a proxy may use the last one. */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

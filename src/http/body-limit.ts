@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { withRouteConfig } from './route-config.js';
 
-/** Replaces the default body limit of the route. */
+/** Sets the maximum body size of the route, instead of the default. */
 export const BodyLimit = (bytes: number): MethodDecorator => withRouteConfig({ bodyBytesMax: bytes });
 
-/** Copies each Nest route's limit to its Fastify route as it is created, because Nest does not pass it on. */
+/** Copies the body limit of each Nest route to its Fastify route, because Nest does not pass the limit on. */
 export function registerBodyLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const { bodyBytesMax } = route.config ?? {};

@@ -5,7 +5,7 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 /** Matches `application/json`, other `…/json` types and the `+json` suffix (RFC 6839), with or without parameters. */
 const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 
-/** Bodies that contain escapes which PostgreSQL cannot store. Only these are searched for unstorable characters. */
+/** Parsed bodies whose text has escapes of characters that PostgreSQL may reject. Only these bodies are searched. */
 const suspects = new WeakSet<object>();
 
 /** Registers the JSON parser. Other types get 415, except in Fastify plugins that register their own parsers. */
@@ -25,7 +25,7 @@ export function isSuspect(body: object): boolean {
   return suspects.has(body);
 }
 
-/** Decodes UTF-8 strictly. The value is undefined for an empty body. Throws 400 and 415. */
+/** Returns the text and value of a UTF-8 JSON body. `value` is undefined if the body is empty. Throws 400 and 415. */
 export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
@@ -59,13 +59,13 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    // The excerpt in V8's message would repeat the body in logs and answers.
+    // Takes only the position from V8's message, because its excerpt of the body would appear in logs and responses.
     const [, position] = /at position (\d+)/.exec((error as Error).message) ?? [];
     throw badRequest(`The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}.`);
   }
 }
 
-/** Drops own keys `__proto__`, which would become the prototype of any object that they are assigned to. */
+/** Deletes `__proto__` keys, which `JSON.parse` keeps. Assigning such a key to an object would set its prototype. */
 function dropPrototypes(value: unknown): void {
   const rest: unknown[] = [value];
   while (rest.length > 0) {

@@ -6,7 +6,7 @@ const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
 const MESSAGE = 'must not contain U+0000 or half of a surrogate pair';
 
-/** Checks strings and field names, but not the top-level fields in `verbatim`. */
+/** Returns faults for strings and field names that cannot be stored. Skips the top-level fields in `verbatim`. */
 export function unstorable(body: object, verbatim: ReadonlySet<string>): Fault[] {
   const faults: Fault[] = [];
   const rest: [path: string, value: unknown][] = [];

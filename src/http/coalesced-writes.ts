@@ -12,7 +12,7 @@ export interface WritingConnection {
   _writev?: ((chunks: PendingChunk[], done: Done) => void) | null;
 }
 
-/** Omits the empty chunk that ends a response of `node:http`. A `writev` with this chunk costs more than a write. */
+/** Omits the empty chunk that ends a response of `node:http`: a `writev` with it costs more than a `write`. */
 export function coalesceSocketWrites(connection: WritingConnection): void {
   const writev = connection._writev;
   if (!writev) return;

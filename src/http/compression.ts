@@ -3,21 +3,20 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ContentCoding, preferredCoding } from './content-coding.js';
 
-/** Minimum size. Below it, the headers and the call cost more than the saved bytes. */
+/** Minimum size of a compressed response. Below it, the headers and the call cost more than the saved bytes. */
 const BYTES_MIN = 1_024;
-/** Maximum concurrent compressions, which share the thread pool with DNS and files. Other responses stay plain. */
+/** Maximum number of concurrent compressions, which share the thread pool. Further responses stay uncompressed. */
 const RUNNING_MAX = 2;
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
 
 /**
- * Answers that are compressed: answers to reads (GET, HEAD) of the API, and the OpenAPI document.
+ * Paths whose responses are compressed: reads (GET, HEAD) of the API, and the OpenAPI document.
  *
- * - Not pulled messages, because consumers fetch continuously and the CPU is for deliveries.
- * - Not answers that contain a secret: their length would reveal it to an attacker who controls text beside it
- *   (BREACH).
+ * - Pulled messages are not, because consumers fetch them continuously, and deliveries need the CPU.
+ * - Responses with a secret are not: their length would reveal it to an attacker who controls text beside it (BREACH).
  *
- * All other answers need a bearer key, which a foreign page cannot make a browser send.
+ * All other responses need a bearer key, which a page of another site cannot make a browser send.
  */
 const COMPRESSED = /^\/(?:v1\/(?!pull\b)|openapi\.json$)/;
 const SHOWS_SECRET = /secret|\/keys\b|\/raw$|\/payload$/;

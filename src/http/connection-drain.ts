@@ -30,7 +30,7 @@ export class ConnectionDrain {
   private readonly connections = new Set<ClientConnection>();
   private sweeping: NodeJS.Timeout | null = null;
 
-  /** Must be called before the server listens. */
+  /** Call this before the server listens. */
   constructor(private readonly server: DrainedServer) {
     server.on('connection', (connection) => {
       this.connections.add(connection);
@@ -38,7 +38,7 @@ export class ConnectionDrain {
     });
   }
 
-  /** Makes every response end its connection, also for requests in progress. New connections are still accepted. */
+  /** Makes every response close its connection, also for requests in progress. New connections are still accepted. */
   announce(): void {
     this.server.prependListener('request', (_request, answer) => {
       answer.shouldKeepAlive = false;
@@ -48,10 +48,10 @@ export class ConnectionDrain {
     }
   }
 
-  /** Closes idle connections until `stop`. Otherwise an unused one would delay the server's close by a minute. */
+  /** Closes idle connections until `stop`. Otherwise, an unused connection could delay the exit by a minute. */
   closeIdle(): void {
-    // `setImmediate` runs right after the sockets were read. A request that has arrived by then marks its connection as
-    // busy.
+    // `setImmediate` runs right after the sockets were read. By then, a connection whose request has arrived is marked
+    // as busy.
     this.sweeping = setInterval(() => setImmediate(() => this.sweep()), SWEEP_MS);
   }
 

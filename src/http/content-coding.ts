@@ -2,7 +2,7 @@
 export const CONTENT_CODINGS = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
-/** Returns null for no coding (RFC 9110, 12.5.3). At equal weights Brotli wins, because its output is smaller. */
+/** Returns the content coding, or null for none (RFC 9110, 12.5.3). At equal weights, Brotli wins: it saves more. */
 export function preferredCoding(
   accepted: string | undefined,
   offered: readonly ContentCoding[] = CONTENT_CODINGS,
@@ -16,7 +16,7 @@ export function preferredCoding(
   }
   const weightOf = (coding: ContentCoding): number => weights.get(coding) ?? weights.get('*') ?? 0;
   const best = Math.max(0, ...offered.map(weightOf));
-  // The response stays uncompressed only if the client explicitly weights `identity` higher.
+  // Responds without compression only if no coding is acceptable, or `identity` has a higher weight.
   if (best === 0 || best < (weights.get('identity') ?? 0)) return null;
   return offered.find((coding) => weightOf(coding) === best) ?? null;
 }

@@ -5,7 +5,7 @@ import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 
 const ADDRESS = '198.51.100.7';
 
-/** Credentials that begin with `real` exist, and the clock stands still. */
+/** Creates a limiter for which credentials with the prefix `real` exist. Its clock stands still. */
 function scene(config: Partial<Config> = {}) {
   const time = { nowMs: 1_000_000 };
   const table = { looks: 0, isAway: false };

@@ -7,22 +7,22 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
-/** Limit of unknown keys, sessions and portal tokens per client address. A lower configured rate limit wins. */
+/** Maximum lookups of unknown credentials by one client address per minute. A lower rate limit takes precedence. */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
-/** Maximum number of known credentials that are remembered, and minimum number of addresses that are counted. */
+/** Maximum number of remembered credentials. Also the minimum number of client addresses whose lookups are counted. */
 const ENTRIES_MAX = 10_000;
 
 /**
- * Limits guessing. A credential that this process has not seen recently is looked up in PostgreSQL only while its
- * sender has lookups left. Finding a real credential refunds the lookup, so known callers who share the address are
- * unaffected. Each process counts separately.
+ * Limits the guessing of credentials. A credential that this process has not seen recently is looked up in PostgreSQL
+ * only while its client address has lookups left. Finding a real credential refunds the lookup, so known callers who
+ * share the address are unaffected. Each process counts separately.
  */
 @Injectable()
 export class CredentialLookupLimiter {
   private readonly limiter: MemoryRateLimiter;
   private readonly quota: Quota | null;
-  /** Hashes of credentials that were real when they were looked up, least recently used first. */
+  /** Hashes of credentials that existed when they were looked up, least recently used first. */
   private readonly real = new Set<string>();
 
   constructor(config: Config, clock: Clock) {
@@ -31,7 +31,7 @@ export class CredentialLookupLimiter {
     this.quota = whole !== null && whole.count / whole.periodMs > GUESSES.count / GUESSES.periodMs ? GUESSES : whole;
   }
 
-  /** Rejects with 429 after too many unknown credentials. `from` is the sender's address; null skips the limit. */
+  /** Returns a credential's value or null. Rejects with 429 if address `from` (null: no limit) has no lookups left. */
   look<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
     return cache.fresh(hashHex) ?? this.lookUpLimited(cache, hashHex, from);
   }

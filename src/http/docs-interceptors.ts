@@ -18,7 +18,7 @@ export interface UiOperation {
   get(key: 'path' | 'method'): string;
 }
 
-/** Globals of the page. The latest ids by kind, newest first, replace the placeholders of the examples. */
+/** Globals of the Swagger UI page. The latest ids by kind, newest first, replace placeholders in example requests. */
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };
@@ -28,11 +28,12 @@ interface Page {
 
 /* Each function below runs in the browser from its source text alone, so it uses no name of this module. */
 
-/** Fills in the latest ids that the page has seen, to try operations in order without copying ids. */
+/** Replaces placeholders in a request with the latest ids that the page has seen. Returns the request. */
 export function fillInIds(request: UiRequest): UiRequest {
   const page = globalThis as Page;
   const known = page.posthornExamples ?? {};
-  // Messages and events of an application, emails and received mail exist only below their own paths.
+  // Applications' messages and events, emails, and received mail exist only below these paths. Ids are remembered by
+  // path, so that an id seen below the same path is preferred.
   const place = /\/v1\/(app|emails|aliases)\//.exec(request.url)?.[1] ?? '';
   const latest = (kind: string): string | undefined => known[`${place}/${kind}`]?.[0] ?? known[kind]?.[0];
   const filled = (text: string): string =>
@@ -44,15 +45,16 @@ export function fillInIds(request: UiRequest): UiRequest {
       );
   request.url = filled(request.url);
   if (typeof request.body === 'string') request.body = filled(request.body);
-  // The Model Context Protocol requires both media types. Swagger UI sends only the selected media type.
+  // The Model Context Protocol requires both media types in `accept`. Swagger UI sends only the selected one.
   if (request.url.endsWith('/mcp')) request.headers['accept'] = 'application/json, text/event-stream';
   page.posthornDeleting = request.method.toUpperCase() === 'DELETE' ? request.url : '';
   return request;
 }
 
 /**
- * Remembers the ids in a response, and forgets the id that a DELETE named. A 200 response adds only events, messages,
- * requests and jobs: a placeholder must not refer to a destination or a key that was only listed.
+ * Remembers the ids in a response, and forgets the id of a deleted resource. From a 200 response, only events,
+ * messages, requests and jobs are remembered: a placeholder must not refer to a destination or a key that was only
+ * listed.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;
@@ -72,7 +74,7 @@ export function rememberIds(response: UiResponse): UiResponse {
   )) {
     if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind)) continue;
     add(`${place}/${kind}`, id);
-    // Endpoints of an application and endpoints that receive requests share the prefix, but are different resources.
+    // Endpoints of an application share the prefix `ep` with inbound endpoints, but are different resources.
     if (place !== 'app' || kind !== 'ep') add(kind, id);
     // A message is also available as an event with the same id.
     if (kind === 'msg') add(`${place}/evt`, id);
@@ -88,14 +90,14 @@ export function rememberIds(response: UiResponse): UiResponse {
   return response;
 }
 
-/** Sorts deletions to the end, the longest path first. The order of all other operations stays the same. */
+/** Sorts deletions to the end, the longest path first. Keeps the order of all other operations. */
 export function deleteLast(a: UiOperation, b: UiOperation): number {
   const rank = (operation: UiOperation): number =>
     operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0;
   return rank(a) - rank(b);
 }
 
-/** Opens one section, since Swagger UI loses the input of rows out of view. Removes a key that old versions stored. */
+/** Opens the first section, as Swagger UI loses input in hidden rows. Removes an API key that old versions stored. */
 export function openFirst(): void {
   const page = globalThis as Page;
   page.localStorage?.removeItem('authorized');

@@ -9,7 +9,7 @@ import { JSON_TYPE } from './envelope.js';
 import { isIngestHost } from './forwarded.js';
 import { TRY_IT_OUT, type TryItOut } from './openapi-sections.js';
 
-/** Content Security Policy of Swagger UI: all its files are served from here, with inline styles and data URL icons. */
+/** Content Security Policy of Swagger UI: files only from this origin, inline styles, and icons in data URLs. */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -35,7 +35,7 @@ const UI_FILES = path.join(
   'static',
 );
 
-/** The console's icon, because the packaged one is Fastify's. The console's file has a name that changes with its build. */
+/** The console's icon, because the packaged icon is Fastify's. The file name of the console's icon varies by build. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a58b5"/>' +
   '<path d="M8 16a8 8 0 1 1 8 8H8v-3h8a5 5 0 1 0-5-5v3H8z" fill="#fff"/><circle cx="16" cy="16" r="2" fill="#fff"/></svg>';
@@ -46,9 +46,9 @@ that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` are placeholders: the page replaces e
 contained. The *Request URL* and the *Curl* command of an answer show what was sent. A reload forgets the key and the ids.`;
 
 /**
- * Serves the document and Swagger UI, which stores no key. GET / redirects browsers to the console (or Swagger UI) and
- * programs to the document. `document` is called on the first request: most processes never serve it, and building it
- * would delay the start.
+ * Serves the OpenAPI document and Swagger UI, which stores no key. GET / redirects browsers to the console (or Swagger
+ * UI) and programs to the document. `document` is called on the first request: most processes never serve it, and
+ * building it would delay the start.
  */
 export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -60,15 +60,16 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
     const isPerson = (request.headers.accept ?? '').includes('text/html');
-    // The router knows whether this process serves the console. That depends on its role, on CONSOLE, and on the build.
+    // Asks the router whether this process serves the console, because that depends on its role, on CONSOLE, and the
+    // build.
     const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
     const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
-    // Without BASE_URL, a proxy may serve Posthorn below an unknown path, so the redirect is relative.
+    // The redirect is relative, because without BASE_URL a proxy may serve Posthorn below an unknown path.
     reply
       .header('vary', 'accept')
       .redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
   });
-  // The hook is added per route, so that other routes have no overhead.
+  // Adds the hook only to these routes, so that other routes have no overhead.
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url.startsWith('/docs')) route.onSend = protect;
   });
@@ -102,7 +103,7 @@ interface Parameter {
   schema?: { default?: string | number | boolean; examples?: (string | number | boolean)[] };
 }
 
-/** Adapts the document to Swagger UI, which fills in defaults and hides examples. Optional ones become text. */
+/** Returns the document for Swagger UI, which would send defaults and hide examples: both move to the descriptions. */
 function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   copy.info.description = `${copy.info.description ?? ''}\n\n${FIRST_STEPS}`;

@@ -6,8 +6,8 @@ const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([0-9a-f:.]+)\](?::\d
 const HOST = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i;
 
 /**
- * Removes ports, which some load balancers add. Drops everything before an entry that is not an address, since no
- * trusted proxy wrote that part. Fastify then uses the last address that is not a trusted proxy.
+ * Cleans X-Forwarded-For: removes ports, which some load balancers add. Drops everything before an entry that is not an
+ * address, since no trusted proxy wrote that part. Fastify then uses the last address that is not a trusted proxy.
  */
 export function tidyForwardedFor({ raw }: FastifyRequest): void {
   const given = raw.headers['x-forwarded-for'];

@@ -7,7 +7,7 @@ import { Public } from './access.js';
 import { HealthDto } from './health.dto.js';
 import { Section } from './openapi-sections.js';
 
-/** Health checks for load balancers and orchestrators (contract, section 1). */
+/** Health checks for load balancers and orchestrators. */
 @Section(
   'Health',
   'Checks whether the process is alive and ready for traffic. No key is needed, and rate limits do not apply.',

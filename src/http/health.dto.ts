@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsObject, IsString } from 'class-validator';
 import { CanBeOmitted } from './validation.js';
 
-/** Health answer of a process. */
+/** Health of a process. */
 export class HealthDto {
   /**
    * `ok` while the process runs, `ready` when it can do its work.

@@ -3,8 +3,8 @@ import { ApiError, type ErrorType, type Fault } from '#kernel/errors.js';
 import { FAULTS_MAX } from './faults.js';
 
 /**
- * Error types for the statuses of Nest's exceptions. Statuses that the error table lacks get the closest type. Any other
- * 4xx status becomes `bad_request`, and any other status `internal`.
+ * Error types for the statuses of Nest's exceptions. A status without a type of its own in `docs/errors.md` has the
+ * closest type. A 4xx status that is missing here becomes `bad_request`, and any other missing status `internal`.
  */
 const TYPES: Readonly<Record<number, ErrorType>> = {
   401: 'unauthenticated',
@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<number, ErrorType>> = {
   504: 'unavailable',
 };
 
-/** Statuses whose list of sentences means that the request violates its schema. `ValidationPipe` uses both. */
+/** Statuses for which a list of messages means that the request violates its schema. `ValidationPipe` uses both. */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([400, 422]);
 
 /** Fields of Nest's own response body. Every other field of a response object is passed on in `details`. */
@@ -38,10 +38,10 @@ interface PropertyError {
 }
 
 /**
- * Converts an exception of Nest that an extension throws. The sentence is kept, as are the fields of an object that is
- * thrown instead of a sentence. A list of sentences becomes `validation_failed` with one fault per sentence.
+ * Converts an exception of Nest that an extension throws. Keeps its message or, if it was created with an object, the
+ * fields of the object. A list of messages becomes `validation_failed` with one fault per message.
  *
- * Returns null for an unexpected error, whose sentence is for the log only.
+ * Returns null for an unexpected error, whose message is for the log only.
  */
 export function fromHttpException(exception: HttpException): ApiError | null {
   const status = exception.getStatus();
@@ -67,13 +67,13 @@ function invalid(faults: readonly Fault[], details: Record<string, unknown>): Ap
   });
 }
 
-/** An object without `message` would otherwise get the name of its class as the sentence. */
+/** Returns the message. For an object without `message`, Nest would use the name of the exception class. */
 function sentenceOf({ message }: HttpException, body: Record<string, unknown>): string {
   return typeof body['message'] !== 'string' && typeof body['error'] === 'string' ? body['error'] : message;
 }
 
 /**
- * Returns a fault per sentence of a list. Also reads the two other forms of `ValidationPipe`: sentences by path
+ * Returns one fault for each message of a list. Also reads the two other forms of `ValidationPipe`: messages by path
  * (`errorFormat: 'grouped'`), and class-validator's errors (`exceptionFactory: (errors) => new …Exception(errors)`).
  */
 function faultsIn(message: unknown): Fault[] {
@@ -107,7 +107,7 @@ function faultsOfProperty({ property, constraints = {}, children = [] }: Propert
 const NAMED =
   /^(?!.*\.$)(?<parent>(?:[\w$-]+\.)*)(?:each value in )?(?:nested property |property |All )?(?<name>[\w$-]+)(?:'s elements)? (?:must|should) /;
 
-/** Returns the path that a sentence names, or an empty path if the sentence has other words. */
+/** Returns the path that a sentence names, or an empty path if the sentence does not match `NAMED`. */
 function pathIn(sentence: string): string {
   const { parent = '', name = '' } = NAMED.exec(sentence)?.groups ?? {};
   return `${parent}${name}`;

@@ -5,10 +5,10 @@ import { Every } from '#kernel/concurrency/every.js';
 import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
-/** Exceeds the number of keys that one process has in flight. Beyond this limit, leases simply expire. */
+/** Maximum number of keys to release, more than a process ever has in flight. Others stay locked until lease end. */
 const KEYS_MAX = 10_000;
 
-/** Retries releases that failed during a storage outage. Callers would otherwise get 409 until the lease expires. */
+/** Retries failed releases of idempotency keys, for which callers would otherwise get 409 until the lease ends. */
 @Injectable()
 export class IdempotencyReleaseRetry {
   /** Reservations to release, with the end of their leases on the monotonic clock. */

@@ -11,11 +11,11 @@ export class IdempotencyKeyEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'idempotency_keys_pkey' })
   key: Id;
 
-  /** Method and path pattern: `POST /v1/send`. */
+  /** Method and path of the request, such as `POST /v1/send`. */
   @PrimaryColumn('text', { primaryKeyConstraintName: 'idempotency_keys_pkey' })
   route: string;
 
-  /** SHA-256 of the request. */
+  /** SHA-256 of the request, to detect a different request with the same key. */
   @Column('bytea')
   fingerprint: Buffer;
 
@@ -30,14 +30,14 @@ export class IdempotencyKeyEntity {
   @Column('bytea', { name: 'sealed_body', nullable: true })
   sealedBody: Buffer | null;
 
-  /** Time until which the first request holds the key. */
+  /** End of the lease that the first request got when it reserved the key. Also the fencing token of that attempt. */
   @Column('timestamptz', { name: 'locked_until', nullable: true })
   lockedUntil: Date | null;
 
   @Column('timestamptz', { name: 'expires_at' })
   expiresAt: Date;
 
-  /** Time until which the key stays locked, because its transaction may still commit. */
+  /** End of the lease after its last renewal. Null until the first renewal. */
   @Column('timestamptz', { name: 'held_until', nullable: true })
   heldUntil: Date | null;
 }

@@ -7,8 +7,9 @@ import { IdempotentWork } from './idempotent-work.js';
 import { handlerOf, type RouteHandler } from './routes.js';
 
 /**
- * Runs a creating handler once per key. Effects that the ledger stores join its group commit: the handler passes on the
- * request's `idempotency`, which names the reservation to complete.
+ * Runs the handler of a creating route once per idempotency key. If the ledger stores the effect, the same group commit
+ * completes the key. The handler therefore passes the request's `idempotency`, which identifies the reservation, to the
+ * ledger.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -23,7 +24,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       request.idempotency = reservation;
       if (request.bodyFault !== null) throw request.bodyFault;
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
-      // The exact text is stored and returned.
+      // The exact response text is stored and returned, so that a repeated response is identical.
       return { status: reply.statusCode, body: result === undefined ? '' : JSON.stringify(result) };
     });
     if (body === '') return of(undefined);

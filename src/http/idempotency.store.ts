@@ -5,7 +5,7 @@ import { Database } from '#kernel/database/database.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
-/** The right to complete a key. `fence` is the fencing token of this try. A takeover gets another token. */
+/** The right to store the response for a key. `fence` is the fencing token of one attempt. A takeover gets another. */
 export type Reservation = Required<IdempotentRequest>;
 
 interface Row {
@@ -16,10 +16,10 @@ interface Row {
   running: boolean;
 }
 
-/** Maximum time that a reservation without renewals blocks its key, for example after a crash. */
+/** Duration of a lease: how long a reservation without renewals blocks its key, for example after a crash. */
 export const LEASE_MS = 12_000;
 
-// The last statement uses idempotency_keys_expires_at_idx. All others use idempotency_keys_pkey.
+// Of these statements, only the last uses idempotency_keys_expires_at_idx. The others use idempotency_keys_pkey.
 const RESERVE = {
   name: 'idempotency_reserve',
   text: `
@@ -49,7 +49,7 @@ const RENEW = {
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz`,
 };
 
-/** Also overwrites the answer that the effect's own statement wrote, which may be less complete. */
+/** Stores the response. Replaces the provisional response that was stored together with the effect. */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
@@ -59,7 +59,7 @@ const COMPLETE = {
     returning 1`,
 };
 
-/** Deletes the key if there was no effect. Keeps a key whose answer was committed with its effect. */
+/** Deletes the key if the request had no effect. Keeps a key whose response was committed together with the effect. */
 const RELEASE = {
   name: 'idempotency_release',
   text: `
@@ -81,7 +81,7 @@ const PURGE = {
     delete from idempotency_keys where ctid = any (array(select ctid from expired)) returning 1`,
 };
 
-/** Stores the first answers to idempotency keys, in PostgreSQL only, because a lost key would mean a duplicate. */
+/** Stores the first response for each idempotency key, in PostgreSQL only: losing a key could create a duplicate. */
 @Injectable()
 export class IdempotencyStore {
   constructor(
@@ -90,7 +90,7 @@ export class IdempotencyStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Reserves the key. Throws `AlreadyAnswered`, or 409 if the body differs or another request holds the key. */
+  /** Reserves the key. Throws `AlreadyAnswered` if it has a response, or 409 if another request has reserved it. */
   async reserve(request: IdempotentRequest): Promise<Reservation> {
     const values = [...keyOf(request), request.fingerprint, LEASE_MS, this.config.idempotencyTtlMs];
     const [row] = await this.database.query<{ fence: string }>(RESERVE, values);
@@ -104,15 +104,15 @@ export class IdempotencyStore {
     await this.database.query(RENEW, [...keyOf(reservation), reservation.fence, LEASE_MS]);
   }
 
-  /** Stores the answer. Inside a transaction, it commits with the effect. Throws 409 if the lease was lost. */
+  /** Stores the response. In a transaction, it commits together with the effect. Throws 409 if the lease was lost. */
   async complete(reservation: Reservation, answer: StoredAnswer): Promise<void> {
-    // The answer is encrypted, because it may contain a key or a secret that is shown only once.
+    // The response is encrypted, because it may contain a key or a secret that is shown only once.
     const sealed = this.vault.seal(answer.body, contextOf(reservation));
     const rows = await this.database.query(COMPLETE, [...keyOf(reservation), reservation.fence, answer.status, sealed]);
     if (rows.length === 0) throw keyInFlight();
   }
 
-  /** Releases the key. The next request runs, or gets the answer if one was committed with the effect. */
+  /** Releases the key. The next request with this key runs, or gets the response that was committed with the effect. */
   async release(reservation: Reservation): Promise<void> {
     await this.database.query(RELEASE, [...keyOf(reservation), reservation.fence]);
   }
@@ -122,7 +122,7 @@ export class IdempotencyStore {
     return (await this.database.query(PURGE, [limit])).length;
   }
 
-  /** Returns the answer to exactly this request, or null. Throws 409 if the key belongs to another body. */
+  /** Returns the stored response for the key, or null if there is none. Throws 409 if the requests differ. */
   async find(request: IdempotentRequest): Promise<StoredAnswer | null> {
     const [row] = await this.database.query<Row>(READ, keyOf(request));
     if (!row) return null;
@@ -137,6 +137,6 @@ function keyOf({ environmentId, route, key }: IdempotentRequest): [number, strin
   return [environmentId, route, key];
 }
 
-/** Binds an encrypted answer to its key, so that it cannot be decrypted under another key. */
+/** Binds an encrypted response to its idempotency key, so that it cannot be decrypted under another key. */
 const contextOf = ({ environmentId, route, key }: IdempotentRequest): string =>
   sealedIn({ table: 'idempotency_keys', environmentId, id: `${route} ${key}`, column: 'sealed_body' });

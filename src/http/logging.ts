@@ -5,7 +5,7 @@ import type { Config } from '#kernel/config/config.js';
 import { BatchedLines } from './batched-lines.js';
 import { OutageLog } from './outage-log.js';
 
-/** Field names whose values are never logged, at the top level of an entry and in two levels of objects below. */
+/** Names of fields whose values are never logged, at the top level of a log entry and in two levels below it. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -23,13 +23,13 @@ const SECRET_FIELDS = [
   'webhook-signature',
 ];
 
-/** Nest contexts that log every module and route at start. They are logged only at `debug`. */
+/** Nest contexts that log every module and route at start. Their lines are logged only at `debug`. */
 const QUIET_CONTEXTS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'NestFactory']);
 
-/** Nest contexts that log errors which they also throw. The catching code logs one line that explains the error. */
+/** Nest contexts that log errors and also throw them. Logged only at `debug`: the catching code logs one line. */
 const THROWN_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'NestFactory']);
 
-/** Context of delivery lines. They contain only ids, numbers and hosts, so they need no redaction. */
+/** Context of log lines about deliveries. The lines contain only ids, numbers and hosts, so they need no redaction. */
 const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -55,11 +55,11 @@ export function createLogger(config: Config, destination: DestinationStream): Lo
 /**
  * Adapts the logger to Nest's interface. `destination` is the stream of the logger.
  *
- * Objects after the message become fields of the entry, an `Error` its `err`, the last string its `context`. The many
- * errors of one PostgreSQL outage become one line, except at `debug`.
+ * In a log call, objects after the message become fields of the entry, an `Error` becomes its `err`, and the last
+ * string its `context`. The many errors of one PostgreSQL outage become one line, except at `debug`.
  */
 export class PinoLogger implements LoggerService {
-  /** Logger without redaction, which costs a hundred microseconds per entry, more than a delivery. */
+  /** Logger without redaction, because redaction costs a hundred microseconds per entry, more than a delivery costs. */
   private readonly plain: Logger;
   private readonly batched: BatchedLines;
 
@@ -112,12 +112,12 @@ export class PinoLogger implements LoggerService {
     else this.logger[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** Returns whether an entry belongs to a PostgreSQL outage, and logs the outage once. */
+  /** Returns whether a log entry belongs to a PostgreSQL outage, and logs each outage once. */
   private isOfOutage(message: unknown, rest: readonly unknown[]): boolean {
     if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
     const text = message instanceof Error ? message.message : message;
     if (typeof text !== 'string') return false;
-    // The line of a request contains the caller's message. The error beside it contains the cause.
+    // The log line of a request contains the caller's message. The error that is passed with it contains the cause.
     const beside = (rest[0] as { err?: unknown } | undefined)?.err;
     const line = beside instanceof Error ? `${text}: ${beside.message}` : text;
     const reworded = this.outage.reworded(line);
@@ -133,7 +133,7 @@ export function outageLog({ databaseUrl }: Config): OutageLog {
   );
 }
 
-/** Adds one argument of a log call. Nest passes stacks as strings, and sometimes undefined in their position. */
+/** Adds one argument of a log call to the fields. Nest passes stacks as strings, and sometimes undefined instead. */
 function addTo(fields: Record<string, unknown>, part: unknown): void {
   if (part instanceof Error) fields['err'] = part;
   else if (typeof part === 'string') fields['stack'] = part;

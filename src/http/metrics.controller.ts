@@ -8,7 +8,7 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { Public } from './access.js';
 import { parseBearer } from './authentication-hook.js';
 
-/** Headers that only proxies add. Behind a proxy, a loopback peer address says nothing about the client. */
+/** Headers that only proxies add. Behind a proxy, a loopback peer address does not prove that the client is local. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'];
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
@@ -16,8 +16,8 @@ const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 /**
  * Serves `GET /metrics` on the API's port.
  *
- * With METRICS_TOKEN, the request must carry that token. Without METRICS_TOKEN, only requests from the machine itself
- * are allowed. With METRICS_PORT, the metrics have a separate port (`metrics-listener.ts`) and this route is disabled
+ * With METRICS_TOKEN, the request must carry that token. Without METRICS_TOKEN, only requests from the same machine are
+ * allowed. With METRICS_PORT, the metrics have a separate port (`metrics-listener.ts`), and this route is disabled
  * unless a token is set.
  */
 @ApiExcludeController()
@@ -48,7 +48,7 @@ export class MetricsController {
   }
 }
 
-/** Compares two tokens of equal length in constant time. */
+/** Returns whether a token is the expected one. Compares tokens of equal length in constant time. */
 export function isToken(given: string | null, expected: string): boolean {
   const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

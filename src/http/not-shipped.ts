@@ -1,7 +1,7 @@
-/** Collections of the specification and the contract that belong to a later phase (specification, Versioning 3). */
+/** Collections of the API that are planned for a later phase. */
 const COLLECTIONS = new Set(['billing']);
 
-/** Returns whether a path is planned. Planned paths get 501 instead of 404. */
+/** Returns whether a path is planned for a later phase. Planned paths get 501 instead of 404. */
 export function isNotShipped(path: string): boolean {
   const [, root = '', collection = ''] = path.split('/', 3);
   return root === 'v1' && COLLECTIONS.has(collection);

@@ -20,7 +20,7 @@ export type OAuthErrorCode =
   | 'slow_down'
   | 'expired_token';
 
-/** Lets pages of any origin read these responses, which contain nothing that requires a cookie. */
+/** Headers that let pages of any origin read a response. Such a response contains nothing that requires a cookie. */
 export const ANY_ORIGIN = { 'access-control-allow-origin': '*' } as const;
 
 /** Marks a route for OAuth clients: errors have the form of RFC 6749, section 5.2, and responses are not cacheable. */
@@ -39,7 +39,7 @@ export function oauthError(code: OAuthErrorCode, description: string): ApiError 
 
 export function oauthAnswerOf(error: ApiError): { status: number; headers: Record<string, string>; body: string } {
   const headers = { ...ANY_ORIGIN, 'cache-control': 'no-store', pragma: 'no-cache' };
-  // On these routes, a body of another type is a malformed request, for which RFC 6749 requires 400.
+  // On OAuth routes, an unsupported media type of the body is a malformed request. RFC 6749 requires 400 for it.
   const status = error.type === 'unsupported_media_type' ? 400 : statusOf(error);
   return { status, headers, body: JSON.stringify({ error: codeOf(error), error_description: descriptionOf(error) }) };
 }
@@ -50,5 +50,5 @@ function codeOf({ type, details }: ApiError): string {
   return type === 'rate_limited' || type === 'unavailable' ? 'temporarily_unavailable' : 'invalid_request';
 }
 
-/** Replaces the characters that RFC 6749, section 5.2, forbids: quotes, backslashes and those outside ASCII. */
+/** Returns the message without characters that RFC 6749, section 5.2, forbids: quotes, backslashes, non-ASCII. */
 const descriptionOf = ({ message }: ApiError): string => message.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, "'");

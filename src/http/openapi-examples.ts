@@ -21,7 +21,7 @@ interface Parameter {
 
 const EXAMPLES = new Map<string, Record<string, BodyExample>>();
 
-/** Class decorator that adds complete example bodies by name, to send unchanged. Swagger UI fills in the first. */
+/** Class decorator that adds complete example bodies by name. Swagger UI fills in the first example. */
 export function Examples(examples: Record<string, BodyExample>): ClassDecorator {
   return (target) => void EXAMPLES.set(target.name, examples);
 }
@@ -36,7 +36,7 @@ export function bodyExamples(document: OpenAPIObject, name: string): Record<stri
   };
 }
 
-/** Moves an optional example to the schema's `examples`, because Swagger UI would send `example` by default. */
+/** Moves an optional parameter's example to the schema's `examples`, because Swagger UI would send an `example`. */
 export function unfilled(parameter: Parameter): void {
   const { schema, required } = parameter;
   if (required === true || schema === undefined) return;

@@ -4,7 +4,7 @@ import { ApiError } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** Counts calls of code in this process against the quota of an organization. They share it with HTTP requests. */
+/** Counts calls from code in this process against the organization's quota, which also covers HTTP requests. */
 @Injectable()
 export class OrganizationQuota {
   constructor(
@@ -12,7 +12,7 @@ export class OrganizationQuota {
     private readonly config: Config,
   ) {}
 
-  /** Throws 429 with the time after which the call can be repeated. */
+  /** Counts one call. Throws 429 with the time after which the call can be repeated. */
   async count(organizationId: Id): Promise<void> {
     const { rateLimitOrg: quota } = this.config;
     if (quota === null) return;

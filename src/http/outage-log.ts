@@ -1,4 +1,4 @@
-/** Messages of node-postgres, its pools, TypeORM and PostgreSQL itself during an outage of PostgreSQL. */
+/** Patterns of errors during a PostgreSQL outage, from node-postgres, its pools, TypeORM and PostgreSQL itself. */
 const AWAY = [
   /terminating connection due to/,
   /the database system is (starting up|shutting down|not yet accepting connections|in recovery mode)/,
@@ -9,14 +9,14 @@ const AWAY = [
   /getaddrinfo E(NOTFOUND|AI_AGAIN)/,
   /cannot reach its database/,
   /PostgreSQL did not end a statement|The connection to PostgreSQL is dead|PostgreSQL does not answer|Changes are not heard over/,
-  // For a host with several addresses, Node.js reports all failures in one error with an empty message.
+  // If a host has several addresses, Node.js reports all failures in one error with an empty message.
   /: $/,
 ];
 
-/** After this time without a connection error, the next error is treated as a new outage. */
+/** Minimum time without a connection error after which the next error is treated as a new outage. */
 const QUIET_MS = 30_000;
 
-/** Recognises the many repeated errors of one PostgreSQL outage, which are replaced by one line. */
+/** Recognizes the many repeated errors of one PostgreSQL outage, which are replaced by one log line. */
 export class OutageLog {
   private lastMs = -Infinity;
 
@@ -26,7 +26,7 @@ export class OutageLog {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Returns the text to log: null if the outage is already logged, or `line` itself if it is about something else. */
+  /** Returns `line` if it is not about an outage. Otherwise returns a sentence once per outage, and null after that. */
   reworded(line: string): string | null {
     const cause = AWAY.map((pattern) => pattern.exec(line)?.[0]).find((found) => found !== undefined);
     if (cause === undefined || this.isElsewhere(line)) return line;

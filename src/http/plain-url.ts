@@ -1,7 +1,7 @@
-/** Path prefix of URLs that were given to providers. Escapes in these URLs stay unchanged. */
+/** Path prefix of URLs that were given to webhook providers. Escapes in these URLs stay unchanged. */
 export const VERBATIM_PREFIX = '/in/';
 
-/** Escapes of unreserved characters (RFC 3986, section 2.3), which mean the same with and without the escape. */
+/** Pattern of escaped unreserved characters (RFC 3986, section 2.3). The escape does not change their meaning. */
 const UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
 
 /**
@@ -9,8 +9,8 @@ const UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
  * `/%761/send`.
  *
  * The router decodes before it matches. All other code that uses the path, such as the scope of an idempotency key,
- * must see the same path. URLs under `VERBATIM_PREFIX` stay unchanged. A path that only decodes to that prefix is
- * normalised.
+ * must see the same path as the router. URLs under `VERBATIM_PREFIX` stay unchanged. If a path begins with this prefix
+ * only after decoding, it is normalized like other paths.
  */
 export function plainUrl(url: string): string {
   const mark = url.indexOf('?');

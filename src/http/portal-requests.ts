@@ -9,8 +9,9 @@ export interface PortalRequest {
 }
 
 /**
- * Returns why a portal token may not use a route: 403 unless the route is marked for portals, 404 for another
- * application. A `uid` also gets 404, because its owner could give it to another application.
+ * Returns the error if a portal token may not use a route: 403 unless the route and the token have a common portal
+ * permission, 404 for another application. A `uid` also gets 404, because the tenant could give it to another
+ * application.
  */
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};
@@ -27,7 +28,7 @@ export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequ
   });
 }
 
-/** Returns 422 if the body contains fields that only a key may set. */
+/** Returns a 422 error if the body contains fields that only a key may set, not a portal token. */
 export function portalBodyFault(
   { fields }: NonNullable<EdgeRouteConfig['portal']>,
   body: unknown,

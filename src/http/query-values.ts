@@ -1,13 +1,13 @@
 export interface ParameterSchema {
   type?: string | string[];
   default?: unknown;
-  /** Item schema of a list. Values of an enumeration may also be separated by commas. */
+  /** Schema of the items of a list. Values of an enumeration may also be separated by commas. */
   items?: { enum?: readonly unknown[] };
 }
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** Converts parameters to the types of their schema and sets defaults. The schema check then rejects invalid values. */
+/** Converts query parameters to the types of their schema and sets defaults. The schema check validates the result. */
 export function typedQuery(
   query: Readonly<Record<string, unknown>>,
   schemas: Readonly<Record<string, ParameterSchema>>,

@@ -10,7 +10,7 @@ import type { RouteQuota } from './request.js';
 export class RouteQuotas {
   constructor(private readonly limiter: RateLimiter) {}
 
-  /** Throws 429 with the quota's headers. Each organization, portal session or address is counted separately. */
+  /** Counts a request per organization, portal session or client address. Throws 429 with the quota's headers. */
   async count(
     { name, count, seconds }: RouteQuota,
     { caller, ip }: FastifyRequest,
@@ -36,8 +36,8 @@ export class RouteQuotas {
 }
 
 /**
- * Applies a route's own quota, in addition to the quotas of key and organization, which `RateLimitGuard` applies.
- * It is an interceptor, so that only these routes have the overhead.
+ * Applies a route's own quota, in addition to the quotas of the API key and the organization, which `RateLimitGuard`
+ * applies. It is an interceptor, so that routes without their own quota have no overhead.
  */
 @Injectable()
 export class RateLimitInterceptor implements NestInterceptor {

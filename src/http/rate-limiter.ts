@@ -9,7 +9,7 @@ export interface QuotaVerdict extends Taken {
   limit: number;
 }
 
-/** Counts requests. A rejected request takes no token. */
+/** Counts requests against token buckets. A rejected request takes no token. */
 export abstract class RateLimiter {
   /**
    * Takes one token from every bucket, or no token if a bucket is empty. Buckets of one `group` (the organization) stay
@@ -23,7 +23,7 @@ export class MemoryRateLimiter extends RateLimiter {
   private recent = new Map<string, Bucket>();
   private older = new Map<string, Bucket>();
 
-  /** Keeps `bucketsMax` to twice as many buckets. Evicting the least recently used bucket makes it full again. */
+  /** Stores between `bucketsMax` and twice as many buckets. An evicted bucket is treated as full at its next use. */
   constructor(
     private readonly nowMs: () => number,
     private readonly bucketsMax = 50_000,
@@ -38,7 +38,7 @@ export class MemoryRateLimiter extends RateLimiter {
     return tighter(buckets, taken);
   }
 
-  /** Returns one token that `count` took, for a request that must not be counted. */
+  /** Puts back one token that `count` took, for a request that must not be counted. */
   refund({ id, quota }: Counted): void {
     const bucket = this.recent.get(id);
     if (bucket) bucket.tokens = Math.min(quota.count, bucket.tokens + 1);
@@ -64,7 +64,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 }
 
-/** Returns the verdict of the bucket that rejected, or else of the bucket with the fewest tokens left. */
+/** Returns the result of the bucket that rejected the request, or else of the bucket with the fewest tokens left. */
 export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): QuotaVerdict {
   let tightest = 0;
   for (let i = 1; i < taken.length; i++) {
@@ -78,7 +78,7 @@ export function verdict(quota: Quota, taken: Taken): QuotaVerdict {
   return { allowed, remaining, resetSeconds, retryAfterSeconds, limit: quota.count };
 }
 
-/** Compares two verdicts of the same kind. A longer wait or fewer remaining tokens are tighter. */
+/** Returns whether `a` is tighter than `b`: it has a longer wait, or else fewer remaining tokens. */
 function isTighter(a: Taken, b: Taken): boolean {
   return a.allowed ? a.remaining < b.remaining : a.retryAfterSeconds > b.retryAfterSeconds;
 }

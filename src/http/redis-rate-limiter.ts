@@ -5,15 +5,15 @@ import { type Counted, type QuotaVerdict, RateLimiter, tighter } from './rate-li
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** The script `TAKE`, which `RedisRateLimiter` defines on its connection. */
+    /** Calls the script `TAKE`, which `RedisRateLimiter` defines as a command on its connection. */
     posthornTake(keyCount: number, ...keysAndArguments: (string | number)[]): Result<[number, ...string[]], Context>;
   }
 }
 
 /**
- * Applies the engine's token bucket to all KEYS at once, by the clock of Redis. ARGV has `count, periodMs` for each
- * key. Returns whether all buckets had a token, and the number left in each. A full bucket needs no key, so its key
- * expires when the bucket is full again.
+ * Lua script that applies the engine's token bucket to all KEYS at once, by the clock of Redis. ARGV has `count,
+ * periodMs` for each key. Returns whether all buckets had a token, and the number left in each. A full bucket needs no
+ * key, so its key expires when the bucket is full again.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -37,10 +37,10 @@ for i = 1, #KEYS do
 end
 return answer`;
 
-/** Exceeds the time of a Redis response in a busy process, and is too short for clients to notice. */
+/** Timeout of a Redis command: longer than a busy process needs for a response, too short for clients to notice. */
 const COMMAND_TIMEOUT_MS = 200;
 
-/** Pause after a failure, so that a hanging Redis does not delay every request. */
+/** Time without Redis commands after a failure, so that a hanging Redis does not delay every request. */
 const REST_MS = 1_000;
 
 /** Token buckets that all nodes share. During a Redis outage, every request is allowed and the quotas appear unused. */

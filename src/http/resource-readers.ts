@@ -7,7 +7,7 @@ type Fields = Record<string, unknown>;
 
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
-/** Source of the state in the audit log: a handler, `nothing`, or `content` (sent or received, so never copied). */
+/** Source of a resource's state for the audit log: a handler, `nothing`, or `content` (never copied). */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
 export interface Showing {
@@ -25,8 +25,8 @@ interface Parameter {
 }
 
 /**
- * Finds the handler that shows the resource that a route changes: the GET of the same path, or of the nearest path
- * above it (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have no such handler.
+ * Returns the handler that shows the resource that a route changes: the GET of the same path, or of the nearest parent
+ * path (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have no such handler.
  */
 export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');
@@ -40,7 +40,7 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
     const shows = routes.find((each) => each.method === 'GET' && each.path === path);
     if (shows?.config.holdsContent === true) return of('content', path);
     if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return of(readerOf(shows), path);
-    // The response itself shows a resource that was created in a collection. The collection's owner does not show it.
+    // The response itself shows a resource that was created in a collection. The collection's handler does not.
     if (shows && path === route.path) return { shown: 'nothing', about: 'collection', namedBy: nameIn(path, routes) };
   }
   return of('nothing', route.path);
@@ -57,7 +57,7 @@ function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   return one?.path.slice(collection.length + 2) ?? 'id';
 }
 
-/** Returns whether the path shows one resource. A path that ends in a collection shows many. */
+/** Returns whether the handler of a path shows one resource. A path that ends in a collection shows many. */
 function isOne(shows: RouteHandler, path: string): boolean {
   return shows.query === null && (path.split('/').at(-1)?.startsWith(':') === true || !/^list/i.test(shows.name));
 }
@@ -74,7 +74,7 @@ function readerOf({ controller, name, instance }: RouteHandler): Shown {
       const shown: unknown = await handler?.apply(instance(), parameters);
       return isFields(shown) ? shown : null;
     } catch {
-      // A missing resource is null. A storage error is ignored here, because the handler itself will get it too.
+      // A storage error is treated like a missing resource, because the route's own handler will report the error.
       return null;
     }
   };
@@ -84,7 +84,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Returns a reader of a handler's parameter, or null if only Nest can provide it. */
+/** Returns a function that reads a handler's parameter from a request, or null if only Nest can provide it. */
 function valueOf(key: string, { data, factory }: Parameter): ((context: ExecutionContext) => unknown) | null {
   if (factory !== undefined) return (context) => factory(data, context);
   if (!key.startsWith(`${RouteParamtypes.PARAM}:`)) return null;

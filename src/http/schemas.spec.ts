@@ -199,7 +199,7 @@ describe('a body', () => {
       const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
       compileChecks(document, [route], () => document);
 
-      // This is accepted because the text is not scanned. A scan would reject the number.
+      // The number is accepted, because the text is not scanned. A scan would reject it as inexact.
       expect((route.config.checkBody as CheckBody)({}, '{"other":9007199254740993}')).toEqual({});
     });
   });

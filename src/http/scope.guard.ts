@@ -5,8 +5,8 @@ import { AccessRules } from './access-rules.js';
 import { portalBodyFault } from './portal-requests.js';
 
 /**
- * Guards every handler, including those of extensions, by `@Scope` or `@Public`. The guard uses the result of the
- * authentication hook. It rejects requests that the hook has not seen, and routes that declare no access.
+ * Checks the access of every handler, including those of extensions, as declared by `@Scope` or `@Public`. Uses the
+ * result of the authentication hook. Rejects requests that the hook has not seen, and routes that declare no access.
  */
 @Injectable()
 export class ScopeGuard implements CanActivate {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** Time that a client has to read the response before the connection is closed. */
 const LINGER_MS = 2_000;
 
-/** Maximum discarded bytes of an oversized body. Many clients read the response only after sending the whole body. */
+/** Maximum bytes of an oversized body that are read and discarded. Many clients send all of it before they read. */
 const READ_ON_BYTES_MAX = 64 * 1024 * 1024;
 const READ_ON_MS = 10_000;
 
@@ -34,15 +34,16 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
 /**
  * Rejects a request without reading its body, so that unauthenticated clients cannot make the server read data.
  *
- * The connection must close, because the rest of the stream is that body. The sending side closes after the response,
- * and the whole socket a moment later. Closing at once would reset the connection and might lose the response.
+ * The connection must close, because the rest of its stream is the unread body. After the response, Posthorn closes its
+ * own direction first, and the whole socket two seconds later: closing the socket at once would reset the connection,
+ * and the client might lose the response.
  */
 export function leaveBodyUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (encoding === undefined && (length === undefined || Number(length) === 0)) return;
   reply.header('connection', 'close');
-  // After the response, Node reads a body to its end, unless something has started to read it. Starting and pausing
-  // keeps the body unread.
+  // After the response, Node reads a request body that nothing has started to read. Starting to read and pausing at
+  // once keeps the body unread.
   raw.pause();
   raw.read(0);
   const { socket } = raw;

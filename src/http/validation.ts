@@ -12,7 +12,6 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 
-/** Keywords of a JSON Schema. */
 export type SchemaKeywords = Readonly<Record<string, unknown>>;
 
 /** Conditions of `@CanBeOmitted()` and `@CanBeNull()`. `validation-schemas.ts` recognizes them by identity. */
@@ -49,15 +48,15 @@ export function IsStringMap(options?: ValidationOptions): PropertyDecorator {
   return ValidateBy({ name: 'isStringMap', validator: { validate: isStringMap } }, options);
 }
 
-/** Accepts what a JSON Schema accepts. For fields of several types, which class-validator cannot express. */
+/** Accepts the values that a JSON Schema accepts. Used for unions of types, which class-validator cannot express. */
 export function MatchesSchema(schema: SchemaKeywords, options?: ValidationOptions): PropertyDecorator {
-  // Compiled on use. The service itself never validates with class-validator.
+  // Compiled on first use, because the service itself never validates with class-validator.
   let matches: ValidateFunction | undefined;
   const validate = (value: unknown): boolean => (matches ??= new Ajv({ strict: false }).compile(schema))(value);
   return ValidateBy({ name: 'matchesSchema', constraints: [schema], validator: { validate } }, options);
 }
 
-/** Checks a time with the function that the compiled checks use. */
+/** Returns whether a value is a time. Uses the same function as the checks that are compiled from the schemas. */
 function isDateTime(value: unknown): boolean {
   const { validate } = addFormats.default.get('date-time', 'full') as unknown as {
     validate: (text: string) => boolean;

@@ -16,7 +16,7 @@ export interface AuditOrigin {
 }
 
 export interface AuditEntry {
-  /** Null if the action belongs to no organization: actions of the operator and of unknown callers. */
+  /** Null for actions of the operator and of unknown callers, which belong to no organization. */
   organizationId: Id | null;
   /** Null if the action concerns both environments. */
   environmentId: number | null;
@@ -34,6 +34,6 @@ export interface AuditEntry {
 }
 
 export abstract class AuditTrail {
-  /** Records an entry in the caller's transaction. Without a transaction, it is committed when the promise resolves. */
+  /** Records an entry in the caller's transaction. Without one, the entry is committed when the promise resolves. */
   abstract record(entry: AuditEntry): Promise<void>;
 }

@@ -1,16 +1,16 @@
 import type { Caller, Scope, Tenant } from './tenant.js';
 
-/** Identifies the caller by a bearer value. Implemented by the auth context, which also asks extensions. */
+/** Identifies the caller by a bearer token. The auth context implements this class and also asks extensions. */
 export abstract class Authenticator {
-  /** Maximum length of a bearer value, in characters. */
+  /** Maximum length of a bearer token, in characters. */
   abstract readonly bearerLengthMax: number;
 
   /**
-   * Returns the caller for the bearer value, or null if it is unknown, expired or revoked. Returns a promise only if a
-   * lookup is needed.
+   * Returns the caller for the bearer token, or null if the token is unknown, expired or revoked. Returns a promise
+   * only if a lookup is needed.
    *
-   * Rejects if the storage is unavailable, and with 429 if the address has tried too many unknown keys. `from` is the
-   * client's address. Null or omitted if there is no address to limit.
+   * Rejects if the storage is unavailable, and with 429 if the address has tried too many unknown tokens. `from` is the
+   * client's address. It is null or omitted if there is no address to limit.
    */
   abstract authenticate(bearer: string, from?: string | null): Caller | null | Promise<Caller | null>;
 }
@@ -28,13 +28,13 @@ export abstract class SessionAuthenticator {
     from: string,
   ): Promise<Caller | null>;
 
-  /** Validates a session without counting a request. Throws only if the storage is unavailable. */
+  /** Returns whether the session in the `Cookie` header is valid. Throws only if the storage is unavailable. */
   abstract isInForce(cookieHeader: string | undefined): Promise<boolean>;
 }
 
-/** Identifies the caller by a customer portal token. The portal context implements it. */
+/** Identifies the caller by a customer portal token. Implemented in the portal context. */
 export abstract class PortalAuthenticator {
-  /** Like `Authenticator.authenticate`, for portal tokens. */
+  /** Does the same as `Authenticator.authenticate`, for portal tokens. */
   abstract authenticate(token: string, from: string): Promise<Caller | null>;
 }
 
@@ -50,18 +50,20 @@ export interface Identity {
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;
-  /** Unique name of the caller, at most 200 characters. RATE_LIMIT_KEY limits each subject like an API key. */
+  /** Unique name of the caller, at most 200 characters. RATE_LIMIT_KEY limits requests per subject, as for API keys. */
   subject: string;
 }
 
 /**
- * A custom sign-in method, for example a company's JWT. A provider of an extension that extends this class is called on
- * every request whose bearer value does not begin with `ek_`. It should cache remote lookups.
+ * A custom authentication method, for example with a company's own JWTs. A provider of an extension that extends this
+ * class is called for every request whose bearer token does not begin with `ek_`. The provider should cache remote
+ * lookups.
  */
 export abstract class TokenAuthenticator {
   /**
-   * Returns null if the token is foreign, malformed, expired or revoked. If the method throws or needs more than five
-   * seconds, the caller receives 503. A missing organization or environment results in 401.
+   * Returns null if the token does not belong to this method, or is malformed, expired or revoked. The caller receives
+   * 503 if `identify` throws or takes more than five seconds, and 401 if the organization or environment does not
+   * exist.
    */
   abstract identify(token: string): Promise<Identity | null>;
 }

@@ -1,14 +1,14 @@
 /** The only source of time and randomness, so that tests can control both. */
 export abstract class Clock {
-  /** PostgreSQL's time as this process knows it. Use it for values that are stored or compared between processes. */
+  /** Returns the time by PostgreSQL's clock, as this process estimates it. For values that are stored or compared. */
   abstract now(): Date;
 
   abstract nowMs(): number;
 
-  /** A number in [0, 1), for jitter and sampling. Never use it for secrets or ids. */
+  /** Returns a number in [0, 1), for jitter and sampling. Never use it for secrets or ids. */
   abstract random(): number;
 
-  /** Milliseconds since an arbitrary moment, never adjusted. Use it for durations within this process. */
+  /** Returns milliseconds since an arbitrary moment. Never adjusted. Use it for durations within this process. */
   monotonicMs(): number {
     return this.nowMs();
   }
@@ -37,12 +37,12 @@ export class SystemClock extends Clock {
     return performance.now();
   }
 
-  /** Sets the clock: the time was `epochMs` when the monotonic clock showed `monotonicMs`. */
+  /** Sets the clock so that its time was `epochMs` when the monotonic clock showed `monotonicMs`. */
   follow(epochMs: number, monotonicMs: number): void {
     this.originMs = epochMs - monotonicMs;
   }
 
-  /** Lead of the wall clock over `nowMs`. Negative if it is behind. */
+  /** Returns the lead of the wall clock over `nowMs`. Negative if the wall clock is behind. */
   wallAheadMs(): number {
     return Date.now() - this.nowMs();
   }

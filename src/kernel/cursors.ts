@@ -21,7 +21,7 @@ export interface Page<Row> {
   nextCursor: string | null;
 }
 
-/** Above this number of items, a list shows "1,000 or more" instead of counting all of them. */
+/** Number of items above which a list shows "1,000 or more" instead of counting all of them. */
 export const COUNTED_MAX = 1_000;
 
 const LIFETIME_MS = 3_600_000;
@@ -44,7 +44,7 @@ export class Cursors {
     return `${body}.${this.sign(tenant, query, body).toString('base64url')}`;
   }
 
-  /** Throws 400 if the cursor is malformed, altered or expired, or belongs to another tenant or query. */
+  /** Returns a cursor's position. Throws 400 if it is malformed, altered, expired, or of another tenant or query. */
   read(tenant: Tenant, query: CursorQuery, cursor: string): string {
     const [body, mac, ...rest] = cursor.split('.');
     const given = Buffer.from(mac ?? '', 'base64url');
@@ -57,7 +57,7 @@ export class Cursors {
     return last;
   }
 
-  /** Returns the first `limit` of `rows`, and a cursor if there are more. Stores therefore read one row above the limit. */
+  /** Returns the first `limit` of `rows`, and a cursor if there are more. Stores therefore read one extra row. */
   page<Row>(
     tenant: Tenant,
     query: CursorQuery,

@@ -1,4 +1,4 @@
-/** Error types, as in the specification's error table. Only the HTTP layer maps them to status codes. */
+/** Types of the errors that the API returns. Only the HTTP layer maps them to status codes. */
 export type ErrorType =
   | 'bad_request'
   | 'unauthenticated'
@@ -50,7 +50,7 @@ export const notFound = (message: string, details?: Record<string, unknown>): Ap
 /** 404 for the resource with this noun: `endpoint`, `event type`. */
 export const noSuch = (noun: string): ApiError => notFound(`No such ${noun}.`);
 
-/** 405, with the accepted methods in `Allow`. The endpoint's owner configures them (RFC 9110, section 15.5.6). */
+/** 405, with the accepted methods in `Allow` (RFC 9110, section 15.5.6). The endpoint's owner configures the list. */
 export const methodNotAllowed = (message: string, allowed: readonly string[]): ApiError =>
   new ApiError('method_not_allowed', message, { allowed });
 

@@ -1,4 +1,4 @@
-/** An idempotency key in its scope (contract, section 3): environment + method + path + key. */
+/** An idempotency key and its scope, which is the environment, the method and the path. */
 export interface IdempotentRequest {
   environmentId: number;
   /** Method and path as sent, without the query: `POST /v1/send`. */
@@ -7,11 +7,11 @@ export interface IdempotentRequest {
   key: string;
   /** SHA-256 of the raw request body, 32 bytes. */
   fingerprint: Buffer;
-  /** Reservation token of the HTTP layer. The statement that writes the effect completes the reservation. */
+  /** Token with which the HTTP layer reserved the key. The statement that writes the effect ends the reservation. */
   fence?: string;
 }
 
-/** The first response to a key. Later responses repeat it byte for byte. */
+/** The first response to a request with a key. Later requests with the key receive the same bytes. */
 export interface StoredAnswer {
   status: number;
   body: string;

@@ -23,7 +23,7 @@ import { Metrics } from './observability/metrics.js';
 import { Readiness } from './observability/readiness.js';
 import { Tracing } from './observability/tracing.js';
 
-/** The module that every context depends on. The composition root passes configuration and data source. */
+/** The module that every other module depends on. The root module passes it the configuration and the data source. */
 @Global()
 @Module({})
 export class KernelModule {

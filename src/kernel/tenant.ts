@@ -1,13 +1,13 @@
 import type { Id } from './ids.js';
 
-/** Every stored row belongs to one tenant, and every query is limited to one. */
+/** An environment of an organization. Every stored row belongs to one tenant, and every query is limited to one. */
 export interface Tenant {
   environmentId: number;
   organizationId: Id;
   mode: 'live' | 'test';
 }
 
-/** Each scope includes the scopes before it (specification, Authentication 3). */
+/** Scopes of keys and members. Each scope includes the scopes before it. */
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -28,7 +28,7 @@ export type PortalPermission = (typeof PORTAL_PERMISSIONS)[number];
 
 /** A portal session: its application and permissions. Set only on routes that accept portal sessions. */
 export interface CallerPortal {
-  /** `pls_…` without its prefix. */
+  /** Id of the portal session: `pls_…` without its prefix. */
   id: Id;
   applicationId: Id;
   permissions: readonly PortalPermission[];

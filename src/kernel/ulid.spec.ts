@@ -8,7 +8,7 @@ const bytes10 = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const timeMs = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const bytesOf = (text: string): Buffer => decodeUlid(text) as Buffer;
 
-/** Base 32 of a big integer: the definition, written independently of the code under test. */
+/** Returns bytes in base 32, computed from one big integer, independently of the code under test. */
 function spell(bytes: Uint8Array): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';
@@ -19,7 +19,8 @@ function spell(bytes: Uint8Array): string {
   return text;
 }
 
-// github.com/ulid/spec: the time of the example in its README and tests, and the monotonic series of its README.
+// Examples of github.com/ulid/spec: the time of the example in its README and tests, and the monotonic series of its
+// README.
 describe('the examples of the ULID specification', () => {
   it('spell 1469918176385 as 01ARYZ6S41', () => {
     expect(encodeUlid(ulidBytes(1469918176385, new Uint8Array(10)))).toBe('01ARYZ6S410000000000000000');

@@ -47,7 +47,7 @@ export function decodeUlid(text: string): Buffer | null {
   return readUlid(bytes, text, 0) ? bytes : null;
 }
 
-/** Decodes the ULID at `text[from…]` into 16 bytes. If it returns false, the content of `bytes` is undefined. */
+/** Decodes the ULID at `text[from…]` into `bytes`. Returns false if it is invalid. `bytes` may then have changed. */
 export function readUlid(bytes: Uint8Array, text: string, from: number): boolean {
   if (text.length - from !== TEXT_LENGTH) return false;
   let at = 0;
@@ -66,7 +66,7 @@ export function readUlid(bytes: Uint8Array, text: string, from: number): boolean
   return true;
 }
 
-/** Returns milliseconds since the epoch. @throws RangeError unless there are 16 bytes. */
+/** Returns the time of a ULID in milliseconds since the epoch. @throws RangeError unless there are 16 bytes. */
 export function ulidTime(bytes: Uint8Array): number {
   assertLength(bytes, ULID_BYTES);
   let timeMs = 0;

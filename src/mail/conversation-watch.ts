@@ -24,7 +24,7 @@ export interface WatchedOptions {
   socketTimeout: number;
 }
 
-/** Margin by which nodemailer's own limits are longer, so that this watch acts first: it knows the pending reply. */
+/** Margin added to nodemailer's own time limits, so that this watch, which knows the pending reply, acts first. */
 const MARGIN_MS = 5_000;
 
 /**
@@ -127,7 +127,7 @@ class Conversation {
     if (wait === undefined) return;
     this.sentBytes = this.taken;
     this.timer = setTimeout(() => this.late(wait), waitMs(wait, this.answerMsMax));
-    // A stopping process waits for attempts, and this timer must not keep it alive.
+    // The timer must not keep a stopping process alive. That process waits for its attempts anyway.
     this.timer.unref();
   }
 

@@ -4,7 +4,7 @@ import { excerptOf } from '#engine/excerpt.js';
 import type { AwsCredentials } from '#kernel/config/aws-credentials.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** Errors of the account or its credentials. Until they are fixed, SES accepts no messages. */
+/** Errors that concern the account or its credentials. Until the operator fixes them, SES accepts no messages. */
 const BROKEN: ReadonlySet<string> = new Set([
   'AccessDeniedException',
   'AccountSuspendedException',
@@ -40,7 +40,7 @@ const RATE_AGAIN_MS = 10_000;
 /** Failures that occur before any part of the message is sent. */
 const NOT_SENT: ReadonlySet<string> = new Set(['blocked', 'dns', 'connection', 'tls']);
 
-/** Converts an SES error to a report with the same result for every recipient: SES accepts all or none. */
+/** Returns the report of an SES error. It has the same result for every recipient: SES accepts all or none. */
 export function readSesFailure(
   recipients: readonly string[],
   error: unknown,
@@ -100,7 +100,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
   return { name: error.name, message: error.message, status };
 }
 
-/** Removes credentials from a text, because a server may echo the credentials that it received. */
+/** Returns a text without credentials, because a server may echo the credentials that it received. */
 function scrubbed(text: string, credentials: AwsCredentials): string {
   let clean = text;
   for (const value of Object.values(credentials) as string[]) clean = clean.replaceAll(value, '***');

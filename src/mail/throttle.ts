@@ -1,7 +1,7 @@
 export const PLACE_MS_MAX = 60_000;
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
-/** Threshold above which a conversation counts as stalled. Submissions then do not wait for a slot of its domain. */
+/** Threshold above which a conversation counts as stalled. Submissions then do not wait for a slot of the domain. */
 const STALLED_MS = 30_000;
 
 interface Gate {
@@ -10,16 +10,16 @@ interface Gate {
   /** Time on the monotonic clock until which the limit stays halved. */
   slowUntilMs: number;
   waiting: (() => void)[];
-  /** Submissions that wait, or were woken but have not checked again. The entry is kept while this is above 0. */
+  /** Number of submissions that wait for a slot, or were woken and must check again. Above 0, the entry is kept. */
   waiters: number;
   /** Number of slots in use whose conversation is stalled. */
   stalled: number;
 }
 
 /**
- * Semaphore per recipient domain and process: five concurrent messages, half of that for five minutes after the server
- * asked to slow down. If all slots are in use and a conversation is stalled, submissions do not wait, since they would
- * occupy a delivery slot that others could use.
+ * Semaphore per recipient domain and process. The limit is five concurrent messages, and is halved for five minutes
+ * after the server asked to slow down. If all slots are in use and a conversation is stalled, submissions do not wait,
+ * since they would occupy a delivery slot that other deliveries could use.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();
@@ -29,7 +29,7 @@ export class DomainThrottle {
     private readonly options: { atOnce?: number; stalledMs?: number } = {},
   ) {}
 
-  /** Waits for a slot at each domain. Null if `signal` aborts first, or if a domain is full and stalled. */
+  /** Waits for a slot at each domain. Returns a function that frees the slots, or null on abort or a stalled domain. */
   async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
     const held: string[] = [];
     // The domains are sorted, so that two submissions cannot deadlock.

@@ -49,7 +49,7 @@ function askedOf(given: string[]): Asked {
     const [file] = positionals;
     if (file !== undefined && file !== '' && positionals.length === 1) return { file, withKey: !values['without-key'] };
   } catch {
-    // An unknown option leads to the error for a missing file name.
+    // parseArgs throws for an unknown option. The error for a missing file name covers this case too.
   }
   throw new ConfigError(
     'Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to exclude the master key.',

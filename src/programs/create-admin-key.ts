@@ -34,7 +34,7 @@ function modeOf(given: string[]): 'live' | 'test' {
     const { env } = parseArgs({ args: given, options: { env: { type: 'string', default: 'live' } } }).values;
     if (env === 'live' || env === 'test') return env;
   } catch {
-    // An unknown option leads to the error below.
+    // parseArgs throws for an unknown option. The error below covers this case too.
   }
   throw new ConfigError('The only option is --env live or --env test: `npm run create-admin-key -- --env test`.');
 }

@@ -19,7 +19,7 @@ import { startFailure } from '../bootstrap/start-failure.js';
 
 interface Options {
   isRotating: boolean;
-  /** True to activate the key without a check that its record is published. */
+  /** True to activate the key without checking that its DNS record is published. */
   isBlind: boolean;
 }
 
@@ -60,7 +60,7 @@ async function zone({ platformDomain, platformAddresses, platformSpf }: Config, 
 /**
  * Rotates the DKIM key in two calls, because receivers must be able to look up a key before it signs. The first call
  * stores a new key for the inactive selector and prints its record. The second call activates the key once name servers
- * have its record.
+ * have its record. Returns the lines to print.
  */
 async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
   const dkim = await keys.published();
@@ -121,7 +121,7 @@ function optionsOf(given: string[]): Options {
     });
     if (values['rotate-dkim'] || !values.now) return { isRotating: values['rotate-dkim'], isBlind: values.now };
   } catch {
-    // An unknown option leads to the error below.
+    // parseArgs throws for an unknown option. The error below covers this case too.
   }
   throw new ConfigError('The options are --rotate-dkim, optionally with --now.');
 }

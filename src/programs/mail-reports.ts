@@ -47,7 +47,7 @@ function optionsOf(given: string[]): Id | null {
     const id = raw === undefined ? null : parseId('rep', raw);
     if (raw === undefined || id !== null) return id;
   } catch {
-    // The error below reports unknown options as well.
+    // parseArgs throws for an unknown option. The error below covers this case too.
   }
   throw new ConfigError('The only option is --raw rep_….');
 }

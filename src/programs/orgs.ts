@@ -73,7 +73,7 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
   }
 }
 
-/** Each change and its audit entry are written in one transaction. */
+/** Makes the requested change and writes its audit entry in one transaction. Returns the lines to print. */
 async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): Promise<string[]> {
   const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
     audit.record({
@@ -115,7 +115,7 @@ async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): P
   }
 }
 
-/** @throws ConfigError for invalid input. */
+/** Returns the change that the command line asks for. @throws ConfigError for invalid input. */
 function wishOf(given: string[]): Wish {
   const [verb, ...rest] = given;
   if (verb === 'list' && rest.length === 0) return { verb };

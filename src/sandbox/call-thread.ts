@@ -2,7 +2,7 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Deadline } from './deadline.js';
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** Messages of a thread: it is ready, a call has begun (with the system's thread id), or a call has ended. */
+/** Messages from a thread: it is ready, a call has begun (with the thread's system id), or a call has ended. */
 export type ThreadMessage<A> =
   | { kind: 'ready' }
   | { kind: 'begun'; thread: string | null }
@@ -34,7 +34,7 @@ const START_MS_MAX = 20_000;
 const DEADLINE_GRACE_MS = 250;
 const LOOK_MS_MAX = 1_000;
 
-/** A worker thread that makes one call at a time. It keeps the process alive only during a call. */
+/** A worker thread that runs one call at a time. It keeps the process alive only during a call. */
 export class CallThread<C, A> {
   readonly ready: Promise<boolean>;
   private readonly worker: Worker;

@@ -60,11 +60,11 @@ export class CpuBudget implements OnApplicationShutdown {
     this.publish();
   }
 
-  /** Runs ten times a second while a slow call runs. */
+  /** Updates the limit. Runs ten times a second while a slow call runs. */
   look(): void {
     const [nowMs, used] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];
     const seconds = Math.max(1, nowMs - this.seenMs) / 1000;
-    // The counter has 32 bits and wraps around.
+    // The counter has 32 bits and wraps around, so the difference is truncated to 32 bits.
     const usedMs = ((used - this.seenUsed) | 0) / 1000;
     [this.seenMs, this.seenUsed] = [nowMs, used];
     this.msPerSecond = backgroundRate(

@@ -1,10 +1,10 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** Indexes of cells. `SHARE`: slow threads' share of time in thousandths (0: all). `USED`: their CPU time in µs. */
+/** Indexes of cells. `SHARE`: slow code's share of time in thousandths (0: no limit). `USED`: its CPU time in µs. */
 export const SHARE = 0;
 export const USED = 1;
 
-/** Time that a slow thread runs before it checks whether it must sleep. */
+/** Time that a thread for slow code runs before it checks whether it must sleep. */
 const RUN_MS = 4;
 /** Maximum time between two checks during a sleep, because the share may change. */
 const REST_MS_MAX = 100;
@@ -19,7 +19,7 @@ export interface ThrottleTools {
   endMs?: number;
 }
 
-/** Makes a slow thread sleep after it has run, so that it uses only its share of the time. */
+/** Makes a thread for slow code sleep after it has run, so that it uses only its share of the time. */
 export class CpuThrottle {
   private usedMs: number;
   private nextMs: number;
@@ -34,7 +34,7 @@ export class CpuThrottle {
     this.nextMs = tools.nowMs() + RUN_MS;
   }
 
-  /** If the thread has exceeded its share, sleeps until the share is kept. Call this method often during a call. */
+  /** If the thread has used more than its share, sleeps to compensate. Call this method often during a call. */
   look(): void {
     const { usedMs, nowMs } = this.tools;
     if (nowMs() < this.nextMs) return;

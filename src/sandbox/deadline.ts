@@ -17,7 +17,7 @@ export class Deadline {
     return this.endMs - monotonicMs();
   }
 
-  /** Extends the deadline by the start time of the first thread, which must not count against the call. */
+  /** Extends the deadline by the time that the first thread takes to start, which must not count against the call. */
   postpone(ms: number): void {
     this.endMs += ms;
   }

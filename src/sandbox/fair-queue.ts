@@ -2,7 +2,7 @@ export interface QueueTurn<T> {
   readonly item: T;
   readonly organization: string;
   readonly endpoint: string;
-  /** Milliseconds that `take` charged in advance. The actual cost replaces them when it is known. */
+  /** Milliseconds that `take` charged in advance. They are replaced by the actual cost when that is known. */
   readonly chargedMs: number;
 }
 
@@ -61,7 +61,7 @@ export class FairQueue<T> {
     return this.count > 0 && this.next(admits) !== undefined;
   }
 
-  /** Removes the next item. Charges the endpoint of the item in advance with the endpoint's recent cost. */
+  /** Removes and returns the next item, if any. Charges its endpoint in advance with the endpoint's recent cost. */
   take(admits: Admits): QueueTurn<T> | undefined {
     const next = this.next(admits);
     if (!next) return undefined;

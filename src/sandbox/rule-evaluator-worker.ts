@@ -11,7 +11,7 @@ const thread = ownThread();
 const evaluator = new Evaluator();
 const say = (message: ThreadMessage<EvaluationResult | 'overrun'>): void => parentPort?.postMessage(message);
 
-// On Linux, pid 0 means the calling thread. On other systems it means the whole process, whose priority must stay.
+// On Linux, pid 0 means the calling thread. On other systems it means the process, whose priority must not change.
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
 parentPort?.on('message', ({ question, timeoutMs, sliceMs, deadlineMs }: EvaluationCall) => {

@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** A clock that all threads share. `performance.now()` starts at zero in each thread. */
+/** Returns the time of a clock that all threads share. `performance.now()` starts at zero in each thread. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
-/** The system's id of the calling thread. Null on systems other than Linux. */
+/** Returns the system's id of the calling thread, or null on systems other than Linux. */
 export function ownThread(): string | null {
   try {
     return readlinkSync('/proc/thread-self').split('/').pop() ?? null;

@@ -37,7 +37,7 @@ interface Scene {
   running(): (string | null)[];
 }
 
-/** Calls are named after their organization: `a1` belongs to `a`. */
+/** Returns a slot with fake threads. Calls are named after their organization: `a1` belongs to `a`. */
 function arrange(options: Partial<ThreadSlotOptions<string, string>> = {}): Scene {
   const threads: HeldThread[] = [];
   const startThread = async (): Promise<HeldThread> => {

@@ -7,7 +7,7 @@ export interface Job<C> {
   organization: string;
   endpoint: string;
   limits: CallLimits;
-  /** Size of the memory that the job holds while it waits. */
+  /** Size of the memory that the job occupies while it waits. */
   bytes: number;
 }
 
@@ -30,7 +30,7 @@ export interface ThreadUse {
 
 export interface ThreadSlotOptions<C, A> {
   threadsMax: number;
-  /** Decides whether a call may use a thread that is available. */
+  /** Returns whether a waiting call may start on an available thread. */
   admits(use: ThreadUse, organization: string, endpoint: string): boolean;
   startThread(): Promise<SlotThread<C, A>>;
   /** True to keep one idle thread ready, because the start of a thread takes a tenth of a second. */
@@ -85,7 +85,7 @@ export class ThreadSlot<C, A> implements ThreadUse {
     return this.counts.get(keyOf(organization, endpoint)) ?? 0;
   }
 
-  /** Never rejects. A job that waits for more than five seconds, or until its deadline, ends as `busy`. */
+  /** Runs a job. Never rejects: a job that waits for over five seconds, or until its deadline, ends as `busy`. */
   run(job: Job<C>): Promise<JobEnd<A>> {
     const { organization, endpoint, bytes } = job;
     const isFull =
@@ -119,7 +119,7 @@ export class ThreadSlot<C, A> implements ThreadUse {
     while (!this.closed && this.queue.has(admits)) {
       const thread = this.idleThread();
       const turn = thread && this.queue.take(admits);
-      // There is no idle thread. The next thread that starts or finishes its call takes the next job.
+      // If no thread is idle, the next job waits for the next thread that starts or finishes a call.
       if (!thread || !turn) break;
       void this.start(thread, turn);
     }
@@ -164,7 +164,7 @@ export class ThreadSlot<C, A> implements ThreadUse {
     this.startWaiting();
   }
 
-  /** Ends all waiting jobs, which would never run without a thread. */
+  /** Ends all waiting jobs. They would never run, because there is no thread. */
   private dismissAll(why: EndReason | 'busy'): void {
     for (let turn = this.queue.take(() => true); turn; turn = this.queue.take(() => true)) {
       const { resolve } = this.dismiss(turn.item);

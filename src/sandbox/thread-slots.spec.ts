@@ -9,7 +9,7 @@ interface Call extends Sliced {
 
 type Answer = { name: string };
 
-/** Running calls by name. A slow call uses its slice at once and then runs until the test ends it. */
+/** The running calls, by name. A slow call uses up its CPU slice at once and then runs until the test ends it. */
 class Running {
   readonly limits: CallLimits[] = [];
   readonly quick: string[] = [];
@@ -33,7 +33,7 @@ class Running {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Calls are named after their organization and endpoint: `a1` belongs to endpoint 1 of `a`. */
+/** Creates slots with fake threads. A call has the name of its owner: `a1` is endpoint 1 of organization `a`. */
 function arrange() {
   const running = new Running();
   const threadSlots = new ThreadSlots<Call, Answer>({

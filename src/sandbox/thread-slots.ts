@@ -20,9 +20,9 @@ export interface ThreadSlotsOptions<C, A extends object> {
   /** Maximum number of quick threads, at least two. They start on first use. */
   quickMax: number;
   slowMax: number;
-  /** `niceness` (see nice(1)) is relative to the rest of the process. */
+  /** Starts a thread. `niceness` (see nice(1)) is relative to the rest of the process. */
   startThread: (niceness: number) => Promise<SlotThread<C, A | 'overrun'>>;
-  /** CPU budget for the calls on slow threads, which read it through the shared cells. */
+  /** CPU budget for the calls on slow threads. The threads read it from shared memory (`cells`). */
   pace?: CpuBudget | undefined;
   /** Wall-clock limit of a call as a multiple of its CPU time. */
   wallFactor?: number;
@@ -35,7 +35,7 @@ const SLICE_MS_OF_SLOW = 10;
 /** Time after the slice until a call that ignores interrupts (such as a long built-in) is terminated. */
 const SLICE_GRACE_MS = 50;
 const GRACE_MS = 250;
-/** Wall-clock limit of a call, which bounds the caller's wait: this multiple of the CPU limit, plus `WALL_EXTRA_MS`. */
+/** Wall-clock limit of a call as a multiple of its CPU limit, plus `WALL_EXTRA_MS`. Limits how long a caller waits. */
 const WALL_FACTOR = 2;
 const WALL_EXTRA_MS = 2_000;
 const SLOW_PER_ORGANIZATION_MAX = 3;
@@ -74,7 +74,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     });
   }
 
-  /** Runs a call with `timeoutMs` of CPU within `wallMsFor(timeoutMs)`. A waiting call holds `bytes`. Never rejects. */
+  /** Runs a call for up to `timeoutMs` CPU time and `wallMsFor(timeoutMs)`. `bytes`: size of `call`. Never rejects. */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;
@@ -103,7 +103,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     );
   }
 
-  /** `slow`: running calls on slow threads. `restarts`: threads that had to be replaced. */
+  /** Returns gauges. `slow`: running calls on slow threads. `restarts`: threads that had to be replaced. */
   figures(): { running: number; slow: number; queued: number; workers: number; restarts: number } {
     const { quick, slow } = this;
     return {
@@ -129,7 +129,7 @@ export class ThreadSlots<C extends Sliced, A extends object> {
   }
 }
 
-/** Returns the shared cells of a slow thread, or null for a quick thread, which is not throttled. */
+/** Returns the CPU budget's shared cells for a slow thread, or null for a quick thread, which is not throttled. */
 export const cellsFor = (niceness: number, pace: CpuBudget | undefined): Int32Array | null =>
   niceness > 0 ? (pace?.cells ?? null) : null;
 
@@ -152,7 +152,7 @@ function paced<C, A>(thread: SlotThread<C, A>, pace: CpuBudget | undefined): Slo
   };
 }
 
-/** Always admits one call per organization. Admits more only while half of the threads stay free for others. */
+/** Returns whether a call may use a slow thread. Limits apply only if its organization already has a call there. */
 function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;
@@ -160,7 +160,7 @@ function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpo
   return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
-/** True for a call that exceeded its slice, even if its thread was terminated. The call moves to a slow thread. */
+/** Returns whether a call exceeded its slice, even if its thread was terminated. The call moves to a slow thread. */
 function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
@@ -179,5 +179,5 @@ function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number
 const sliced = <C extends Sliced>(call: Omit<C, 'sliceMs'>, sliceMs: number | null): C =>
   ({ ...call, sliceMs }) as unknown as C;
 
-/** Wall-clock limit of a call, including waits and a second start. */
+/** Returns the wall-clock limit of a call, including waits and a second start. */
 export const wallMsFor = (timeoutMs: number, factor = WALL_FACTOR): number => factor * timeoutMs + WALL_EXTRA_MS;

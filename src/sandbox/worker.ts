@@ -5,7 +5,7 @@ import { cpuThrottleFor } from './cpu-throttle.js';
 import { type GuestCall, type GuestResult, runGuest } from './guest.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
-// Makes one call at a time, each in a fresh VM of the shared engine.
+// Runs one call at a time, each in a fresh VM of the shared engine.
 const { engine, niceness, cells } = workerData as {
   engine: WebAssembly.Module;
   niceness: number;
@@ -14,10 +14,10 @@ const { engine, niceness, cells } = workerData as {
 const thread = ownThread();
 const say = (message: ThreadMessage<GuestResult['outcome']>): void => parentPort?.postMessage(message);
 
-// On Linux, pid 0 means the calling thread. On other systems it means the whole process, whose priority must stay.
+// On Linux, pid 0 means the calling thread. On other systems it means the process, whose priority must not change.
 if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 
-// The first run makes V8 compile the engine, which must not delay the first call.
+// Runs code once before the first call, because V8 compiles the engine during the first run.
 await runGuest(
   engine,
   { code: 'export default (a) => a', args: ['1'], timeoutMs: 10_000, sliceMs: null, resultBytesMax: 1 },

@@ -20,7 +20,7 @@ describe('the connections of a listener', () => {
     expect(
       ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:1::3'].map((address, i) => begin(`six${i}`, address)),
     ).toEqual([true, true, false]);
-    // Seven connections are open, including the one that was rejected as too many.
+    // Seven connections are open, including the one that was rejected because it exceeded the limit.
     expect(begin('late', '192.0.2.9')).toBe(false);
     for (const id of ['four0', 'four1', 'four2', 'six2', 'late']) conversations.end(id);
     expect([begin('again', '192.0.2.1'), conversations.count]).toEqual([true, 4]);

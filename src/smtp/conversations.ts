@@ -17,10 +17,10 @@ export interface Conversation {
   isTooMany: boolean;
   commands: number;
   refused: number;
-  /** Recipients of the current transaction, by the address as given. */
+  /** Recipients of the current transaction, by address in lower case. */
   recipients: Map<string, AcceptedRecipient>;
   arriving: Arriving | null;
-  /** True while the message is being stored. The client gets the result of the storing before any other reply. */
+  /** True while the message is being stored. No other reply is sent before the result of this operation. */
   isStoring: boolean;
 }
 

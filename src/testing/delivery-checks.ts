@@ -147,7 +147,7 @@ async function duringOutage<T>(scene: DestinationScene, work: () => Promise<T>):
   }
 }
 
-/** Does not use the signer's code, because a verifier that shares it would share its mistakes. */
+/** Returns whether the secret signed the message. Does not use the signer's code, whose mistakes it would share. */
 function isSignedWith(secret: string, message: ReceivedMessage | undefined): boolean {
   if (message === undefined) return false;
   const { headers, body } = message;

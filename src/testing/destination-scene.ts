@@ -48,7 +48,7 @@ export class DestinationScene {
     };
   }
 
-  /** Creates a destination. Its circuit breaker stays closed unless `settings` override that. */
+  /** Creates a destination and returns its id. Its circuit breaker stays closed unless `settings` override that. */
   async destination(settings: Json = {}): Promise<string> {
     const config = { circuit_breaker: { failure_threshold: 1000 }, ...(settings['config'] as Json) };
     const made = await (

@@ -30,14 +30,14 @@ export interface PosthornUnderTest extends Access {
 /** A destination type, and a real target for it on this machine. No function is called before the first check runs. */
 export interface DestinationUnderTest {
   type: string;
-  /** Starts Posthorn with the extension on a new database. Allows deliveries to loopback unless `env` differs. */
+  /** Starts Posthorn with the extension on a new database. Allows deliveries to loopback unless `env` forbids them. */
   start(env?: Readonly<Record<string, string>>): Promise<PosthornUnderTest>;
   /** Returns a working destination at a loopback address. */
   draft(): DestinationDraft;
   brokenDrafts: readonly BrokenDraft[];
   /** Returns a valid destination with an address at which no server listens. */
   unreachableDraft(): DestinationDraft;
-  /** Returns a destination whose credentials the target rejects. Omit it for a type without credentials. */
+  /** Returns a destination whose credentials the target rejects. Omit this function for a type without credentials. */
   refusedDraft?(): DestinationDraft;
   /** Returns all messages that arrived so far, in order, including those before a restart. */
   received(): Promise<readonly ReceivedMessage[]> | readonly ReceivedMessage[];

@@ -3,7 +3,7 @@ import { type Access, Client, until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { ReceivedMessage } from './destination-under-test.js';
 
-/** A token that must be rejected, and the reason, which is the name of the check. */
+/** A token that must be rejected. `name` is the reason, and is used as the name of the check. */
 export interface RefusedToken {
   name: string;
   token: () => string;
@@ -32,7 +32,7 @@ export interface PolicyUnderTest {
   /** A message that the policy accepts, and the headers that the policy adds, if any. */
   taken: MessageDraft & { headers?: (organization: string) => Record<string, string> };
   refused: MessageDraft & { reason: RegExp };
-  /** An accepted email, the headers added to it, and a rejected email. Omit it if all emails are accepted unchanged. */
+  /** An accepted email, headers added to it, and a rejected email. Omitted if every email is accepted unchanged. */
   email?: {
     taken: string;
     headers?: (organization: string) => Record<string, string>;
@@ -90,7 +90,7 @@ export function authenticatorConformance(subject: AuthenticatorUnderTest): Confo
   ];
 }
 
-/** Checks a policy on every way to submit a message. */
+/** Returns checks of a policy that cover every way to submit a message. */
 export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const refusal = (answer: Json, reason = subject.refused.reason): void => {
@@ -179,10 +179,10 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
   ];
 }
 
-/** The simulator sends and receives this email: no mail leaves the machine, and no domain is needed. */
+/** Email that the simulator sends and receives: no mail leaves the machine, and no domain is needed. */
 const EMAIL = { from: 'conformance@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Conformance' };
 
-/** Checks that the listener receives its calls and does not delay deliveries. */
+/** Returns checks that the listener is called and that it does not delay deliveries. */
 export function listenerConformance(subject: ListenerUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
   const draft: MessageDraft = { event_type: 'conformance.heard', payload: { a: 1 } };

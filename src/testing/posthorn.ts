@@ -14,9 +14,9 @@ export interface PosthornOptions {
 }
 
 export interface RunningPosthorn extends Access {
-  /** Key of the first organization's environment `live`. */
+  /** API key of the environment `live` in the first organization. */
   apiKey: string;
-  /** Key of the first organization's environment `test`, which is a different tenant. */
+  /** API key of the environment `test` in the first organization. This environment is a different tenant. */
   testApiKey: string;
   /** Stops Posthorn and removes all created files. Rejects if the process does not end cleanly. */
   stop(): Promise<void>;
@@ -29,7 +29,8 @@ const MAIN = path.join(import.meta.dirname, '..', 'main.js');
 
 /**
  * Starts Posthorn on a free loopback port. Deliveries to loopback are allowed, so that a test can be the target. Data
- * is in a temporary folder, removed at the end. The database must be new, because the keys come from its first start.
+ * is in a temporary folder, which is removed at the end. The database must be new, because Posthorn shows the keys only
+ * when it first starts on a database.
  */
 export async function startPosthorn({ extensions = [], env = {} }: PosthornOptions = {}): Promise<RunningPosthorn> {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-'));

@@ -20,7 +20,7 @@ export interface PresetUnderTest {
   eventType: string;
 }
 
-/** Checks a preset with signed, forged and unsigned requests, and during the grace period of a changed secret. */
+/** Returns checks of a preset: signed, forged and unsigned requests, and requests after a change to the secret. */
 export function presetConformance(subject: PresetUnderTest): ConformanceCheck[] {
   const [secret, other] = subject.secrets;
   const client = async (): Promise<Client> => new Client(await subject.service());

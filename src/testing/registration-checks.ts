@@ -8,7 +8,7 @@ interface Refusal {
   error: { message: string; details: { check?: string; fields?: { path: string }[] } };
 }
 
-/** Checks that settings are validated, then probed, and only then stored. */
+/** Returns checks that settings are validated, then probed, and only then stored. */
 export function registrationChecks(scene: DestinationScene): ConformanceCheck[] {
   const { subject } = scene;
   return [
@@ -78,7 +78,7 @@ async function hidesCredentials(scene: DestinationScene): Promise<void> {
   for (const secret of secrets) assert.ok(!shown.includes(secret), 'A credential is shown.');
 }
 
-/** Runs in a separate service that allows no private addresses. */
+/** Checks that private addresses are rejected. Runs in a separate service that does not allow them. */
 async function refusesPrivate(scene: DestinationScene): Promise<void> {
   const connections = await scene.subject.connections?.();
   const service = await scene.subject.start({ EGRESS_ALLOW_CIDRS: '' });

@@ -7,7 +7,7 @@ import type { TargetUnderTest } from './door-checks.js';
 
 export interface RetryPolicyUnderTest {
   service(): Promise<Access> | Access;
-  /** Creates an instance of the policy, so that the checks can call it directly. */
+  /** Returns an instance of the policy, so that the checks can call it directly. */
   policy(): Promise<NamedRetryPolicy> | NamedRetryPolicy;
   target: TargetUnderTest & { answer(status: number): void };
 }
@@ -16,10 +16,10 @@ type Json = Record<string, unknown>;
 
 const STATUSES = [100, 204, 301, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 501, 502, 503, 504, 599, 999];
 const ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'adapter'] as const;
-/** A target that is down, the usual case for retries. */
+/** Status of a target that is down, the usual reason for retries. */
 const DOWN = 500;
 
-/** Checks that the policy's limits are valid, its decisions stay within them, and deliveries follow its decisions. */
+/** Returns checks of a retry policy: its limits are valid, and its decisions stay within them and are followed. */
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());
@@ -99,7 +99,7 @@ export function retryPolicyConformance(subject: RetryPolicyUnderTest): Conforman
   ];
 }
 
-/** Maximum time between a response and the decision on it. */
+/** Maximum time between the end of an attempt and the policy's decision on when to make the next attempt. */
 const TOLERANCE_MS = 5_000;
 
 function everyFailure(maxAttempts: number): FailedAttempt[] {

@@ -3,7 +3,7 @@ import { until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { DestinationScene } from './destination-scene.js';
 
-/** Checks of the shutdown. Run them last, because they stop the service. */
+/** Returns checks of the service's shutdown. Run them last, because they stop the service. */
 export function shutdownChecks(scene: DestinationScene): ConformanceCheck[] {
   return [{ name: 'the service closes all connections at shutdown', run: () => leavesNothing(scene) }];
 }

@@ -19,7 +19,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-/** Connects an MCP client. `revision` `legacy` uses the handshake of 2025, which most agents still use. */
+/** Returns a connected MCP client. `revision` `legacy` uses the handshake of 2025, which most agents still use. */
 export async function connectAgent(
   server: Pick<PosthornServer, 'url'>,
   key: string,

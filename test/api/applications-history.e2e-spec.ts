@@ -41,7 +41,7 @@ describe('history of an application endpoint', () => {
     `/v1/app/${application}/endpoints/${endpoint}/${what}`;
   const get = async (path: string): Promise<ApiAnswer['json']> => expectStatus(await server.api('GET', path), 200).json;
 
-  /** Creates an endpoint with a URL or a registered destination that fails the first attempt of each event. */
+  /** Creates an endpoint with a URL or a registered destination. Its target fails the first attempt of each event. */
   async function failing(
     kind: 'url' | 'destination',
     posts = 1,
@@ -175,7 +175,7 @@ describe('history of an application endpoint', () => {
   it('a filtered page scans 500 events and returns a cursor, even if nothing matches', async () => {
     const { application, id } = await failing('url', 0);
     const event = await attempted((await emit(server, application, { event_type: 'rare' })).message_id, 1);
-    // Ids for newer copies of the event. The copies have no attempts.
+    // Ids of newer copies of the event: the ids that directly follow the event's id. The copies have no attempts.
     const hex = uuidOf(event).replaceAll('-', '');
     const ids = Array.from({ length: 1_100 }, (_, i) =>
       (BigInt(`0x${hex}`) + BigInt(i + 1)).toString(16).padStart(32, '0'),

@@ -13,7 +13,7 @@ export async function applicationOf(server: PosthornServer, fields: object = { n
   return expectStatus(await server.api('POST', '/v1/app', fields), 201).json.id as string;
 }
 
-/** Creates an endpoint of an application. */
+/** Creates an endpoint of an application and returns it. */
 export async function endpointAt(
   server: PosthornServer,
   application: string,

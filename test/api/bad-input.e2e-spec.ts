@@ -16,7 +16,7 @@ interface Odd {
 
 const around = (payload: string): Odd => ({ body: `{${PLACE},"payload":${payload}}`, payload });
 const deep = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-/** Builds an object of exactly the given size in bytes. */
+/** Returns a JSON object of exactly the given size in bytes. */
 const sized = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
 describe('bad input on /v1/send', () => {
@@ -45,7 +45,7 @@ describe('bad input on /v1/send', () => {
     return json.data.length;
   };
 
-  /** Expects the error status, and that nothing was stored or sent. */
+  /** Expects the error status, and that nothing was stored or sent. Returns the response. */
   async function expectNothingStored(status: number, ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
     const before = [await countEvents(), target.posts().length];
     const answer = await ask();

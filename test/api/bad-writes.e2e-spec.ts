@@ -163,7 +163,7 @@ describe('bad input on every write operation', () => {
   function writes(): { method: string; path: string; fields: string[] }[] {
     return Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, { requestBody }]) => {
-        // OAuth and MCP use their own error formats and have their own tests.
+        // The OAuth and MCP routes use their own error formats and have their own tests.
         if (method === 'get' || method === 'delete' || path === '/mcp' || path.startsWith('/oauth/')) return [];
         const reference = requestBody?.content['application/json']?.schema.$ref ?? '';
         const fields = Object.keys(document.components.schemas[reference.split('/').at(-1) ?? '']?.properties ?? {});
@@ -175,8 +175,8 @@ describe('bad input on every write operation', () => {
   }
 
   /**
-   * Returns a fault unless the request succeeded or was rejected with an error envelope of 4xx. The fault names the
-   * input.
+   * Returns the faults: none if the request succeeded, or if it was rejected with a 4xx status and the standard error
+   * body. Each fault names the input.
    */
   function faultOf(apiAnswer: ApiAnswer, what: string): string[] {
     if (apiAnswer.status < 300) return [];
@@ -224,7 +224,7 @@ describe('bad input on every write operation', () => {
     expect(faults).toEqual([]);
   }, 240_000);
 
-  /** Adds valid values for other fields, so that only `field` can be at fault. The last of two equal names applies. */
+  /** Returns a body in which only `field` can be invalid. If a name occurs twice, the parser uses the last value. */
   function bodyWith(path: string, field: string, value: string): string {
     const rest: Record<string, object> = {
       '/v1/destinations': { name: 'Odd', type: 'pull' },

@@ -21,7 +21,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Specification, "Recover and cancel": pending deliveries to a target end, and an attempt in flight is not retried. */
+/** A cancellation ends the pending deliveries to a target. An attempt in flight is not retried. */
 describe('cancel', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -107,7 +107,7 @@ describe('cancel', () => {
 
     expect(await cancelled(destination)).toBe(2_300);
 
-    // Only the attempts in flight are left. The concurrency window limits their number.
+    // Only the attempts in flight are left. The target's concurrency window limits their number.
     await until(
       () => open(destination),
       (rows) => rows <= 32,

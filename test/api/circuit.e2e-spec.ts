@@ -65,8 +65,8 @@ describe('the circuit breaker', () => {
   };
 
   /**
-   * Waits until all earlier outcomes are counted. Outcomes are counted in order, shortly after their attempts are
-   * stored. This function causes one more failure and waits until it is counted.
+   * Waits until all earlier attempt outcomes are counted. Outcomes are counted in order, shortly after their attempts
+   * are stored. This function causes one more failure and waits until it is counted.
    */
   const everythingCounted = async (): Promise<void> => {
     const target = targets.open(() => ({ status: 500 }));
@@ -78,7 +78,7 @@ describe('the circuit breaker', () => {
     );
   };
 
-  /** Creates a destination whose circuit has just opened. */
+  /** Creates a destination whose circuit has just opened, and returns its id. */
   const opened = async (target: TargetPath, settings: object = {}): Promise<string> => {
     target.answerBy(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, {

@@ -9,7 +9,7 @@ export interface DatabaseLink {
   cut(): void;
   /** Simulates a power failure: drops all traffic, also on new connections, but closes no connection. */
   silence(): void;
-  /** Lets new connections work. Connections opened before stay dead. */
+  /** Lets new connections work. Connections opened before this call stay dead. */
   admit(): void;
   /** Forwards the next statement with this name, then drops its response and all later responses. */
   loseAnswerTo(statement: string): void;
@@ -26,7 +26,7 @@ export interface DatabaseLink {
 export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
   const beyond = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  /** Number of calls of `silence()`. Connections opened in an earlier epoch are dead. */
+  /** Number of `silence()` calls so far. A connection is dead if this number has changed since it was opened. */
   let epoch = 0;
   let state: 'open' | 'deaf' | 'cut' | 'silent' = 'open';
   let lost: string | null = null;

@@ -38,7 +38,7 @@ describe('the device grant', () => {
     ).json;
   const poll = (code: string, clientId = CLI): ReturnType<typeof form> =>
     form(server, '/oauth/token', { grant_type: GRANT, device_code: code, client_id: clientId });
-  /** Moves the last poll back, as if the device had waited for the interval. */
+  /** Moves the time of the last poll back, as if the device had waited for the polling interval. */
   const waited = (): Promise<unknown> => sql.rows(`update oauth_devices set polled_at = polled_at - interval '1 hour'`);
 
   async function typed(browser: PlainBrowser, userCode: string): Promise<PageAnswer> {

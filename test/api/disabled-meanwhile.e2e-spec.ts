@@ -52,7 +52,7 @@ describe('a destination that is disabled while no worker is notified', () => {
     const id = await send(api, given);
     await eventAfter(api, id, 1);
 
-    // No notification tells the workers about this change. Their LISTEN connection is then closed, so they reconnect.
+    // No notification tells the workers about this change. Their LISTEN connection is then ended, so they reconnect.
     await sql.rows(
       `update destinations set status = 'disabled', updated_at = now() where name = 'A target' and id = (select target_id from due_deliveries order by event_id desc limit 1)`,
     );

@@ -113,7 +113,7 @@ describe('re-checks', () => {
       rests.push(nextIn / 60);
     }
 
-    // The interval starts at one minute and doubles each time, with 10 % jitter.
+    // The interval between checks starts at one minute and doubles each time, with 10 % jitter.
     expect(rests.map((minutes) => Math.round(Math.log2(minutes)) + 0)).toEqual([0, 1, 2, 3]);
   });
 
@@ -126,7 +126,7 @@ describe('re-checks', () => {
     );
     const other = await startServer(scene.server.env);
     try {
-      // No process checks a domain that another process has claimed.
+      // The domain's check is claimed, so no process repeats it, even when the due check of another domain runs.
       await makeDue((await scene.create('webhook')).id);
       expect(await read(id)).toMatchObject({ state: 'pending-dns' });
 
@@ -158,7 +158,7 @@ describe('re-checks', () => {
     );
     const mine = await scene.create('webhook');
     scene.publish(mine.records);
-    // Moves the domain to another environment. Its check is due after the checks of all other domains.
+    // Moves the domain to another environment. The domain's check is due after the checks of all other domains.
     await scene.sql.rows('update domains set environment_id = $2, next_check_at = now() where id = $1', [
       uuidOf(mine.id),
       environment?.id,

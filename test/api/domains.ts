@@ -17,7 +17,7 @@ export interface ShownRecord {
   error: string | null;
 }
 
-/** A Posthorn server that resolves names with a test name server, and the actions of a customer on both. */
+/** A Posthorn server, its test name server, and functions that act on both as a customer does. */
 export interface DomainsScene {
   server: PosthornServer;
   zone: ZoneServer;

@@ -148,7 +148,7 @@ describe('events dropped by a transform', () => {
     await https.arrived(1);
     const after = await replayed(server, endpoint, { since: LONG_AGO });
 
-    // Three of the four events are excluded: two are still parked, and the release dropped one.
+    // Three of the four events are excluded: two are still parked, and one was dropped when it was released.
     expect(after).toMatchObject({ scanned: 4, replayed: 1, excluded: 3 });
     await https.arrived(2);
     expect(bodiesAt(https)).toEqual(['{"id":4}', '{"id":4}']);
@@ -171,7 +171,7 @@ describe('events dropped by a transform', () => {
 
     expectRefusal(one, 409);
     expect(job).toMatchObject({ scanned: 1, replayed: 0, enqueued: 0, skipped: 1 });
-    // By contract, the replay of a raw request runs the current transform, which drops the event again.
+    // The replay of a raw request runs the current transform, which drops the event again.
     expect(await eventOf(server, again)).toMatchObject({ status: 'ignored', deliveries: [] });
     expect(https.posts()).toEqual([]);
   });
@@ -187,7 +187,7 @@ describe('events dropped by a transform', () => {
   });
 
   describe('that an earlier version stored', () => {
-    /** Creates a dropped event as an earlier version stored it: only the note on its request marks it as dropped. */
+    /** Creates a dropped event as an earlier version stored it. Only a note on the event's request shows the drop. */
     async function before(settings: object = {}): Promise<Awaited<ReturnType<typeof scene>> & { id: string }> {
       const found = await scene(managed(), settings);
       const id = await accepted(server, found.endpoint, json(TEST_EVENT));

@@ -46,7 +46,7 @@ describe('edge cases', () => {
     await targets.close();
   });
 
-  /** Sends the path unchanged. `fetch` would normalize it. */
+  /** Sends the path unchanged, which `fetch` would normalize, and returns the response. */
   const raw = async (line: string, headers: Record<string, string> = {}, body = ''): Promise<ApiAnswer> => {
     const {
       answers: [answer],
@@ -126,7 +126,7 @@ describe('edge cases', () => {
     expect(text).toMatch(/^HTTP\/1\.1 401 /);
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
     expect(isEnded).toBe(true);
-    // The client can send no more than fits into the buffers of two sockets.
+    // The service has stopped reading, so the client can send no more than fits into the buffers of two sockets.
     expect(sent).toBeLessThan(length / 4);
   });
 

@@ -48,7 +48,7 @@ export async function emailAfter(server: PosthornServer, id: string, attempts: n
   );
 }
 
-/** Returns the message as sent, byte for byte. */
+/** Returns the raw message of an email, byte for byte. */
 export async function rawOf(server: PosthornServer, id: string): Promise<string> {
   return expectStatus(await server.api('GET', `/v1/emails/${id}/raw`), 200).text;
 }

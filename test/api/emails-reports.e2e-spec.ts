@@ -14,7 +14,7 @@ import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './sc
 import { SmtpTalk } from './smtp-client.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
-/** Valid results for a system event that was recorded once: count 1, or no row, because the event was already sent. */
+/** Valid counts of a system event that was recorded once: 1, or null if the event was sent and its row deleted. */
 const SIGNALLED_ONCE = ['1', null];
 
 interface Report {
@@ -59,7 +59,7 @@ describe('reports about emails', () => {
   });
 
   let subjects = 0;
-  /** Sends an email that the relay accepts. Returns its id, its bytes and its return path. */
+  /** Sends an email that the relay accepts. Returns its id, its raw message and its return path. */
   async function delivered(to: string | string[]): Promise<{ id: string; raw: string; from: string }> {
     const subject = `report ${(subjects += 1)}`;
     const id = await sendEmail(server, { from: FROM, to, subject });
@@ -371,7 +371,8 @@ describe('reports about emails', () => {
         sent.map(({ from }, n) => door.toReturnPath(from, deliveryReport({ recipient: `r${n}@killed.example` }))),
       );
       await second.kill('SIGKILL');
-      // A claim of the killed process expires after a time. The test moves the stored time instead of waiting.
+      // The killed process's claim on the report would expire later by itself. The test changes the stored time instead
+      // of waiting.
       await until(
         async () => {
           await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
@@ -384,8 +385,8 @@ describe('reports about emails', () => {
         expect(
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
-        // The row of a system event is deleted when the event is sent. A second recording would cause another count
-        // here.
+        // The row of a system event is deleted when the event is sent. If the bounce were recorded twice, the count
+        // here would differ.
         expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }

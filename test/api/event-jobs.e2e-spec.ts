@@ -23,7 +23,7 @@ import {
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Replay, recover and cancel of exactly the events that the list shows under the same filters. */
+/** Replaying, recovering and canceling exactly the events that the list shows under the same filters. */
 describe('jobs on a filtered list of events', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -425,7 +425,7 @@ describe('jobs on a filtered list of events', () => {
 
     afterEach(() => other.end());
 
-    /** Blocks all redeliveries of the environment until the returned function is called. */
+    /** Blocks all redeliveries of the environment. Returns a function that ends the block. */
     const hold = async (destination: string): Promise<() => Promise<unknown>> => {
       const [row] = await sql.rows<{ environment: number }>(
         'select environment_id as environment from destinations where id = $1',
@@ -514,7 +514,7 @@ describe('jobs on a filtered list of events', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // The first lock blocks the first page, and the second lock blocks the second page.
+      // The first lock blocks the job at the first page of events, and the second lock at the second page.
       await lock(0);
       const { id } = expectStatus(
         await ask({ action: 'recover', filter: { destination, event_type: type } }),

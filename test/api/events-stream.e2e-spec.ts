@@ -27,7 +27,7 @@ import {
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
 const kinds = (items: readonly StreamItem[]): string[] => items.map(({ event }) => event);
 
-/** Removes from a stream id the time at which the service read the event. */
+/** Returns a stream id without the time at which the service read the event. */
 const placed = (id: string): string => id.replace(/^(\d+\.\d+)\.\d+/, '$1');
 
 /** GET /v1/events/stream: which events are streamed to which clients, and how gaps are reported. */
@@ -62,7 +62,7 @@ describe('GET /v1/events/stream', () => {
     return ((await answer.json()) as { id: string }).id;
   };
 
-  /** Returns the resident memory of the service and its number of connections. */
+  /** Returns the resident memory of the service and the number of its database connections. */
   async function figures(): Promise<{ bytes: number; connections: number }> {
     const bytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) * 1024;
     const [row] = await sql.rows<{ count: number }>(
@@ -252,7 +252,7 @@ describe('GET /v1/events/stream', () => {
   it('200: an open transaction delays all later events, which are streamed once it ends', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
-    // This writing transaction stays open. It could still commit rows that precede the rows of later transactions.
+    // Opens a transaction and writes in it. It could still commit rows that precede the rows of later transactions.
     const holder = await beginWriting(server.databaseUrl);
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');

@@ -67,7 +67,7 @@ describe('events', () => {
     let sent: Item[];
     let destinations: string[];
 
-    /** Creates destinations for each status, whose receivers answer so that every event ends in that status. */
+    /** Creates destinations for each status. Their receivers respond so that every event ends in that status. */
     beforeAll(async () => {
       const newDestination = (status: keyof typeof ANSWERS): Promise<string> => {
         const target = targets.open(() => ({ status: ANSWERS[status] }));
@@ -585,7 +585,7 @@ describe('events', () => {
       return row?.id ?? 0;
     };
 
-    /** Creates an event with deliveries in the given statuses, and with one superseded delivery of every status. */
+    /** Creates an event with deliveries in these statuses and one superseded delivery per status. Returns its id. */
     const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
       const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));
       const event = [await environmentId(), id, dateIn(30)];

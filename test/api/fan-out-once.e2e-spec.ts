@@ -16,7 +16,7 @@ describe('a fan-out is atomic and happens once', () => {
   let link: DatabaseLink;
   let server: PosthornServer;
   let targets: Targets;
-  /** Connects directly to the database, not through the link. */
+  /** Connects directly to the database, not through the link that the tests interrupt. */
   let sql: Sql;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('a fan-out is atomic and happens once', () => {
     sql = openSql({ databaseUrl: database.url });
   });
 
-  /** Restoring the link breaks every connection. The next call can be the first to use a broken connection. */
+  /** Restoring the database link breaks every connection. Calls are repeated until one succeeds over a new one. */
   beforeEach(async () => {
     link.restore();
     await until(

@@ -19,7 +19,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Time limit for the slowest test file of `npm test`, on two shared cores. */
+/** Time limit for a fan-out to 1,000 endpoints while other suites use the same two cores. */
 const MANY_WITHIN_MS = 60_000;
 
 describe('a fan-out', () => {
@@ -51,7 +51,7 @@ describe('a fan-out', () => {
     return { id, secret, target };
   }
 
-  /** Returns the positions of the endpoints that a message was sent to. */
+  /** Returns the positions in `listeners` of the endpoints that a message was sent to. */
   async function reached(listeners: readonly { id: string }[], messageId: string): Promise<number[]> {
     const events = await eventsOf(server, messageId);
     return events.map(({ endpoint }) => listeners.findIndex(({ id }) => id === endpoint)).sort();

@@ -9,7 +9,7 @@ const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 const CLI = 'posthorn-cli';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Keys that people granted to applications and programs, after these people lost their access. */
+/** Keys that members granted to applications and programs, after the members lost their access. */
 describe('granted keys', () => {
   let server: PosthornServer;
   let sql: Sql;
@@ -36,7 +36,7 @@ describe('granted keys', () => {
     return { id, browser };
   }
 
-  /** Approves an OAuth client that has not exchanged its code yet. */
+  /** Approves an OAuth client. Returns a function that exchanges the authorization code. */
   async function approved(browser: PlainBrowser): Promise<() => ReturnType<typeof form>> {
     const { verifier, challenge } = pkce();
     const code = await codeFor(browser, clientId, challenge);
@@ -50,7 +50,7 @@ describe('granted keys', () => {
       });
   }
 
-  /** Approves a program in the device flow that has not fetched its key yet. */
+  /** Approves a program in the device flow. Returns a function with which the program fetches its key. */
   async function program({ cookie }: PlainBrowser, scope: string): Promise<() => ReturnType<typeof form>> {
     // Attempts to enter codes are counted per client address, so each program uses a new browser.
     const browser = new PlainBrowser(server);
@@ -93,7 +93,7 @@ describe('granted keys', () => {
     const [agent, cli] = [await keyOf(await approved(browser)), await keyOf(await program(browser, 'admin'))];
     const made = (await server.api('POST', '/v1/keys', { name: 'For the shop', scope: 'read' }, as(cli))).json
       .key as string;
-    // A session that was opened with a granted key grants on behalf of the original member.
+    // In a session opened with a granted key, further keys can be granted, on behalf of the original member.
     const second = await keyOf(await approved(await browserOf(server, agent)));
     expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([true, true, true, true]);
 

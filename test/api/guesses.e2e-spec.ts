@@ -7,10 +7,10 @@ import { type DatabaseLink, openLink } from './database-link.js';
 import { asPage, cookieOf, sessionCookieName } from './sessions.js';
 
 const GUESSES = 600;
-/** Maximum number of lookups per address and minute, plus the tokens refilled during the test. */
+/** Maximum number of key lookups per client address and minute, plus the rate limit tokens refilled during the test. */
 const LOOKED_UP_MAX = 300 + 100;
 
-/** Guessing keys and sessions: the load on PostgreSQL, and the effect on other clients at the same address. */
+/** Guessing keys and sessions: the load on PostgreSQL, and the effect on other clients with the same IP address. */
 describe('guessing API keys and sessions', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
@@ -73,7 +73,7 @@ describe('guessing API keys and sessions', () => {
 
     const flood = await Promise.all(Array.from({ length: GUESSES }, () => ask(unknownKey())));
     expect(flood.filter((status) => status === 429).length).toBeGreaterThanOrEqual(GUESSES - LOOKED_UP_MAX);
-    // Every change of a key empties the session cache and evicts the key.
+    // Every change to a key empties the session cache and evicts the key from the key cache.
     await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 60 });
 
     expect([await ask(as(key)), await ask(asPage(cookie))]).toEqual([200, 200]);

@@ -37,7 +37,7 @@ describe('Idempotency-Key', () => {
     await targets.close();
   });
 
-  /** Starts a receiver that answers probes as given. */
+  /** Starts a receiver that answers the probe of a new destination with `answer`. */
   async function probed(answer: AnswerRequest): Promise<Receiver> {
     const receiver = await startReceiver(answer);
     receivers.push(receiver);
@@ -52,7 +52,7 @@ describe('Idempotency-Key', () => {
     node = server,
   ): Promise<ApiAnswer> => node.api('POST', path, body, { 'idempotency-key': key, ...headers });
 
-  /** Sends twenty concurrent requests, half of them to each node. */
+  /** Sends twenty concurrent requests, half of them to each node, and returns the responses. */
   const twenty = (ask: (node: PosthornServer) => Promise<ApiAnswer>): Promise<ApiAnswer[]> =>
     Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 === 0 ? server : second)));
 

@@ -22,7 +22,7 @@ const FIELDS = [
 ];
 const UNKNOWN = 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Time after which every node rejects a revoked key (contract, section 2). */
+/** Time after which every node rejects a revoked key. */
 const REVOKED_WITHIN_MS = 5_000;
 /** Tolerance between the clock of the service and the clock of the test, which are read some milliseconds apart. */
 const CLOCKS_APART_MS = 500;
@@ -222,7 +222,7 @@ describe('keys', () => {
       expect(both.map(({ status }) => status).sort()).toContain(204);
       expect(both.filter(({ status }) => status === 204)).toHaveLength(1);
       expect(rotated.status).toBe(200);
-      // A live admin key can create keys of both environments, so the test key is not the last admin key.
+      // An admin key of the live environment can create keys of both environments, so the test key is not the last one.
       expect((await alone.api('DELETE', `/v1/keys/${own.id}`, undefined, as(test))).status).toBe(204);
       await alone.stop();
     }, 60_000);

@@ -15,9 +15,9 @@ export interface StreamItem {
 export interface Listener {
   readonly headers: Headers;
   readonly items: StreamItem[];
-  /** Reconnection delay that the server requested, in milliseconds. */
+  /** Returns the reconnection delay that the server requested, in milliseconds, or null. */
   retryMs(): number | null;
-  /** Events that report a change. */
+  /** Returns the events that report a change. */
   changes(): StreamItem[];
   /** Resolves with the first event of this kind that satisfies the predicate. */
   waitFor(event: string, is?: (item: StreamItem) => boolean, withinMs?: number): Promise<StreamItem>;

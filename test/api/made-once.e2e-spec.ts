@@ -9,7 +9,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, openSql, RARE_RETRIES, s
 
 const ONE_ATTEMPT = { ...RARE_RETRIES, retry: { max_attempts: 1 } };
 
-/** Simulates a process that dies, or loses its database, after creating the object and before storing the response. */
+/** SQL that makes storing the response fail, as if the process or database failed after the object was created. */
 const LAST_WORD_FAILS = `
   create function last_word_fails() returns trigger language plpgsql as $$ begin raise exception 'away'; end $$;
   create trigger last_word_fails before update on idempotency_keys for each row when (new.sealed_body is not null)
@@ -39,7 +39,7 @@ describe('operations with an Idempotency-Key, and operations on disabled targets
   const eventCount = async (): Promise<number> =>
     (await sql.rows<{ count: number }>('select count(*)::int as count from events'))[0]?.count ?? 0;
 
-  /** Makes the same call twice with the same key. The first call fails before its response is stored. */
+  /** Makes a call twice with one idempotency key, and returns both responses. The first response cannot be stored. */
   async function twiceWithOneKey(
     path: string,
     body?: unknown,
@@ -51,7 +51,7 @@ describe('operations with an Idempotency-Key, and operations on disabled targets
     return [first, await withKey(path, key, body)];
   }
 
-  /** Creates a destination with the given number of dead letters, whose receiver works again. */
+  /** Creates and returns a destination with the given number of dead letters. Its target now accepts deliveries. */
   async function deadLetters(
     count: number,
   ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> {

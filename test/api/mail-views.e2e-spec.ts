@@ -33,7 +33,7 @@ describe('content and views of emails', () => {
     expectStatus(await server.api('GET', `/v1/emails/${id}/content`), 200).json;
   const tokenOf = async (place: string): Promise<string> =>
     expectStatus(await server.api('GET', place), 200).json.token as string;
-  /** Requests the page of an email as an iframe does, without a key. */
+  /** Requests the page of an email as an iframe does, without a key. Returns the response. */
   const shown = (token: string): Promise<ApiAnswer> =>
     server.api('GET', `/v1/mail-views?token=${token}`, undefined, { authorization: '' });
 

@@ -5,7 +5,7 @@ import { expectStatus, WITHIN_MS } from './scene.js';
 
 let labels = 0;
 
-/** Creates a platform alias that no other test uses. */
+/** Creates a platform alias that no other test uses, and returns its id and address. */
 export async function aliasTo(
   server: PosthornServer,
   destinationIds: readonly string[],
@@ -15,7 +15,7 @@ export async function aliasTo(
   return expectStatus(await server.api('POST', '/v1/aliases', body), 201).json as { id: string; address: string };
 }
 
-/** Sends bytes to the SMTP listener as a mail server does. Rejects with the listener's reply. */
+/** Sends bytes to the SMTP listener as a mail server does. Rejects with the listener's reply if it is an error. */
 export async function deliver(
   port: number,
   to: string | string[],
@@ -34,7 +34,7 @@ export async function deliver(
   return response;
 }
 
-/** Builds a small message. */
+/** Returns a small email message. */
 export const letter = (subject: string, headers = ''): string =>
   `From: Ada <ada@b.example>\r\nTo: you@in.example\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@b.example>\r\n${headers}\r\nWhere is it?\r\n`;
 

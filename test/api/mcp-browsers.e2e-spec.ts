@@ -6,10 +6,10 @@ const ORIGIN = 'https://agents.example.com';
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 
-/** Builds JSON that is nested too deeply for a recursive algorithm. */
+/** Returns JSON that is nested too deeply for a recursive algorithm. */
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** Agents in pages of other origins, and URLs as users type them. */
+/** Requests to /mcp from pages of other origins, with deeply nested bodies, or with a trailing slash in the path. */
 describe('/mcp from a page', () => {
   let server: PosthornServer;
   let busy: PosthornServer;

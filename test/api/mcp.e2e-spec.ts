@@ -42,7 +42,7 @@ const WRITING = [
   'test_destination',
 ];
 
-/** Maximum size of a result unless the caller requests more. */
+/** Maximum size of a tool result, unless the caller requests more. */
 const ANSWER_BYTES_MAX = 25_000;
 
 /** Maximum size of the list of all tools, which every model reads before its first call. */
@@ -188,7 +188,7 @@ describe('/mcp', () => {
       );
 
       expectRefusal(answer, 403);
-      // The sign-in grants only `read`, so a challenge with another scope would lead to a sign-in that cannot help.
+      // The sign-in grants only `read`, so a challenge that names another scope would lead to a useless sign-in.
       expect(answer.headers.get('www-authenticate')).toMatch(
         /^Bearer error="insufficient_scope", error_description="[\w .-]+", resource_metadata="/,
       );
@@ -311,7 +311,7 @@ describe('/mcp', () => {
       await call('get_endpoint', { endpoint_id: endpoint.id });
       const requests = await call('list_requests', { endpoint_id: endpoint.id });
       const shown = await call('get_request', { endpoint_id: endpoint.id, request_id: requests.data[0].id });
-      // Data read by an agent has no credentials, even with a write key.
+      // Data that an agent reads contains no credentials, even with a write key.
       expect(shown.headers).toContainEqual(['authorization', '(hidden)']);
       const failed = await call('wait_for_event', { status: 'dlq', destination, since: '2026-01-01T00:00:00Z' });
       const event = await call('get_event', { event_id: failed.data[0].id });

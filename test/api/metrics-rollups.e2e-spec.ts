@@ -22,7 +22,7 @@ const UNITS: Record<Window, string> = { '1m': 'minute', '1h': 'hour', '1d': 'day
 const COUNTS = ['received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
-/** A window as the API returns it. */
+/** A time window of the metrics, as the API returns it. */
 interface Item extends Counts {
   start: string;
   window: string;
@@ -31,9 +31,9 @@ interface Item extends Counts {
 }
 
 /**
- * Computes the expected metrics from the stored rows. Events are counted at acceptance, and attempts at their start.
- * Deliveries are counted at the start of their last attempt, or at their end if they end without an attempt. An attempt
- * that did not end its delivery was retried. Deliveries superseded by a replay did not end.
+ * SQL that computes the expected metrics from the stored rows. Events are counted at acceptance, and attempts at their
+ * start. Deliveries are counted at the start of their last attempt, or at their end if they end without an attempt. An
+ * attempt that did not end its delivery counts as retried. Deliveries superseded by a replay do not count as ended.
  */
 const HAPPENED = `
   with ended as (
@@ -169,7 +169,7 @@ describe('GET /v1/metrics after a mixed load', () => {
       );
 
       expect(shown).toEqual(expected);
-      // Checks the test's own load: every kind of count occurs, and the destinations differ.
+      // Checks that the test data is meaningful: every kind of count occurs, and each destination has different counts.
       const sums = COUNTS.map((_count, i) => shown.flat().reduce((sum, item) => sum + Number(item[i + 1]), 0));
       expect(sums).toEqual([256, expect.any(Number), 6, expect.any(Number), expect.any(Number), expect.any(Number)]);
       expect(Math.min(...sums)).toBeGreaterThan(5);
@@ -316,7 +316,7 @@ describe('GET /v1/metrics of a time range', () => {
       const items = await metrics({ key, window: '1d' });
       return COUNTS.map((count) => items.reduce((sum, item) => sum + item[count], 0));
     };
-    // The numbers are received, delivered, failed, retried, dlq and attempts.
+    // The sums are, in this order: received, delivered, failed, retried, dlq and attempts.
     expect(await sums(endpoint)).toEqual([12, 12, 0, 12, 12, 36]);
     expect(await sums(good)).toEqual([12, 12, 0, 0, 0, 12]);
     expect(await sums(bad)).toEqual([12, 0, 0, 12, 12, 24]);

@@ -42,7 +42,7 @@ describe('named secrets', () => {
     return (await target.arrived(before + 1)).at(-1)?.headers['x-a'];
   }
 
-  /** Sends until the header has the expected value, because other nodes apply a change a moment later. */
+  /** Sends messages until the header has the expected value, because other nodes apply a change a moment later. */
   const deliveredAs = (target: TargetPath, destination: string, wanted: string, from = server): Promise<unknown> =>
     until(
       () => delivered(target, destination, from),

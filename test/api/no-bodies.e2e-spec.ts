@@ -13,9 +13,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets, WITH
 
 const ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/**
- * An operation that ignored its body could do something that the caller did not intend: see the contract, section 3.
- */
+/** Operations without a request body must reject one. Otherwise, they could do more than the caller intended. */
 describe('operations without a request body', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -36,8 +34,8 @@ describe('operations without a request body', () => {
   const filled = (path: string): string =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'app' ? `app_${ID}` : `dst_${ID}`));
   /**
-   * Excludes the operator routes, which accept no API key, and `/v1/emails`, which ignores the fields of other email
-   * clients.
+   * Returns whether the operation must reject a body. Operator routes accept no API key, and `/v1/emails` ignores
+   * fields that clients of other email services send.
    */
   const isClosed = ({ path }: Route): boolean => !path.startsWith('/v1/orgs') && !path.startsWith('/v1/emails');
   const call = ({ method, path }: Route, body: string, headers = {}): Promise<ApiAnswer> =>

@@ -16,7 +16,7 @@ describe('discovery with a path in BASE_URL', () => {
   let server: PosthornServer;
   let origin: string;
   let base: string;
-  /** Whether the proxy also forwards the host's `/.well-known`, not only the URLs below the path. */
+  /** True if the proxy also forwards the host's `/.well-known`, and not only the URLs below the path. */
   let passesWellKnown = true;
 
   beforeAll(async () => {
@@ -182,7 +182,7 @@ describe('discovery with a path in BASE_URL', () => {
     const browser = new PlainBrowser({ url: origin });
     expect((await browser.post(`${PREFIX}/signin/key`, { key: server.apiKey })).status).toBe(303);
 
-    // The test helper posts to the URL without the path prefix.
+    // `decide` posts to the URL without the path prefix, so this browser adds the prefix.
     const below = {
       get: (path: string) => browser.get(path),
       post: (path: string, fields: Record<string, string>) => browser.post(PREFIX + path, fields),

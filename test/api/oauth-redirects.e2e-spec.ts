@@ -48,7 +48,7 @@ describe('/oauth/authorize is not an open redirector', () => {
   const pathFor = (changes: Record<string, string | null>): string =>
     authorizePath(evil, pkce().challenge, { redirect_uri: 'https://evil.example.com/landing', ...changes });
 
-  /** Approves a client and exchanges the code. */
+  /** Approves a client, exchanges the code, and returns the access token. */
   async function tokenFor(browser: PlainBrowser, clientId: string): Promise<string> {
     const { verifier, challenge } = pkce();
     const code = await codeFor(browser, clientId, challenge);

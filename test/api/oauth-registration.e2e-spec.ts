@@ -9,7 +9,7 @@ describe('OAuth client registration', () => {
   let server: PosthornServer;
   let sql: Sql;
   let elsewhere: Receiver;
-  /** Requests received at the URLs in a registration. */
+  /** Requests received at the URLs that the registrations contain. */
   const fetched: string[] = [];
   let person: PlainBrowser;
   let addresses = 0;
@@ -171,7 +171,7 @@ describe('OAuth client registration', () => {
         [forgotten, kept],
       ]);
 
-      // The cleanup runs at startup.
+      // The cleanup of registrations runs at startup.
       const second = await startServer(server.env);
       await second.stop();
 
@@ -183,7 +183,7 @@ describe('OAuth client registration', () => {
   describe('a flood of registrations', () => {
     afterEach(() => sql.rows(`delete from oauth_clients where name = 'A flood'`));
 
-    /** Inserts registrations, either from ten networks or each from a different network. */
+    /** Inserts registrations. `network` is SQL for the client network, which can use the row number `i`. */
     const flood = (count: number, network: string): Promise<unknown> =>
       sql.rows(
         `insert into oauth_clients (id, name, redirect_uris, network, created_at)

@@ -5,7 +5,7 @@ import { fieldOf, type PageAnswer, PlainBrowser } from './signing-in.js';
 /** Redirect URI without a server: tests read the redirect itself. */
 export const CALLBACK = 'https://client.example.com/callback';
 
-/** Posts a form as OAuth clients do. */
+/** Posts a form as OAuth clients do, and returns the response. */
 export async function form(
   server: Pick<PosthornServer, 'url'>,
   path: string,
@@ -82,7 +82,7 @@ export function hiddenFields(page: string): Record<string, string> {
   return Object.fromEntries(found) as Record<string, string>;
 }
 
-/** Opens the consent page and submits a decision. */
+/** Opens the consent page, submits a decision, and returns the response. */
 export async function decide(
   browser: PlainBrowser,
   path: string,

@@ -56,7 +56,7 @@ describe('observability for the operator', () => {
     return response.text();
   };
 
-  /** Returns the value of one series, or 0 if it does not exist yet. */
+  /** Returns the value of one metric series, or 0 if the series does not exist yet. */
   const valueOf = async (series: string, of = server): Promise<number> => {
     const line = (await metrics(of)).split('\n').find((text) => text.startsWith(`${series} `));
     return line === undefined ? 0 : Number(line.slice(series.length + 1));

@@ -7,7 +7,8 @@ import { destinationAt, eventAfter, eventIn, RARE_RETRIES, send } from './scene.
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 /**
- * Receivers with not quite valid HTTP, over raw sockets. src/egress/answer-reader.spec.ts tests the parser in detail.
+ * Receivers that send slightly invalid HTTP, over raw sockets. src/egress/answer-reader.spec.ts tests the parser in
+ * detail.
  */
 describe('irregular responses that other HTTP clients accept', () => {
   let server: PosthornServer;

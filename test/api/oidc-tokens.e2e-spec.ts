@@ -55,7 +55,7 @@ describe('the ID token of the identity provider', () => {
     provider.userInfo = null;
   });
 
-  /** Signs in with the token that `forge` builds from valid claims. */
+  /** Signs in with the token that `forge` builds from valid claims. Returns the page that the browser gets. */
   async function signIn(
     forge: (claims: Claims) => string,
     { at = server, issuer = 'one', person = ADA } = {},

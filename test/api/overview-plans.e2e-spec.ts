@@ -24,7 +24,7 @@ const APPLICATION = '00000001-0000-0000-0000-000000000007';
 const id = (kind: number, i = 'i'): string => `('0000000${kind}-0000-0000-0000-' || lpad(to_hex(${i}), 12, '0'))::uuid`;
 
 /**
- * Inserts 10,000 targets with rollups for each hour of a day and each day of a month, and the rollups of the
+ * SQL that inserts 10,000 targets with rollups for each hour of a day and each day of a month, and the rollups of the
  * environment. One target in a hundred fails.
  */
 const FILL = [

@@ -78,8 +78,8 @@ describe('rollups of the environment and of an application', () => {
     await endpointAt(server, application, targets.open(() => ({ status: 500 })).url, once);
     expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination: fine }), 201);
     const hook = await inbound(server, { slug: 'counted', destinations: [fine, broken, pulled] });
-    // The setup makes 3 sends to destinations, of which 2 go to the broken one, and 1 send to a URL. It also sends 1
-    // message to 3 endpoints, and 2 webhooks to 3 destinations each.
+    // The setup sends 3 messages to destinations, 2 of them to the broken destination, and 1 message to a URL. It sends
+    // 1 message to 3 endpoints, and receives 2 webhooks that go to 3 destinations each.
     for (const target of [fine, broken, broken, good.url]) await send(server, target);
     await emit(server, application);
     for (const n of [1, 2]) expect((await provide(server, hook.at, json({ n }))).status).toBe(200);
@@ -265,7 +265,7 @@ describe('GET /v1/attention', () => {
     });
     expect(growing.find(({ subject }) => subject === destination).since).toMatch(/:00:00\.000Z$/);
     expect(await concernsOf('dead_letters.growing', test())).toEqual([]);
-    // Moves the last dead letters back in time, so that their number is no longer growing.
+    // Moves the last dead letters back in time, so that the number of dead letters no longer grows.
     await sql.rows(`update rollups set start = start - interval '20 hours' where key_id = $1 and resolution = '1h'`, [
       uuidOf(destination),
     ]);
@@ -365,7 +365,7 @@ describe('searchable lists', () => {
     expect(await ids('search=orders&circuit=open')).toEqual([orders]);
     expect(await ids('search=orders&circuit=closed&type=https')).toEqual([other]);
     expect(await ids('search=orders&circuit=half_open')).toEqual([]);
-    // LIKE wildcards are treated as plain characters.
+    // LIKE wildcards in a search are treated as plain characters.
     expect(await ids('search=100%25')).toEqual([percent]);
     expect(await ids('search=%25')).toEqual([]);
     expect(await ids('search=_rders')).toEqual([]);

@@ -10,8 +10,8 @@ import { fieldOf, PlainBrowser } from './signing-in.js';
 const PREFIX = '/hooks';
 
 /**
- * The pages of a service below a path of its host, with separate roles: `ROLE=api` behind a proxy, `ROLE=worker` beside
- * it.
+ * The pages of a service below a path of its host, with separate processes: `ROLE=api` behind a proxy, and
+ * `ROLE=worker`.
  */
 describe('pages behind a path, with separate roles', () => {
   let proxy: Server;
@@ -191,7 +191,7 @@ describe('pages behind a path, with separate roles', () => {
     const first = await at();
     await call('DELETE', '/v1/session', asPage(cookie, null));
 
-    // A worker serves health and metrics. Any further routes must reject the ended session, too.
+    // A worker process serves health checks and metrics. Any further routes must reject the ended session, too.
     expect([200, 404]).toContain(first);
     await until(at, (status) => status !== 200, 5_000);
   });

@@ -18,8 +18,8 @@ const RECOVERED_WITHIN_MS = 40_000;
 const SLOW_MS = 13_000;
 
 /**
- * Tests further gaps of peers (see peers-gaps.e2e-spec.ts), with processes that die and a Redis that is restored from a
- * snapshot. The tests run concurrently, because all of them wait for leases.
+ * Tests further gaps in competing products (see peers-gaps.e2e-spec.ts), with processes that die and a Redis that is
+ * restored from a snapshot. The tests run concurrently, because all of them wait for leases.
  */
 describe("peers' gaps, under faults", () => {
   const idsOf = (target: TargetPath): string[] =>
@@ -72,7 +72,7 @@ describe("peers' gaps, under faults", () => {
             attempts: [attempt, ...more],
           } = await eventIn(other, message, 'delivered', RECOVERED_WITHIN_MS);
           expect([attempt, more]).toEqual([expect.objectContaining({ number: 1, status: 200 }), []]);
-          // A shorter attempt would end before the lease.
+          // A shorter attempt would end before the lease expires, and the test would prove nothing.
           expect(attempt.duration_ms).toBeGreaterThan(10_000);
         }
         expect(idsOf(target)).toEqual([...messages].sort());

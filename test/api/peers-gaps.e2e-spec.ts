@@ -23,14 +23,14 @@ import {
 } from './scene.js';
 import { endWindows } from './system-event-target.js';
 
-/** Fewer connections than hanging attempts in any test. A service that held a connection per attempt would stall. */
+/** Size of the connection pool. More attempts than this hang, so the test fails if each attempt holds a connection. */
 const CONNECTIONS = 4;
-/** Time-out for ten thousand deliveries, on two cores that other suites use too. */
+/** Time limit for ten thousand deliveries, on two cores that other suites use too. */
 const MANY_WITHIN_MS = 60_000;
 
 /**
- * Gaps of competing products (peers) that no other suite covers. docs/peers.md lists all gaps. Each title begins with
- * the peer's thread or file.
+ * Gaps in competing products (peers) that no other suite covers. docs/peers.md lists all gaps. Each test's title begins
+ * with the issue or file of the peer that shows the gap.
  */
 describe("peers' gaps", () => {
   let server: PosthornServer;
@@ -247,8 +247,8 @@ describe("peers' gaps", () => {
       );
 
     for (const message of more) await eventIn(server, message, 'delivered');
-    // A database session at work is idle in a transaction only for a moment. A session held by an attempt would stay
-    // idle.
+    // A working database session is idle in a transaction only for a moment. If an attempt held a session, that session
+    // would stay idle in a transaction.
     await until(inTransaction, (sessions) => sessions.length === 0, WITHIN_MS);
     expect(hung.map(({ target }) => target.posts().length)).toEqual(hung.map(() => 1));
     for (const { release } of hung) release();

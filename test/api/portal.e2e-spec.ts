@@ -8,9 +8,7 @@ import { asked, cookieOf, signedInMember } from './sessions.js';
 
 type Permission = 'view' | 'secrets' | 'manage' | 'resend';
 
-/**
- * Every route that accepts a portal token, with the required permission. A route missing here was opened by mistake.
- */
+/** Every route that accepts a portal token, with its permission. The test fails if another route accepts a token. */
 const OPEN: Readonly<Record<string, Permission>> = {
   'GET /v1/portal': 'view',
   'GET /v1/app/{app}/endpoints': 'view',
@@ -119,7 +117,7 @@ describe("the token of a customers' portal", () => {
         ]).toContainEqual(status);
         continue;
       }
-      // A 404 or 422 shows that the call was authorized.
+      // A status of 404 or 422 shows that the call was authorized.
       expect([200, 404, 422].map((let_in) => [route, let_in])).toContainEqual(status);
       for (const [held, portal] of portals) {
         const refused = (await knock(route, own, portal)).status === 403;
@@ -365,7 +363,7 @@ describe("the token of a customers' portal", () => {
       'x-api-key': 'k1',
       'x-plain': '2',
     });
-    // "(hidden)" stands for an existing value. A new header has none, so the text itself would be stored.
+    // "(hidden)" keeps a header's stored value. A new header has none, so the text "(hidden)" would become its value.
     expectInvalid(
       await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }),
       'schema',

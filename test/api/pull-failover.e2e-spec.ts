@@ -90,7 +90,7 @@ describe('pull after a failover to an asynchronous standby', () => {
     }
   }
 
-  /** Creates a standby of a running primary with pg_basebackup. */
+  /** Creates a standby of a running primary with pg_basebackup. Returns the standby once it accepts queries. */
   async function standbyOf(primary: Node): Promise<Node> {
     const dir = path.join(path.dirname(cluster.dir), 'standby');
     const client = new pg.Client({ connectionString: urlOf(primary) });
@@ -134,7 +134,7 @@ describe('pull after a failover to an asynchronous standby', () => {
     const kept = await offer(server, feed, 3);
     const { next_cursor: early } = await page(server, feed);
     const standby = await standbyOf(primary);
-    // Disconnects the standby, so that from here on only the primary has the acknowledged items.
+    // Disconnects the standby. From here on, only the primary stores which items are acknowledged.
     await ask(standby, `alter system set primary_conninfo = ''`);
     await ask(standby, 'select pg_reload_conf()');
     await until(
@@ -171,7 +171,7 @@ describe('pull after a failover to an asynchronous standby', () => {
       `select count(*)::int as behind from pull_items where xid < ${lost?.xid ?? 0}`,
     );
     expect(stored).toEqual({ behind: kept.length + after.length });
-    // The cursor is ahead of all new items. A consumer that could continue from it would skip them silently.
+    // The cursor is ahead of all new items. If a consumer could continue from the cursor, it would silently skip them.
     const readOn = await pull(server, feed, { cursor, limit: 100 });
     const seen = readOn.status === 200 ? messagesOf(readOn.json) : after;
     expect({ status: readOn.status, skipped: after.filter((id) => !seen.includes(id as string)) }).toEqual({

@@ -13,10 +13,7 @@ import { beginElsewhere, eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS
 
 const DOCUMENT = path.resolve(import.meta.dirname, '..', '..', 'docs', 'pull.md');
 
-/**
- * Contract, section 9: no uncommitted item is ever skipped, items keep the order of acceptance, and `wait` works.
- * Specification, "Pull" and "Delivery semantics".
- */
+/** Items of open transactions are never skipped, items keep the order of acceptance, and the parameter `wait` works. */
 describe('guarantees of pull', () => {
   let server: PosthornServer;
   let sql: Sql;
@@ -332,7 +329,7 @@ describe('guarantees of pull', () => {
           (lines) => lines >= count,
           WITHIN_MS,
         );
-        // The next call commits the handled messages, then waits.
+        // The next call of the consumer commits the handled messages, then waits.
         await untilWaiting(server, 1);
       } finally {
         consumer.kill('SIGKILL');

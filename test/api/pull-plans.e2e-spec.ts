@@ -13,17 +13,17 @@ import { createDatabase, type TestDatabase } from '../support/database.js';
 const DAY_MS = 86_400_000;
 const DAYS = 35;
 const ITEMS = 120_000;
-/** Every third item goes to this target. The other items go to 200 other targets. */
+/** Id of the target of every third item. The other items go to 200 other targets. */
 const BUSY = '00000000-0000-0000-0000-000000000000';
-/** One in fifty items was received by this endpoint. */
+/** Id of the endpoint that received one in fifty items. */
 const ENDPOINT = '00000000-0000-0000-0000-00000000000e';
-/** Every transaction stored ten items. */
+/** Number of transactions, each of which stored ten items. */
 const XIDS = ITEMS / 10;
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Inserts a month of items with their events and deliveries, one day per partition. */
+/** Returns SQL that inserts a month of items with their events and deliveries, one day per partition. */
 function fill(today: number): string[] {
   const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
     ['events', 'deliveries', 'pull_items'].map(
@@ -46,8 +46,8 @@ function fill(today: number): string[] {
             case when row_number() over (order by id) % 50 = 0 then '${ENDPOINT}'::uuid end, false from events`,
     `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
     `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
-    // Every tenth destination is a pull destination. Every second pull destination has a moved position, and ten
-    // endpoints read from it.
+    // Every tenth destination is a pull destination. Ten endpoints read from each pull destination. Each endpoint has
+    // committed a position after half of the transactions.
     `insert into destinations (environment_id, id, name, type, config, headers, timeout_ms, status, validation, version, secret, created_at, updated_at)
      select 1, lpad(to_hex(i), 32, '0')::uuid, 'D', case when i % 10 = 0 then 'pull' else 'https' end, '{}', '{}', 1000, 'active', 'valid', 1, '\\x00', now(), now() from generate_series(0, 3000) i`,
     `insert into pull_positions select 1, gen_random_uuid(), lpad(to_hex(i * 10), 32, '0')::uuid, 1, ${XIDS} / 2, '${NIL}', 0, now() from generate_series(0, 300) i, generate_series(1, 10)`,

@@ -4,7 +4,7 @@ import { until } from './polling.js';
 import type { Sql } from './scene.js';
 import { expectStatus, send, uuidOf, WITHIN_MS } from './scene.js';
 
-/** Parameters of a read from a feed. */
+/** Parameters of a request that reads from a feed. */
 export interface ReadOn {
   cursor?: string | null;
   limit?: number;
@@ -44,8 +44,8 @@ export const ack = (server: PosthornServer, feed: string, cursor: unknown): Prom
 export const messagesOf = ({ data }: Page): string[] => data.map(({ webhook_id: id }: { webhook_id: string }) => id);
 
 /**
- * Waits until the batch at the committed position has `count` items. Any open transaction in the database delays the
- * arrival of new items.
+ * Waits until the batch at the committed position has `count` items, and returns it. Any open transaction in the
+ * database delays the arrival of new items.
  */
 export function arrived(server: PosthornServer, feed: string, count: number): Promise<Page> {
   return until(
@@ -64,7 +64,7 @@ export async function offer(server: PosthornServer, destination: string, count: 
   return ids;
 }
 
-/** Creates an inbound endpoint with routes to these destinations. */
+/** Creates an inbound endpoint with routes to these destinations, and returns its id. */
 export async function endpointTo(server: PosthornServer, ...destinations: string[]): Promise<string> {
   return expectStatus(await server.api('POST', '/v1/endpoints', { slug: randomUUID(), destinations }), 201).json
     .id as string;

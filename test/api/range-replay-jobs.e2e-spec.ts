@@ -9,10 +9,7 @@ import { expectStatus, openSql } from './scene.js';
 
 const NOBODY = 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/**
- * See the specification, "Replay jobs" and "Limits", and the contract, section 8. Jobs stay pending, because no worker
- * runs unless a test starts one.
- */
+/** Jobs stay pending, because no worker runs unless a test starts one. */
 describe('replay jobs', () => {
   let server: PosthornServer;
   let sql: Sql;

@@ -9,7 +9,7 @@ import { destinationAt, openSql, RARE_RETRIES, startTargets, uuidOf } from './sc
 const WINDOW = 1_000;
 const WITHIN_MS = 120_000;
 
-/** Specification, "Limits": a replay keeps the order within a window of up to 1,000 events. */
+/** A replay keeps the order of the events within each page of up to 1,000 events. */
 describe('order of a replay', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -110,7 +110,7 @@ describe('order of a replay', () => {
     await startReplay(server, inlet);
     await target.arrived(500, WITHIN_MS);
 
-    // The receiver gets the request of an attempt before the attempt is stored.
+    // Returns the stored attempts, because the receiver gets the request of an attempt before the attempt is stored.
     const recorded = (): Promise<{ at: string; id: string }[]> =>
       sql.rows(
         `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`,

@@ -35,7 +35,7 @@ import {
 
 const ONLY_ODD = { path: '$.kind', op: 'eq', value: 'odd' };
 
-/** See the specification, "Range replay" rules 1 to 3, and "Replay job". */
+/** A replay selects the events that an endpoint received in a time range, and sends them through the current routes. */
 describe('POST /v1/endpoints/{id}/replay', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -54,7 +54,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     await targets.close();
   });
 
-  /** Creates a target and its destination. */
+  /** Creates a target and a destination with the target's URL. Returns both. */
   const place = async (settings: object = {}): Promise<{ target: TargetPath; destination: string }> => {
     const target = targets.open();
     return { target, destination: await destinationAt(server, target.url, settings) };

@@ -12,7 +12,7 @@ import { startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 
-/** Window so long that no quota is refilled during a test. */
+/** Quota window in seconds, so long that no quota is refilled during a test. */
 const PER_HOUR = 3_600;
 
 const quotaOf = ({ headers }: ApiAnswer): number[] =>
@@ -30,7 +30,7 @@ function expectTooMany(apiAnswer: ApiAnswer): void {
   expect(Number(retryAfter)).toBeGreaterThanOrEqual(reset ?? Infinity);
 }
 
-/** Creates an unused key and returns its header. */
+/** Creates an API key and returns the header that authenticates with this key. */
 async function fresh(server: PosthornServer, body: object = {}): Promise<Record<string, string>> {
   return as((await createKey(server, { scope: 'write', ...body })).key);
 }
@@ -68,7 +68,7 @@ describe('rate limits', () => {
         [5, 0],
       ]);
       for (const answer of answers.slice(5)) expectTooMany(answer);
-      // Each used request takes twelve minutes to refill.
+      // The quota is refilled by one request every twelve minutes.
       expect(Math.abs((quotaOf(answers[4] as ApiAnswer)[2] ?? 0) - PER_HOUR)).toBeLessThanOrEqual(30);
       expect((await ask(server, other)).status).toBe(200);
     });
@@ -228,7 +228,7 @@ describe('rate limits', () => {
     });
 
     afterAll(async () => {
-      // The second node stops before the database of the first node is dropped.
+      // The second node stops first, because stopping the first node drops the database.
       await nodes[1].stop();
       await nodes[0].stop();
       await stopRedis();
@@ -248,7 +248,7 @@ describe('rate limits', () => {
         tmpdir(),
       ];
       const child = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-      // Leaves a note for the cleanup of the test run, in case this suite never stops the process.
+      // Registers the process for the cleanup of the test run, in case this suite never stops the process.
       const note = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(child.pid));
       writeFileSync(note, '');
       child.once('exit', () => rmSync(note, { force: true }));

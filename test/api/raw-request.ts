@@ -12,7 +12,7 @@ const TIME_LIMIT_MS = 10_000;
 
 /**
  * Writes bytes on a new connection and reads up to `count` final answers, or until the server ends the connection.
- * Throws if neither happens in time.
+ * Returns everything received. Throws if neither happens in time.
  */
 export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, count = 1): Promise<RawExchange> {
   const { hostname, port } = new URL(server.url);
@@ -42,7 +42,7 @@ export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, co
   });
 }
 
-/** Builds an HTTP request as text with CRLF line ends. Adds Content-Length for a body. */
+/** Returns an HTTP request as text with CRLF line ends. Adds Content-Length for a body. */
 export function requestText(line: string, headers: Record<string, string> = {}, body = ''): string {
   const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ host: 'localhost', ...length, ...headers }).map(

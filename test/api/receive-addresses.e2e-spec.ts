@@ -9,7 +9,7 @@ import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSec
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, eventOf, expectStatus, openSql, startTargets } from './scene.js';
 
-/** Contract, section 2: revocation and removal take effect on every node within 5 s. */
+/** Time within which a revocation or removal takes effect on every node. */
 const EVERYWHERE_WITHIN_MS = 5_000;
 
 describe('receive URLs of endpoints', () => {

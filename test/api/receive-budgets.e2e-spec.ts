@@ -9,11 +9,11 @@ import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './s
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const WORDS = Array.from({ length: 8_000 }, (_, i) => `word ${i};`).join('');
 
-/** A pattern whose automaton needs a new state for nearly every character of `NOISE`. One use costs half a second of CPU time. */
+/** Returns a filter condition that takes half a second of CPU time: almost every character of `NOISE` adds a state. */
 const dear = (n: number): object => body('matches', `a[ab]{${100 + n}}[^ab]`);
 const NOISE = noise();
 
-/** Returns pseudo-random text, because repetitive text would be matched fast. */
+/** Returns pseudo-random text, because a regular expression would match repetitive text quickly. */
 function noise(): string {
   let state = 12_345;
   return Array.from({ length: 131_000 }, () => {
@@ -82,7 +82,7 @@ describe('filters and rules on large requests', () => {
     const { endpoint, target } = await filtered({ any: Array.from({ length: 64 }, (_, n) => dear(n)) });
     const neighbour = await filtered(body('matches', 'word [0-9]+;word 7999;'));
     let hasEnded = false;
-    // The service responds 503 if the machine is too busy for ten seconds of CPU time. A provider then retries.
+    // The service responds 503 if a busy machine does not get ten seconds of CPU time. A provider then tries again.
     const answered = until(
       () => provide(server, endpoint.at, { body: NOISE }),
       ({ status }) => status !== 503,

@@ -38,7 +38,7 @@ describe('published keys of providers', () => {
   let published: KeyName[];
 
   beforeAll(async () => {
-    // PayPal must not be reachable from this test.
+    // No name resolves, so that this test cannot reach PayPal.
     names = await startNameServer(() => 'absent');
     issuer = await startReceiver(() => ({
       body: JSON.stringify({

@@ -37,7 +37,7 @@ async function startWide(answer: (seen: Seen, index: number) => number = () => 2
       .on('end', () => {
         const { method = '', url = '', rawHeaders } = request;
         const each = { method, url, rawHeaders, body: Buffer.concat(chunks) };
-        // The probe at the creation of the destination is not a mirrored request.
+        // A HEAD request is the probe at the creation of the destination, not a mirrored request.
         const isProbe = method === 'HEAD';
         response.writeHead(isProbe ? 200 : answer(each, seen.push(each) - 1)).end();
       });
@@ -270,7 +270,7 @@ describe('mirror destinations', () => {
     it('409 at the eighth hop ends the loop', async () => {
       let at = '';
       const statuses: number[] = [];
-      // An integration that forwards everything, headers and body, back to its origin.
+      // Simulates an integration that sends the body and headers of each delivery back to the endpoint.
       const loop = createServer((request, response) => {
         const chunks: Buffer[] = [];
         request

@@ -16,7 +16,7 @@ const { webhooks: stripe } = new Stripe('sk_test_1');
 const FORM = 'application/x-www-form-urlencoded';
 const BODY = '{"id":"evt_1","type":"invoice.paid","name":"Zoë \\u00e9 \u2028 😀","amount":1.50}';
 
-/** Signs a request as the vendor does. `at` is in seconds since the epoch, `url` is the URL set at the vendor. */
+/** Signs a request as the vendor does. `at` is in seconds since the epoch, `url` is the URL set up at the vendor. */
 type Sign = (signed: {
   secret: string;
   body: string;
@@ -30,7 +30,7 @@ interface Vendor {
   body?: string;
   type?: string;
   sign: Sign;
-  /** Maximum age of a signature in seconds; undefined if the vendor's signature covers no time. */
+  /** Maximum age of a signature in seconds; undefined if the vendor does not sign a timestamp. */
   tolerance?: number;
   eventType: string;
   dedupeId: string | null;

@@ -14,7 +14,7 @@ const KEY = `v=DKIM1; k=rsa; p=${publicKey.export({ type: 'spki', format: 'der' 
 
 let domains = 0;
 
-/** Creates a unique domain with p=reject, a DKIM key, and an SPF record that authorizes another server. */
+/** Creates a unique domain with p=reject, a DKIM key, and an SPF record for another server. Returns its name. */
 function domainIn(zone: ZoneServer): string {
   const domain = `d${(domains += 1)}.example`;
   zone.set(`_dmarc.${domain}`, 'TXT', ['v=DMARC1; p=reject']);
@@ -23,7 +23,7 @@ function domainIn(zone: ZoneServer): string {
   return domain;
 }
 
-/** Builds a message signed for the domain with nodemailer. */
+/** Returns a message signed for the domain with nodemailer. */
 async function signed(domain: string, subject: string): Promise<Buffer> {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const { message } = await transport.sendMail({

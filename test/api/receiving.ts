@@ -24,7 +24,7 @@ export interface Inbound {
 export type Json = any;
 
 /**
- * Sends one request exactly as given, including the characters of its path. No client normalises the path or adds a
+ * Sends one request exactly as given, including the characters of its path. No client normalizes the path or adds a
  * content type.
  */
 export function provide(
@@ -49,12 +49,12 @@ export function provide(
   });
 }
 
-/** Builds a JSON request as most providers send it. */
+/** Returns a JSON request as most providers send it. */
 export function json(value: unknown, headers: Record<string, string> = {}): Sent {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-/** Creates an inbound endpoint at a path that no other test uses. */
+/** Creates an inbound endpoint at a path that no other test uses, and returns it. */
 export async function inbound(server: PosthornServer, settings: object = {}): Promise<Inbound> {
   const body = { ...('path' in settings || 'url' in settings ? {} : { slug: randomUUID() }), ...settings };
   const { id, path } = expectStatus(await server.api('POST', '/v1/endpoints', body), 201).json;

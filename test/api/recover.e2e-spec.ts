@@ -21,7 +21,7 @@ import {
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** See the contract, section 5 (`recover {since}`), and the specification, "Range replay" for the course of a job. */
+/** A recovery is a job that sends failed deliveries to their target again. */
 describe('recover', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -40,7 +40,7 @@ describe('recover', () => {
     await targets.close();
   });
 
-  /** Creates a destination with one delivered event. */
+  /** Creates a destination with one delivered event. Returns the target, the destination's id and the message's id. */
   const arrange = async (): Promise<{ target: TargetPath; destination: string; message: string }> => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);
@@ -166,7 +166,7 @@ describe('recover', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // The first lock blocks the first page, and the second lock blocks the second page.
+      // The first lock blocks the job at the first page of events, and the second lock at the second page.
       await lock(0);
       const { id } = expectStatus(await askRecover(api, destination), 202).json;
       await waiting(1);

@@ -23,11 +23,11 @@ export interface Relay {
   readonly url: string;
   readonly port: number;
   readonly taken: readonly Relayed[];
-  /** Decides on every later recipient: a rejection, or null to accept. */
+  /** Sets the function that decides on every later recipient: returns a rejection, or null to accept. */
   refuseRecipients(decide: (address: string) => RelayRefusal | null): void;
-  /** Delays the reply to the final dot of every later message, by its recipients. Null replies at once. */
+  /** Sets the function that delays the reply to each later message until its promise resolves. Null: no delay. */
   holdAnswers(until: (to: readonly string[]) => Promise<void> | null): void;
-  /** Decides on every later message: a rejection, or null to accept. */
+  /** Sets the function that decides on every later message: returns a rejection, or null to accept. */
   refuseMessages(decide: () => RelayRefusal | null): void;
   took(count: number): Promise<readonly Relayed[]>;
   close(): Promise<void>;

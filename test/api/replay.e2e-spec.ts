@@ -281,7 +281,7 @@ describe('replay', () => {
   });
 
   describe('POST /v1/dlq/redrive', () => {
-    /** Creates a destination with the given number of dead letters, whose receiver works again. */
+    /** Creates a destination with the given number of dead letters. Its target now accepts deliveries. */
     const deadLetters = async (
       count: number,
     ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> => {

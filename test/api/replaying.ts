@@ -12,7 +12,7 @@ export interface Inlet {
   path: string;
 }
 
-/** Target of a route: a destination id, or a route with a filter. */
+/** Target of a route: a destination id, or a destination id with a filter. */
 export type Aim = string | { destination: string; filter: object };
 
 export async function inletTo(server: PosthornServer, aims: readonly Aim[], settings: object = {}): Promise<Inlet> {
@@ -30,7 +30,7 @@ export async function reroute(server: PosthornServer, { id }: Inlet, aims: reado
   expectStatus(await server.api('PATCH', `/v1/endpoints/${id}`, { routes }), 200);
 }
 
-/** Sends a provider's POST. Returns the event id, or null if the response has none. */
+/** Sends a POST as a provider does. Returns the event id, or null if the response contains none. */
 export async function receive(
   { url }: Pick<Inlet, 'url'>,
   body: unknown,
@@ -45,14 +45,14 @@ export async function receive(
   return answer.id ?? null;
 }
 
-/** Receives events one after the other, so that their order is known. Each body contains its number as `n`. */
+/** Receives events one by one, so that their order is known. `n` in a body is the event's number. Returns the ids. */
 export async function receiveMany(inlet: Inlet, count: number, fields: object = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) ids.push((await receive(inlet, { n, ...fields })) ?? '');
   return ids;
 }
 
-/** Waits until no delivery of the endpoint's events is open. */
+/** Waits until no delivery of the endpoint's events is pending. */
 export async function settled(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<void> {
   const open = (): Promise<{ event_id: string }[]> =>
     sql.rows('select event_id from due_deliveries where endpoint_id = $1', [uuidOf(id)]);
@@ -150,7 +150,7 @@ export function jobIn(
   );
 }
 
-/** Starts a replay and waits until it ends. */
+/** Starts a replay, waits until it ends, and returns the job. */
 export async function replayed(
   server: PosthornServer,
   inlet: Pick<Inlet, 'id'>,

@@ -12,7 +12,7 @@ import type { PosthornServer } from '../support/server.js';
 
 /** Accepts mail reports as the SMTP listener does, but directly on the database of a server. */
 export interface ReportDoor {
-  /** Accepts a report to the return path of an email, as it stood in the email's envelope. */
+  /** Accepts a report to the return path of an email. `returnPath` is the address in the email's envelope. */
   toReturnPath(returnPath: string, raw: string): Promise<void>;
   /** Accepts a report to an address of the operator. */
   toOperator(raw: string): Promise<void>;
@@ -44,7 +44,7 @@ function namedBy(returnPath: string): { environmentId: number; emailId: Id } {
   return { environmentId: token.readUInt32BE(), emailId: idFromBytes(token.subarray(4, 20)) };
 }
 
-/** Builds a delivery report in the format of Postfix (RFC 3464). */
+/** Returns a delivery report in the format of Postfix (RFC 3464). */
 export function deliveryReport({
   recipient,
   action = 'failed',
@@ -88,7 +88,7 @@ export function deliveryReport({
   ].join('\r\n');
 }
 
-/** Builds a mailbox provider's abuse report (RFC 5965), which hides the recipient. */
+/** Returns a mailbox provider's abuse report (RFC 5965), which hides the recipient. */
 export function abuseReport(returned: string, type = 'abuse'): string {
   return [
     'From: feedback@fbl.example.net',

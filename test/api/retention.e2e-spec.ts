@@ -101,7 +101,7 @@ describe('expiry of events', () => {
     await until(partitions, (count) => count === 0, WITHIN_MS);
   }, 90_000);
 
-  // The test starts the server three times.
+  // Needs a longer timeout, because it restarts the server twice.
   it('a long transaction blocks no acceptance, and the partitions are dropped once it has ended', async () => {
     const target = targets.open();
     const destination = await destinationAt(server, target.url);

@@ -20,7 +20,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Delays of the specification's schedule, in seconds. */
+/** Longest wait before each attempt in the default retry schedule, in seconds. */
 const NOMINAL = [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 const DAY_SECONDS = 86_400;
 
@@ -180,8 +180,8 @@ describe('retries', () => {
 
       const messageId = await send(server, await destinationAt(server, target.url, { config: RARE_RETRIES.config }));
 
-      // The retry never runs before the date. It runs a little later, because the delay is counted from the commit that
-      // records the answer.
+      // The retry never runs before the date in the response. It runs a little later, because the delay is counted from
+      // the commit that records the response.
       const laterMs = (await firstWait(messageId)).dueAt.getTime() - date.getTime();
       expect(laterMs).toBeGreaterThanOrEqual(-25);
       expect(laterMs).toBeLessThan(60_000);
@@ -397,7 +397,7 @@ describe('retries', () => {
   });
 });
 
-/** Creating a destination sends a HEAD or GET request before any POST. */
+/** Returns whether the request is a probe: creating a destination sends a HEAD or GET request before any POST. */
 function isProbe({ text }: RawRequest): boolean {
   return !text.startsWith('POST ');
 }

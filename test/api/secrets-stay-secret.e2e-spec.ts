@@ -32,7 +32,7 @@ describe('a service in use', () => {
     await targets.close();
   });
 
-  /** Records a unique value, to be searched for at the end. */
+  /** Records a unique value, to be searched for at the end, and returns it. */
   function keep(what: string, text = `${what.replaceAll(/\W/g, '')}${randomBytes(9).toString('hex')}`): string {
     secrets.push({ what, text });
     return text;
@@ -52,7 +52,7 @@ describe('a service in use', () => {
     return answer;
   }
 
-  /** Makes a call whose response contains a secret, and records the secret. */
+  /** Makes a call whose response contains a secret. Records the secret and returns it. */
   async function shown(what: string, method: string, path: string, body?: unknown): Promise<string> {
     const { json } = await server.api(method, path, body);
     const text = String(json.secret ?? json.key);

@@ -15,7 +15,7 @@ import type { Sql } from './scene.js';
 import { expectStatus, openSql, uuidOf, WITHIN_MS } from './scene.js';
 
 const HOST = 'sns.eu-west-1.amazonaws.com';
-/** Certificates are fetched only from port 443, so the test needs an unused loopback address. */
+/** Unused loopback address for the certificate server, because certificates are fetched only from port 443. */
 const SNS_ADDRESS = '127.83.69.83';
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail';
 const CERTIFICATE_PATH = '/SimpleNotificationService-0000.pem';
@@ -114,7 +114,7 @@ const mayListen = hasTool(
     return { ...message, Signature: signer.sign(key).toString('base64') };
   }
 
-  /** Posts a notification as SNS does, without an API key. */
+  /** Posts a notification as SNS does, without an API key. Returns the response. */
   const post = (message: object): Promise<ApiAnswer> =>
     server.api('POST', '/v1/providers/ses/notifications', JSON.stringify(message), {
       authorization: '',
@@ -318,8 +318,8 @@ const mayListen = hasTool(
 
     const found = await until(
       async () => {
-        // The report is retried several times, because a notification can arrive early. The test moves the stored time
-        // instead of waiting.
+        // The report is retried several times, because a notification can arrive early. The test changes the stored due
+        // time instead of waiting.
         await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
         return sql.rows(
           `select state, reason, failures from mail_reports where source = 'ses' and environment_id is null and state <> 'waiting'`,

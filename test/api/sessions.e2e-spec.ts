@@ -418,7 +418,7 @@ describe('a session at the API', () => {
   });
 
   describe('reads the event stream', () => {
-    /** Headers of an `EventSource` on one of Posthorn's pages, which cannot set custom headers. */
+    /** Returns the headers that a browser sends for an `EventSource` on Posthorn's pages. They cannot be customized. */
     const source = (cookie: string, more: Record<string, string> = {}): Record<string, string> => ({
       authorization: '',
       cookie,

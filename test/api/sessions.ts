@@ -45,7 +45,7 @@ export function sessionCookieName(server: PosthornServer): Promise<string> {
   return known;
 }
 
-/** Returns a signed-in member without a sign-in code by email. */
+/** Creates a member with an open session, without an emailed sign-in code. Returns the member. */
 export async function signedInMember(
   server: PosthornServer,
   sql: Sql,
@@ -56,7 +56,7 @@ export async function signedInMember(
   return { id, email, cookie: await openSession(server, sql, email) };
 }
 
-/** Opens another session of a member. */
+/** Opens another session of a member, and returns its cookie. */
 export async function openSession(server: PosthornServer, sql: Sql, email: string): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await sql.rows(

@@ -29,7 +29,7 @@ const STRIPE = {
 };
 const PAYLOAD = { id: 'evt_1', object: 'event', name: 'Zoë 😀', amount: 12.5 };
 
-/** A signing mode: the settings, and whether the keys are rotated before the delivery. */
+/** Signing modes: a name, the settings, and whether the keys are rotated before the delivery. */
 const MODES: [string, object, boolean][] = [
   ['v1', {}, false],
   ['v1 and v1a', { asymmetric: true }, false],
@@ -54,7 +54,7 @@ const hasVerifiers = hasTool(
   () => hasPythonModules(PYTHON, 'standardwebhooks', 'svix'),
 );
 
-/** Reads deliveries as JSON. Prints the reason of each rejection, and nothing else. */
+/** Python program that reads deliveries as JSON and prints the reason of each rejection, and nothing else. */
 const PYTHON_VERIFIERS = `
 import base64, json, sys
 import standardwebhooks, svix

@@ -91,7 +91,7 @@ export class SmtpTalk {
   }
 }
 
-/** Sends one message over a new connection. */
+/** Sends one message over a new connection, and returns the reply to the last command. */
 export async function sendMail(
   port: number,
   to: string | readonly string[],
@@ -108,7 +108,7 @@ export async function sendMail(
 
 let made = 0;
 
-/** Builds a unique message. */
+/** Returns a unique message. */
 export function mailText(subject = 'Hello', fields: readonly string[] = ['From: Anna <anna@example.org>']): string {
   made += 1;
   return [

@@ -49,7 +49,7 @@ const REGION = 'eu-west-1';
     return queueUrl;
   }
 
-  /** Receives messages from a queue until the given number has arrived. */
+  /** Receives messages from a queue until the given number has arrived, and returns them. */
   async function received(queueUrl: string, count: number): Promise<Message[]> {
     const messages: Message[] = [];
     await until(

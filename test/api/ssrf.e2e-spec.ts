@@ -8,7 +8,7 @@ import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { eventAfter } from './scene.js';
 
-/** Maximum length in the schema, which rejects longer URLs before any other check. */
+/** Maximum URL length in the schema. The schema check, which is the first check, rejects longer URLs. */
 const URL_LENGTH_MAX = 2048;
 
 /** Spellings of the loopback address. The test adds the port of a listener that records connections. */
@@ -65,14 +65,14 @@ describe('SSRF', () => {
     let hostile: Hostile;
 
     beforeAll(async () => {
-      // Plain http is allowed, so that it cannot be the reason of a rejection.
+      // Plain http is allowed, so that it cannot be the reason for a rejection.
       server = await startServer({ EGRESS_ALLOW_CIDRS: '', EGRESS_ALLOW_HTTP: 'true' });
       hostile = new Hostile(server);
     });
 
     afterAll(() => server.stop());
 
-    /** Expects that create, check and send reject the URL. The message must not reveal the address of a host name. */
+    /** Expects that create, check and send reject the URL. No message may reveal an address that a host resolves to. */
     async function expectRefused({ url, resolvesTo }: Pick<HostileUrl, 'url' | 'resolvesTo'>): Promise<void> {
       const [created, checked] = await Promise.all([hostile.create(url), hostile.check(url)]);
       expectRefusal(created, 422);

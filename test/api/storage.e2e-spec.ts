@@ -22,8 +22,8 @@ import {
 } from './scene.js';
 
 /**
- * Time limit for recovery. A worker takes a new name every 30 s. Claims that the worker does not know of are released
- * when the old name expires, 30 s later.
+ * Time limit for recovery. A worker claims deliveries under a name that it changes every 30 s. Claims that the worker
+ * itself has lost track of are released when the old name expires, 30 s later.
  */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
@@ -32,7 +32,7 @@ describe('while PostgreSQL is unavailable', () => {
   let link: DatabaseLink;
   let server: PosthornServer;
   let targets: Targets;
-  /** Connects directly to the database, not through the link. */
+  /** Connects directly to the database, not through the link that the tests interrupt. */
   let sql: Sql;
 
   beforeAll(async () => {
@@ -91,7 +91,7 @@ describe('while PostgreSQL is unavailable', () => {
     const accepted = targets.open();
     const body = { destination: accepted.url, event_type: 'answer.lost', payload: {} };
     const key = { 'idempotency-key': randomUUID() };
-    // A connection from before the outage can turn out to be dead, which gives 503 to the request that uses it.
+    // A connection from before the outage can turn out to be dead. The request that uses it then gets 503.
     const destination = await until(
       () => destinationAt(server, retried.url, RARE_RETRIES).catch(() => ''),
       (id) => id !== '',

@@ -26,8 +26,8 @@ const NO_SESSIONS = {} as SessionAuthenticator;
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /**
- * Inserts a month of events in the order of arrival, each with a delivery and an attempt at its time: 4,000 of each per
- * daily partition.
+ * Returns SQL that inserts a month of events in the order of arrival, each with a delivery and an attempt at the
+ * event's time: 4,000 of each per daily partition.
  */
 function fill(today: number): string[] {
   const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
@@ -63,7 +63,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     database = await createDatabase('migrated');
     const source = await dataSource(database.url, 1).initialize();
     for (const statement of fill(Math.floor(Date.now() / DAY_MS))) await source.query(statement);
-    // Autovacuum would do this by itself, including the block ranges.
+    // Vacuums the tables, as autovacuum would do later. This also summarizes the block ranges of the BRIN indexes.
     for (const table of ['events', 'deliveries', 'attempts']) await source.query(`vacuum (analyze) ${table}`);
     kernel = new Database(source, { databaseUrl: database.url } as Config);
     client = await (kernel as unknown as { readPool: { pool: pg.Pool } }).readPool.pool.connect();
@@ -86,14 +86,14 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   }
 
   it.each(['generic', 'custom'] as const)('%s: without new changes, no partition is scanned', async (mode) => {
-    // Other databases of the server use transaction ids too, so the test takes a position that they cannot reach.
+    // Other databases of the server also use transaction ids, so the position is beyond the ids that they can reach.
     const plan = await planOf({ ...now, xid: now.xid + 1_000_000_000n }, mode);
 
     expect([plan.scanned, plan.indexes]).toEqual([[], ['cluster_epochs_pkey']]);
     expect(plan.pages).toBeLessThan(20);
   });
 
-  // In addition, the joins read pages for each of the about 500 changes.
+  // The limit on pages read is 60 per partition, plus 25 for the joins of each of the about 500 changes.
   it.each(['generic', 'custom'] as const)(
     '%s: changes of the last hour are found by ids and block ranges, then joined by keys',
     async (mode) => {

@@ -32,7 +32,7 @@ import { countOf, endWindows, flushSignals, listen } from './system-event-target
 const TYPE: SystemEventType = 'circuit.opened';
 const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-7000-8000-000000000002'] as const;
 
-/** Inserts signals as if `subjects` destinations had just opened their circuits. */
+/** Inserts signals as if the circuits of `subjects` destinations had just opened, `each` times per destination. */
 async function addSignals(sql: Sql, subjects: number, each: number): Promise<void> {
   await sql.rows(
     `
@@ -320,7 +320,7 @@ describe('sending system events, with workers beside an api process', () => {
       `insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`,
     );
     await startWorker();
-    // In the second round the batch is restored, as if it had not been deleted after the first event.
+    // The second iteration restores the batch, as if the process had died before it could delete the batch.
     for (let death = 1; death <= 2; death += 1) {
       await addSignals(sql, 3, 2);
       await sql.rows(
@@ -489,7 +489,7 @@ describe('sending system events, in one process', () => {
   }, 60_000);
 });
 
-/** An extension as an author without TypeScript writes it. */
+/** Code of an extension, as an author without TypeScript writes it. */
 const LISTENER = `
 import { Inject, Module } from '@nestjs/common';
 import { SystemEvents } from 'posthorn';

@@ -3,7 +3,7 @@ import { filesBelow, textOf } from './source-tree.js';
 const CHANGES = /^ {2}@(?:Post|Put|Patch|Delete)\(/;
 const HANDLER = /^ {2}(?:async )?\w+\(/;
 
-/** Returns the decorators of each handler that is not a read. */
+/** Returns the decorators of each route handler that can change data. */
 function changingRoutes(file: string): string[] {
   const blocks = textOf(file).split(/\n\n/);
   return blocks.flatMap((block) => {

@@ -9,7 +9,7 @@ import {
   PROMISES,
 } from '../../bench/promises.mjs';
 
-/** Names of promises about counts (messages, commits, bytes), which are not measured by time. */
+/** Matches the names of benchmark claims about counts (messages, commits, bytes), which are not measured by time. */
 const COUNTS = /^(?:commits of|memory with|accepted and lost|\S+: most that waited)/;
 
 const promise = (bound: string): PromiseOfBench => ({
@@ -19,7 +19,7 @@ const promise = (bound: string): PromiseOfBench => ({
   pairs: ({ rounds }) => (rounds.get('row') ?? []).map((each) => [each.deliveriesPerSecond, 1]),
 });
 
-/** Returns a row whose rounds have these rates. */
+/** Returns a benchmark row whose rounds have these delivery rates. */
 function measuredAs(...rates: number[]): Measured {
   const rounds = rates.map((deliveriesPerSecond) => figures({ deliveriesPerSecond }));
   return measured(new Map([['row', rounds]]));
@@ -132,8 +132,8 @@ describe('the promises', () => {
   const rows = [...new Set(PROMISES.flatMap((each) => each.rows))];
 
   /**
-   * Returns every row as on a machine that is slower by this factor: lower rates, more CPU time, longer latencies, the
-   * same counts.
+   * Returns every benchmark row as on a machine that is slower by this factor: lower rates, more CPU time, longer
+   * latencies, the same counts.
    */
   function onMachine(factor: number): Measured {
     const draw = (i: number): number => 1 + 0.02 * Math.sin(i * 7);

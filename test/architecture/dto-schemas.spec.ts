@@ -21,8 +21,8 @@ const asBuilt = JSON.parse(
 ) as typeof asJestSeesThem;
 
 /**
- * Removes descriptions and examples, which the Swagger plugin of the build takes from comments. A description next to a
- * reference also puts the reference into an `allOf`.
+ * Returns the schema without descriptions and examples, which the build's Swagger plugin takes from comments. A
+ * description next to a reference also puts the reference into an `allOf`.
  */
 function withoutTexts(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutTexts);

@@ -1,7 +1,7 @@
 import type { EventFilter } from '../../src/modules/events/event-lists.js';
 import type { DeliveryStatus } from '../../src/modules/events/event-rows.js';
 
-/** Maximum number of pages that a list of 50, or a read of one event, may touch, however many events there are. */
+/** Maximum number of database pages that a list of 50, or a read of one event, may touch, for any number of events. */
 export const PAGES_MAX = 2_000;
 export const TARGET = '00000000-0000-0000-0000-00000000000a';
 export const TYPE = 'type.10';
@@ -9,7 +9,7 @@ export const TYPE = 'type.10';
 /** Filters of a list of events. */
 export type ListFilter = Pick<EventFilter, 'eventType' | 'targetId'> & { status?: DeliveryStatus };
 
-/** The index that a list starts from when it is filtered by status only, as the comments of events.store.ts say. */
+/** The index that a list filtered only by this status reads first, as the comments of events.store.ts say. */
 const STARTS: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries_pkey',
   delivered: 'deliveries_pkey',
@@ -17,15 +17,15 @@ const STARTS: Record<DeliveryStatus, string> = {
   failed: 'deliveries_status_idx',
 };
 
-/** Returns the index that must be used. Null lets the planner choose, because the limit on pages is then sufficient. */
+/** Returns the index that must be used, or null if any index may be used because the page limit is enough. */
 export function indexFor({ status, eventType, targetId }: ListFilter): string | null {
   if (status) return eventType || targetId ? null : STARTS[status];
   return targetId ? 'events_target_id_idx' : eventType ? 'events_event_type_idx' : 'events_pkey';
 }
 
 /**
- * Returns the maximum number of pages. A delivery does not store its event's type. Every fiftieth event has the type,
- * so a list of fifty events reads 2,550 rows.
+ * Returns the maximum number of database pages that a list may read. A delivery does not store its event's type. Every
+ * fiftieth event has the filtered type, so a list of fifty events reads 2,550 rows.
  */
 export const boundFor = ({ status, eventType }: ListFilter): number =>
   status && status !== 'delivered' && eventType ? 5 * PAGES_MAX : PAGES_MAX;

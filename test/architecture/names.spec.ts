@@ -1,8 +1,8 @@
 import { filesBelow, textOf } from './source-tree.js';
 
-/** Names without a meaning, which attract unrelated code. */
+/** Names that say nothing about the content, which attract unrelated code. */
 const SAYS_NOTHING = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'data']);
-/** Only code is checked, not measurement results and key files. */
+/** Matches code files. Measurement results and key files are not checked. */
 const CODE = /\.(ts|mjs|js)$/;
 
 const code = filesBelow('src', 'test', 'bench', 'migrations', 'tools', 'examples').filter((file) => CODE.test(file));

@@ -5,7 +5,7 @@ import LongestFirst, { LONG } from '../support/longest-first.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** A suite as Jest passes it without cached timings: larger files first. */
+/** Returns a test as Jest's sequencer gets it without cached timings: with the size of the suite's file. */
 const test = (suite: string, size: number): Test =>
   ({
     path: path.join(ROOT, suite),

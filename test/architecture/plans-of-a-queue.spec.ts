@@ -37,7 +37,7 @@ interface Node {
   Plans?: Node[];
 }
 
-/** Returns the statements of every delivery that look up due_deliveries by a key from another table's row. */
+/** Returns the statements that run for every delivery and look up due_deliveries by a key from another table. */
 async function statements(): Promise<{ name: string; text: string }[]> {
   const { database, recorded } = recorder();
   const [record, due, cancel, redeliver] = [
@@ -67,8 +67,8 @@ async function statements(): Promise<{ name: string; text: string }[]> {
 }
 
 /**
- * Returns scans of the table due_deliveries with the alias `d`. A statement that gets the key from a row of another
- * table must use an index lookup.
+ * Returns the plan nodes that scan the table due_deliveries with the alias `d`. A statement that gets the key from a
+ * row of another table must use an index lookup.
  */
 function walks(node: Node): string[] {
   const isWalk =

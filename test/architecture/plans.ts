@@ -39,7 +39,7 @@ export function recorder(): { database: Database; recorded: Recorded[] } {
   return { database: database as unknown as Database, recorded };
 }
 
-/** With fewer rows than this, as in an empty partition or a small table, a sequential scan is faster than an index. */
+/** Number of rows below which a sequential scan is faster than an index, as in an empty partition or a small table. */
 const SCANNED_ROWS_MIN = 1_000;
 
 interface Node {
@@ -57,7 +57,7 @@ interface Node {
 
 /**
  * Runs a statement, rolls it back, and returns its plan. `mode` forces a generic plan, which a prepared statement may
- * end up with, or a custom plan for these values. Without it the connection's settings decide.
+ * end up with, or a custom plan for these values. Without `mode`, the connection's settings decide.
  */
 export async function explain(
   client: pg.PoolClient,
@@ -82,7 +82,7 @@ export async function explain(
   }
 }
 
-/** Formats a value as SQL. A Buffer is an array in the binary format, which PostgreSQL itself converts to text. */
+/** Returns a value as SQL text. A Buffer is an array in the binary format, which PostgreSQL itself converts to text. */
 async function literalOf(client: pg.PoolClient, value: unknown): Promise<string> {
   if (value === null) return 'null';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -98,8 +98,8 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
 }
 
 /**
- * Maps each given index of a partition to the index that migrations made, or to null if the partition is empty, where
- * any index will do.
+ * Returns the index that migrations made for each given index of a partition, or null for an empty partition, where any
+ * index will do.
  */
 async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[]): Promise<Map<string, string | null>> {
   const { rows } = await client.query<{ child: string; parent: string | null }>(
@@ -112,7 +112,7 @@ async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[])
 }
 
 async function planOf(client: pg.PoolClient, root: Node): Promise<Plan> {
-  // Plan nodes that never ran, for example for another partition, cost nothing.
+  // Ignores plan nodes that never ran, for example for another partition, because they cost nothing.
   const nodes = flat(root).filter((node) => node['Actual Loops'] !== 0);
   const names = nodes.flatMap((node) => [
     ...(node['Index Name'] ? [node['Index Name']] : []),

@@ -1,8 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/**
- * Lists everything that migrations create, as lines of text that can be compared. TypeORM's own tables are left out.
- */
+/** SQL that lists everything that migrations create, as lines of text to compare, without TypeORM's own tables. */
 const DUMP = `
   with relation as (
     select c.oid, c.relname, c.relkind, c.reloptions from pg_class c

@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Time limit of a page. A page that works is faster. */
+/** Time limit for a page to show the expected content. A page that works is faster. */
 const WAIT_MS_MAX = 20_000;
 
 (isChromiumInstalled() ? describe : describe.skip)('sign-in, consent and device pages in a browser', () => {

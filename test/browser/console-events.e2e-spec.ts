@@ -67,7 +67,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(shown.wrongs()).toEqual([]);
   });
 
-  /** Requests of the suite itself. Only the browser resolves the host name of the intranet. */
+  /** Calls the API directly, because only the browser resolves the host name of the intranet. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   async function api(method: string, path: string, body: unknown): Promise<any> {
     const response = await fetch(proxy.target + path, {
@@ -87,7 +87,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     return (await api('POST', '/v1/send', body)).message_id as string;
   }
 
-  /** Sends a payload without changing its characters. */
+  /** Sends a payload without changing its characters, and returns the message's id. */
   async function sendRaw(eventType: string, payload: string): Promise<string> {
     return (await api('POST', '/v1/send', `{"destination":"${good}","event_type":"${eventType}","payload":${payload}}`))
       .message_id as string;
@@ -284,7 +284,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     );
   });
 
-  /** Returns the content of the clipboard. It pastes the text, because the page may have no clipboard API. */
+  /** Pastes the content of the clipboard and returns it, because the page may have no clipboard API. */
   async function pasted(): Promise<string> {
     await page.evaluate(() =>
       Object.assign(document.body.appendChild(document.createElement('div')), {

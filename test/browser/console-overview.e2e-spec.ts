@@ -163,8 +163,8 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     };
     page.on('request', note);
 
-    // The page's clock differs from the server's clock. The answer to a request must arrive before the next second of
-    // the page's clock starts.
+    // The page's clock differs from the server's clock. A request must be answered before the next second of the page's
+    // clock starts.
     const unanswered = new Set<unknown>();
     page.on('request', (request) => request.url().includes('/v1/') && unanswered.add(request));
     for (const end of ['requestfinished', 'requestfailed'] as const)

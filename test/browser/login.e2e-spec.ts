@@ -101,7 +101,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
       ([row]) => row?.s === 10,
       WITHIN_MS,
     );
-    // The poll after slow_down finds no service.
+    // Kills the service, so that the poll after slow_down finds no service.
     await current.kill('SIGKILL');
     const nobody = net.createServer((socket) => socket.destroy()).listen(Number(server.env['PORT']), '127.0.0.1');
     await once(nobody, 'connection');

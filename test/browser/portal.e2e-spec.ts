@@ -67,7 +67,7 @@ interface Example {
     await targets.close();
   });
 
-  /** Opens a portal of the test environment, at the address for browsers. */
+  /** Opens a portal of the test environment. The returned URL has the host name `localhost`, which the browser uses. */
   async function opened(application: string, fields: object = {}): Promise<{ id: string; token: string; url: string }> {
     const { url, ...rest } = await openPortal(server, application, fields, testKey);
     return { ...rest, url: url.replace('127.0.0.1', 'localhost') };
@@ -88,7 +88,7 @@ interface Example {
     return { page: shown, wrongs: () => complaints.splice(0) };
   }
 
-  /** Serves a page of another site, under the other loopback host name. */
+  /** Serves a page of another site under this loopback host name, and returns its URL. */
   async function hostAt(name: 'localhost' | '127.0.0.1', serve: Server): Promise<string> {
     serve.listen(0, '127.0.0.1');
     await once(serve, 'listening');

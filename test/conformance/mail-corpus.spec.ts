@@ -9,7 +9,7 @@ import { publicSuite } from '../support/public-suites.js';
 const directory = publicSuite('spamAssassin');
 const DIRECTORIES = ['easy-ham-1', 'easy-ham-2', 'hard-ham-1', 'spam-1', 'spam-2'];
 const EVERY = 3;
-/** The test takes 12 s alone. Beside other suites on two cores, five times as long is not a failure. */
+/** Time limit of a test that takes 12 s alone. It takes longer alongside other suites on two cores. */
 const LONG_MS = 300_000;
 const decide = directory === null ? it.skip : it;
 
@@ -23,7 +23,7 @@ const files =
           .map((file) => path.join(directory, name, file)),
       );
 
-/** Damages a message as connections, mail servers and disks do. `seed` determines the damage. */
+/** Returns a message with damage as connections, mail servers and disks cause it. `seed` determines the damage. */
 function broken(raw: Buffer, seed: number): Buffer {
   let state = (seed * 2_654_435_761) >>> 0;
   const next = (max: number): number =>

@@ -54,7 +54,7 @@ const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
 /** Results of one run of the conformance suite: the checks of each scenario. */
 type Found = Map<string, { id: string; status: string }[]>;
 
-/** The suite takes eleven seconds alone, but other suites run beside it. */
+/** Time limit of the suite. It takes eleven seconds alone, but other suites run alongside it. */
 const LONG_MS = 300_000;
 
 const suite = publicSuite('mcp');
@@ -97,7 +97,7 @@ decideOn('the public conformance suite of the Model Context Protocol', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Runs the suite and calls `onLine` with each line of its output. */
+  /** Runs the suite and calls `onLine` with each line of its output. Returns the results and the exit code. */
   async function run(
     name: string,
     args: readonly string[],

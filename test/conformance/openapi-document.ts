@@ -125,8 +125,8 @@ export class Conformance {
   }
 
   /**
-   * Returns the faults of one call: in its body if it succeeded, and in its status, headers and response body in any
-   * case.
+   * Returns the faults of one call: those of its request body if the call succeeded, and always those of the status,
+   * headers and body of the response.
    */
   faults(method: string, url: string, body: unknown, apiAnswer: ApiAnswer): string[] {
     const route = this.find(method, url);
@@ -134,7 +134,7 @@ export class Conformance {
     const documented = route.operation.responses[apiAnswer.status];
     if (!documented) return [`${name} is not documented`];
     this.compared.add(name);
-    // Forms are sent as text.
+    // Only form-encoded bodies are passed as a string. Forms are not compared with the document.
     const sent =
       apiAnswer.status < 300 && body !== undefined && typeof body !== 'string'
         ? this.check(route, ['requestBody'], body)
@@ -142,13 +142,13 @@ export class Conformance {
     return [...sent, ...this.answerFaults(route, apiAnswer)].map((fault) => `${name}: ${fault}`);
   }
 
-  /** Returns the faults of an example under its own schema. */
+  /** Validates an example against its own schema, and returns the faults. */
   exampleFaults(schema: Schema, example: unknown): string[] {
     const validate = this.ajv.compile(schema as object);
     return validate(example) ? [] : said(validate);
   }
 
-  /** Returns the faults of a value under one of the document's component schemas. */
+  /** Validates a value against one of the document's component schemas, and returns the faults. */
   componentFaults({ $ref = '' }: Schema, value: unknown): string[] {
     const validate = this.ajv.compile({ $ref: `api${$ref}` });
     return validate(value) ? [] : said(validate);
@@ -206,7 +206,7 @@ function said(validate: ValidateFunction): string[] {
   );
 }
 
-/** Returns the document with every object closed, so that an undocumented field is a fault. */
+/** Returns the document with `additionalProperties: false` in its objects, so that an undocumented field is a fault. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

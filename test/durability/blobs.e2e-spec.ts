@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Kills a writer after it has begun its `count`th blob and written some of its bytes. */
+/** Kills a writer while it writes its `count`th blob. Returns the ids of the begun and of the durable blobs. */
 async function writeUntilKilled(
   kind: string,
   place: string,

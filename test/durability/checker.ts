@@ -5,11 +5,11 @@
 
 /** A message as its sender knows it. */
 export interface Sent {
-  /** The Idempotency-Key of every attempt. */
+  /** The Idempotency-Key of every attempt to send the message. */
   key: string;
   /** SHA-256 of the payload text. */
   bodyHash: string;
-  /** The different message ids in the 202 answers to this key. More than one id breaks the guarantee of the key. */
+  /** The distinct message ids in the 202 answers to this key. More than one id breaks the guarantee of idempotency. */
   ids: string[];
   /** Time of the first 202, in milliseconds since the epoch, or null before it. */
   acceptedAtMs: number | null;
@@ -35,7 +35,7 @@ export interface Disruption {
   atMs: number;
   /** True if the fault killed a process that may have been delivering. */
   cutsAttempts: boolean;
-  /** End of the time in which attempts could be cut. Left out if the fault was instantaneous. */
+  /** End of the period in which attempts could be cut. Omitted if the fault was instantaneous. */
   cutUntilMs?: number;
 }
 
@@ -90,24 +90,24 @@ export interface Report {
   unexplained: string[];
   /** The times of the unexplained deliveries, one line each, for debugging. */
   unexplainedTimes: string[];
-  /** The longest time from a kill to the arrival of the last message that had been accepted before it. */
+  /** The longest time from a kill to the arrival of the last message that had been accepted before the kill. */
   slowestRecoveryMs: number;
   disruptions: Record<string, number>;
 }
 
 /**
- * Time after which an answer's result is assumed to be stored, even if a kill follows. This limit and the limits below
- * apply to a quiet machine and are multiplied by `pace`.
+ * Time after which the result of an answered attempt is assumed to be stored, even if a kill follows. This limit and
+ * the limits below apply to a quiet machine and are multiplied by `pace`.
  */
 const RECORD_MS_MAX = 500;
-/** A request that was sent before a kill reaches the receiver within this time. */
+/** Maximum time after a kill until a request sent before the kill reaches the receiver. */
 const IN_TRANSIT_MS_MAX = 1_000;
 /** Maximum time that results wait for the next attempt to store them after PostgreSQL is available again. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
-/** Round trips to PostgreSQL until a result is stored: the previous group and its own, each begin, write and commit. */
+/** Round trips until a result is stored: begin, write and commit, for the group before it and for its own group. */
 const RECORD_ROUND_TRIPS_MAX = 6;
 
-/** Compares the accepted messages with the messages that arrived. */
+/** Compares the accepted messages with the messages that arrived, and returns the report. */
 export function check(evidence: Evidence): Report {
   const { sent, arrivals, disruptions } = evidence;
   const sentById = new Map(sent.flatMap((message) => message.ids.map((id) => [id, message] as const)));
@@ -169,8 +169,8 @@ export function summary(seed: number, report: Report): string {
 }
 
 /**
- * Period affected by a kill. From `fromMs`, the killed process may have held results that were not stored. Until
- * `toMs`, its requests could still arrive.
+ * Period affected by a kill. From `fromMs`, the killed process may have had results in memory that were not stored.
+ * Until `toMs`, its requests could still arrive.
  */
 interface Cut {
   fromMs: number;
@@ -179,8 +179,9 @@ interface Cut {
 }
 
 /**
- * Results wait while PostgreSQL is down, so answers received during an outage right before the kill were not recorded.
- * While PostgreSQL is slow, the answers received during the last few round trips were not recorded.
+ * Returns the period that a kill affects. Results wait while PostgreSQL is down, so answers received during an outage
+ * right before the kill were not recorded. While PostgreSQL is slow, the answers received during the last few round
+ * trips were not recorded.
  */
 function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
   const recordMs = RECORD_MS_MAX * pace;

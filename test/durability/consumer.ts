@@ -8,7 +8,7 @@ export interface ConsumerOptions {
   /** Addresses of the API. After a failed call the consumer continues with the next one. */
   urls: readonly string[];
   apiKey: string;
-  /** The feed that the consumer pulls from. `place` is the feed's name in the check. */
+  /** The feed that the consumer pulls from. `place` is the name of the feed in the checker. */
   feed: string;
   place: string;
   seed: number;
@@ -33,8 +33,8 @@ const ACKNOWLEDGED_SHARE = 0.2;
 const DIES_SHARE = 0.1;
 
 /**
- * A consumer that pulls, commits by cursor or by acknowledgement, and crashes after random batches and after failed
- * calls, as its seed decides. Only items that it handled and had not committed may arrive again.
+ * A consumer that pulls, and commits by cursor or by acknowledgement. The seed chooses the batches and the failed calls
+ * after which it crashes. An item may arrive again only if the consumer handled it and had not committed it.
  */
 export class Consumer {
   /** The items that the consumer handled, in order. */
@@ -43,7 +43,7 @@ export class Consumer {
   repeated = 0;
   readonly wrongly: string[] = [];
   deaths = 0;
-  /** Answers that no call should get. */
+  /** Answers of the API that no call should get. */
   readonly refusals: string[] = [];
   /** Number of consecutive empty batches. */
   emptyInARow = 0;
@@ -124,14 +124,14 @@ export class Consumer {
     }
   }
 
-  /** Commits the cursor without reading the next batch. The next read starts at the committed position. */
+  /** Commits the cursor and reads no batch. Returns whether that worked. The next read starts at the cursor. */
   private async acknowledge(): Promise<boolean> {
     if (this.cursor === null || (await this.call('POST', '/ack', { cursor: this.cursor })) === null) return false;
     this.cursor = null;
     return true;
   }
 
-  /** Simulates a crash that loses the consumer's memory. The consumer then continues from the committed position. */
+  /** Drops the cursor in half of the calls, as a crash does: the next read starts at the committed position. */
   private mayDie(): false {
     if (this.random.next() < 0.5) {
       this.cursor = null;
@@ -140,7 +140,7 @@ export class Consumer {
     return false;
   }
 
-  /** Returns null for every failure, since a consumer handles all of them alike. */
+  /** Calls the API. Returns null for every failure, because a consumer handles all failures in the same way. */
   private async call(method: string, rest: string, body?: object): Promise<Page | null> {
     const { urls, apiKey, feed } = this.options;
     const url = urls[this.turn % urls.length] as string;

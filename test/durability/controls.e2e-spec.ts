@@ -42,7 +42,7 @@ describe('negative controls', () => {
     await emptyQueueTables(database.url);
     const forgetful = scene.member('forgetful');
     await forgetful.start();
-    // Waits until the process has its lease, because the sweep would find messages that arrive earlier.
+    // Waits until the process has its lease. Otherwise, the sweep would find the messages sent before its start.
     await eventually(() => fetch(`${forgetful.url}/health/ready`).then(({ status }) => status === 200), ARRIVE_MS_MAX);
 
     // The queue sends messages in order. If it still had the earlier messages, they would arrive before this message.
@@ -80,7 +80,7 @@ describe('negative controls', () => {
     expect((await scene.report(load)).forkedKeys).toEqual([one?.key]);
   }, 120_000);
 
-  /** Imitates the service: signs with the secret of destination 0, or with the given secret. */
+  /** Delivers a message in place of the service, signed with the secret of destination 0 or with the given secret. */
   async function deliver(id: string, body: string, secret = ''): Promise<void> {
     const at = new Date();
     const signature = new Webhook(secret).sign(id, at, body);

@@ -28,17 +28,17 @@ export interface Observed {
 export interface FanOutReport extends Report {
   messages: number;
   events: number;
-  /** Number of messages stored by an attempt without an answer. Each of them has all of its events or none. */
+  /** Number of stored messages whose sender got no answer. Each of them has all of its events or none. */
   untold: number;
-  /** Messages stored with more, fewer or other events than there are matching endpoints. */
+  /** Messages whose stored events do not match the endpoints: too many, too few, or wrong ones. */
   halfFannedOut: string[];
-  /** Messages that the API lists with more, fewer or other events. */
+  /** Messages that the API lists with too many, too few, or wrong events. */
   listedWrongly: string[];
   /** Messages whose answer or row has a wrong `fanout`. */
   countedWrongly: string[];
   /** Messages that were answered with 202 and not stored. */
   vanished: string[];
-  /** Emissions with too many stored messages. An emission with an idempotency key may have only one message. */
+  /** Emissions with too many stored messages. An emission with an idempotency key may create only one message. */
   storedTooOften: string[];
 }
 
@@ -48,7 +48,7 @@ interface Known {
   emission: Emission;
 }
 
-/** Compares the emitted events with the stored, listed and received ones. */
+/** Compares the emitted events with the stored, listed and received ones, and returns the report. */
 export function checkFanOuts(observed: Observed): FanOutReport {
   const { emissions, stored, listed } = observed;
   const byNumber = new Map(emissions.map((emission) => [emission.n, emission]));
@@ -107,7 +107,7 @@ export function fanOutSummary(seed: number, report: FanOutReport): string {
   return `${summary(seed, report)} · messages ${messages} (${untold} by tries without an answer) · events ${events} · half fanned out ${halfFannedOut.length}`;
 }
 
-/** Converts the fan-outs to the checker's terms: each event becomes a message that one place must receive. */
+/** Returns the fan-outs in the checker's terms: each event becomes a message that one place must receive. */
 function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
   const unanswered = emissions
     .filter(({ ids }) => ids.length === 0)

@@ -26,7 +26,7 @@ describe('negative controls of fan-out', () => {
   let database: TestDatabase;
   let scene: Scene;
   let run: Run;
-  /** The emission that each control changes. */
+  /** The emissions that the negative controls tamper with, one for each control. */
   let [half, unsent, unpulled, astray, doubled]: Emission[] = [];
   let report: FanOutReport;
 
@@ -131,13 +131,13 @@ describe('negative controls of fan-out', () => {
     expect(removed).toHaveLength(1);
   }
 
-  /** Sends the same request again without its key, as if the key had not been stored. */
+  /** Sends the same request again without its Idempotency-Key, as if the service had not stored the key. */
   async function sendAgain({ path = '', body = '' }: Partial<Emission> = {}): Promise<void> {
     const headers = { authorization: `Bearer ${scene.apiKey}`, 'content-type': 'application/json' };
     expect((await fetch(scene.member('api').url + path, { method: 'POST', headers, body })).status).toBe(202);
   }
 
-  /** Imitates a service that confuses two endpoints. */
+  /** Delivers a message as a service would that confuses two endpoints. */
   async function deliver(
     { ids: [messageId = ''] = [], payload = '' }: Partial<Emission> = {},
     listener: Listener | undefined,

@@ -26,7 +26,7 @@ export interface Emission extends Sent {
   payload: string;
   /** Digest of the parsed payload. A pull consumer can compute the same digest. */
   meaning: string;
-  /** Without an Idempotency-Key, every attempt may create a message. */
+  /** True if the emission has an Idempotency-Key. Without a key, every attempt may create a message. */
   isKeyed: boolean;
   /** Number of attempts that got no 202. Each may have been stored under an id that no answer returned. */
   unanswered: number;
@@ -36,11 +36,11 @@ export interface Emission extends Sent {
   fanouts: number[];
 }
 
-/** Shares of emissions: without a key, with a key and sent twice at once, and with a key and sent again later. */
+/** Shares of emissions without an idempotency key, with a key and sent twice at once, and with a key and sent again. */
 const KEYLESS_SHARE = 0.4;
 const TWIN_SHARE = 0.03;
 const REPEATED_SHARE = 0.03;
-/** Share of emissions to an unknown uid. The call creates the application, which has no endpoints yet. */
+/** Share of emissions to an unknown application uid. The call creates the application, which has no endpoints yet. */
 const STRANGER_SHARE = 0.02;
 
 /** Emits events to the applications of a fleet, and retries each event until it gets a 202. */

@@ -14,7 +14,7 @@ export interface Traits {
 export interface Subscription {
   settings: object;
   takes: (traits: Traits) => boolean;
-  /** A receiver path for this endpoint alone, a destination of the registry, or the feed that is pulled from. */
+  /** Where deliveries go: to a receiver path of this endpoint alone, to a registered destination, or to the feed. */
   goesTo: 'path' | 'registry' | 'feed';
 }
 
@@ -48,7 +48,7 @@ export const EVERYTHING = onPath({}, () => true);
 export const ONLY_PAID = onPath({ event_types: ['invoice.paid'] }, ({ eventType }) => eventType === 'invoice.paid');
 export const ONLY_B = onPath({ filter: OF_KIND_B }, ({ kind }) => kind === 'b');
 
-/** Every kind of subscription, and every kind of place. */
+/** Subscriptions with every kind of filter and every kind of target. */
 export const SUBSCRIPTIONS: readonly Subscription[] = [
   EVERYTHING,
   ONLY_PAID,
@@ -89,7 +89,7 @@ export function pathsOf(applications: readonly (readonly Subscription[])[]): num
   return applications.flat().filter(({ goesTo }) => goesTo === 'path').length;
 }
 
-/** Returns the path number of each application's first endpoint with a path of its own, counted from `first`. */
+/** Returns the number of each application's first receiver path, from `first`. Omits applications without paths. */
 export function firstPathsOf(applications: readonly (readonly Subscription[])[], first: number): number[] {
   let next = first;
   return applications.flatMap((subscriptions) => {
@@ -109,7 +109,7 @@ export function traitsOf(n: number, random: Seeded): Traits {
   };
 }
 
-/** Applications with their endpoints at the scene's receiver, in its registry, and at one feed. */
+/** Applications whose endpoints deliver to receiver paths, to registered destinations, and to one feed. */
 export class Fleet {
   private constructor(
     readonly applications: readonly Application[],
@@ -138,7 +138,7 @@ export class Fleet {
   }
 }
 
-/** A subscription with the number of its path or destination, or null for the feed. */
+/** A subscription with the number of its receiver path or destination, or with null for the feed. */
 interface Placed {
   subscription: Subscription;
   number: number | null;

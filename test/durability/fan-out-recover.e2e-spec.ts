@@ -12,19 +12,19 @@ const PAGE = 1_000;
 const EMISSIONS = 4_000;
 const CONCURRENCY = 16;
 /**
- * A job counts as abandoned fifteen seconds after a kill interrupts it, and several kills follow. The rest of this time
- * limit allows for busy cores.
+ * Time limit for the job to end after several kills. A job counts as abandoned fifteen seconds after a kill interrupts
+ * it. The rest of this time limit allows for busy cores.
  */
 const OVER_MS_MAX = 120_000;
 const APIS = ['one', 'two'] as const;
-/** At the second endpoint, every failure is a dead letter at once. The third endpoint is disabled for a while. */
+/** Subscriptions of the endpoints. The second endpoint gets one attempt per event. The third is disabled for a time. */
 const CUSTOMER = [
   ONLY_PAID,
   { ...ONLY_B, settings: { ...ONLY_B.settings, retry: { max_attempts: 1 } } },
   EVERYTHING,
 ] as const;
 const FLAKY = DESTINATIONS + 1;
-/** The receiver gets one more path than the endpoints need, because its last path is slow. */
+/** Number of receiver paths: one more than the endpoints need, because the last path is slow. */
 const PATHS = CUSTOMER.length + 1;
 
 describe('kill -9 while failed events of fan-outs are recovered', () => {

@@ -7,7 +7,7 @@ import { type ListedEvent, listedEvents, storedMessages } from './fan-out-ledger
 import { eventually } from './processes.js';
 import type { Scene } from './scene.js';
 
-/** The inputs of a run besides its emitter. */
+/** The inputs of a run, except for its emitter. */
 export interface RunOptions {
   scene: Scene;
   databaseUrl: string;
@@ -59,7 +59,7 @@ export class Run {
     return isSettled && isEmpty;
   }
 
-  /** Returns the report over everything so far. The first process must be up. */
+  /** Returns the report on everything observed so far. The first API process must be running. */
   async report(disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<FanOutReport> {
     const {
       scene,

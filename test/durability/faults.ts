@@ -31,7 +31,7 @@ const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];
  */
 const LAST: readonly Blow[] = ['backend', 'postmaster', 'everything', 'everything'];
 
-/** Plans faults. The seed decides their order, times and victims, spread over `messages`. */
+/** Returns `kills` planned faults, spread over `messages` messages. The seed chooses their order, times and victims. */
 export function plan(seed: number, kills: number, messages: number): Fault[] {
   const random = new Seeded(seed);
   const mixed = kills - LAST.length;

@@ -21,8 +21,8 @@ export interface Job {
 }
 
 /**
- * Numbers of the receiver's destinations. The fast destination gets all events, and the slow destination gets the
- * events that pass a filter. All events can also be pulled.
+ * Numbers of two destinations at the receiver. `ALL` is fast and gets all events. `SOME` is slow and gets the events
+ * that pass a filter. All events can also be pulled.
  */
 const [ALL, SOME] = [0, 7];
 const PLACES: readonly Place[] = [
@@ -32,7 +32,7 @@ const PLACES: readonly Place[] = [
 ];
 const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
 
-/** An endpoint with three routes, and the observers outside of the service. */
+/** An endpoint with three routes, and methods that observe its deliveries from outside of the service. */
 export class Inbox {
   readonly places = PLACES;
 
@@ -43,7 +43,7 @@ export class Inbox {
     private readonly feed: string,
   ) {}
 
-  /** Creates the inbox through the first process, which must be up. All of the processes are called later. */
+  /** Creates the inbox through the first process, which must be up. The inbox sends its requests to all processes. */
   static async open(scene: Scene, apis: readonly string[]): Promise<Inbox> {
     const [api = ''] = apis;
     const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as {
@@ -69,7 +69,7 @@ export class Inbox {
     return new Consumer({ urls: this.urls(), apiKey: this.scene.apiKey, feed: this.feed, place: 'feed', seed, ...how });
   }
 
-  /** Returns everything that arrived at the three places. */
+  /** Returns all deliveries to the fast destination, the slow destination and the pull consumer. */
   async visits(consumer: Consumer): Promise<Visit[]> {
     const received = await this.scene.receiver.record();
     const named = received.map((arrival) => ({

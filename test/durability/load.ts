@@ -18,7 +18,7 @@ export interface LoadOptions {
   pauseMs?: number;
   /** Multiplies the timeout of an attempt. Default 1. */
   pace?: () => number;
-  /** The `urls` to which a load balancer would currently send. Default: all. */
+  /** Returns the `urls` to which a load balancer would send now. Default: all of them. */
   ready?: () => readonly string[];
 }
 
@@ -32,7 +32,8 @@ export interface FailedTry {
 }
 
 /**
- * Shares of sends that are repeated with the same key after an answer, and of sends that are made twice concurrently.
+ * Shares of messages that are sent again with the same key after an answer, and of messages that are sent twice
+ * concurrently.
  */
 const REPEATED_SHARE = 0.02;
 const TWIN_SHARE = 0.02;
@@ -40,7 +41,7 @@ const TWIN_SHARE = 0.02;
 /** An API caller that retries each message under its own key until the answer is 202. */
 export class Load extends Sender {
   readonly sent: Sent[] = [];
-  /** Number of messages that were accepted by an attempt without an answer, as the answer to a later attempt showed. */
+  /** Number of messages accepted by an attempt whose answer was lost, as the answer to a later attempt showed. */
   cutAnswers = 0;
   readonly failedTries: FailedTry[] = [];
   private readonly random: Seeded;
@@ -70,7 +71,7 @@ export class Load extends Sender {
     return message;
   }
 
-  /** Returns whether the answer to the message repeats the answer to an earlier attempt. */
+  /** Retries until the message is accepted. Returns whether the answer repeats the answer to an earlier attempt. */
   private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<boolean> {
     const given = { authorization: `Bearer ${this.options.apiKey}`, 'idempotency-key': message.key };
     let failed: string | null = null;
@@ -91,7 +92,7 @@ export class Load extends Sender {
     return false;
   }
 
-  /** Returns the ready nodes in turn. After a failure it returns another node than before, if one is ready. */
+  /** Returns the ready nodes in turn. After a failure it returns a different node, if another node is ready. */
   private nextUrl(turn: number, failed: string | null): string {
     const { urls, ready } = this.options;
     const others = (from: readonly string[]): string[] => from.filter((url) => url !== failed);

@@ -25,7 +25,7 @@ describe('mail that was answered with 250', () => {
     await server?.stop();
   });
 
-  /** Sends until the connection is gone. Records the started and the answered messages. */
+  /** Sends messages until the connection is closed. Records which messages were started, and which were answered. */
   async function send(
     port: number,
     round: number,
@@ -100,7 +100,7 @@ describe('mail that was answered with 250', () => {
     const large = await createAlias(server);
     await sendMail(port, large.address, `${mailText()}\r\n${body}`);
     const before = residentBytes('VmRSS');
-    // Resets VmHWM, so that it shows the maximum since this point.
+    // Resets VmHWM, the maximum resident memory, so that it shows the maximum since this point.
     writeFileSync(`/proc/${edge.pid}/clear_refs`, '5');
 
     const answers = await Promise.all(

@@ -21,10 +21,10 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/** Maximum number of copies at the relay. A second copy exists if a process dies while it sends the message. */
+/** Maximum number of copies of a message at the relay. A process that dies during the sending causes a second copy. */
 const COPIES_MAX = 2;
 
-/** Blocks writes to the rows of messages. The content of large messages is stored as blobs, outside of these rows. */
+/** SQL that blocks writes to the rows of messages. Large messages are stored as blobs, outside of these rows. */
 const HOLD = 'do $$ begin lock table inbox_messages in exclusive mode; perform pg_sleep(60); end $$';
 
 interface Letter {
@@ -38,9 +38,9 @@ interface Email {
 }
 
 /**
- * One kill -9 at each step between DATA and 250, and between taking an email, sending it and recording that it was
- * sent. The test blocks the connection to reach each step reliably. DURABILITY_KILLS=40 repeats the steps with other
- * messages.
+ * One kill -9 at each step between DATA and the 250 reply for received mail, and between claiming an email, sending it
+ * and recording that it was sent. The test blocks the connection to reach each step reliably. DURABILITY_KILLS=40
+ * repeats the steps with other messages.
  */
 describe('mail under kill -9, step by step', () => {
   const random = new Seeded(runSeed());
@@ -92,7 +92,7 @@ describe('mail under kill -9, step by step', () => {
 
   const kill = (): Promise<void> => server.kill('SIGKILL');
 
-  /** Opens an SMTP conversation up to the point where the message is expected. */
+  /** Opens an SMTP conversation up to the point where the message is expected. Returns the session and the letter. */
   async function begun(isLarge: boolean): Promise<{ talk: SmtpTalk; letter: Letter }> {
     const subject = `letter-${letters.length}`;
     const letter = {
@@ -308,7 +308,7 @@ describe('mail under kill -9, step by step', () => {
         link.restore();
         server = await startServer(server.env);
       }
-      // Expires the claims of dead processes.
+      // Expires the claims of dead processes, instead of waiting for their end.
       await sql.rows(
         `update inbox_messages set claimed_until = now() where state = 'received' and claimed_by is not null`,
       );
@@ -330,7 +330,7 @@ describe('mail under kill -9, step by step', () => {
       const taken = letters.filter(({ answer }) => answer.startsWith('250'));
       expect(taken.filter(({ subject }) => !before.some((row) => row.subject === subject))).toEqual([]);
       expect(before.filter(({ is_whole: isWhole }) => !isWhole)).toEqual([]);
-      // A message that storage never got does not exist. A message without an answer exists completely or not at all.
+      // A message that never reached storage does not exist. A message without a reply is stored fully or not at all.
       expect(before.map(({ subject }) => subject).filter((subject, i, all) => all.indexOf(subject) !== i)).toEqual([]);
 
       // Clients send unanswered messages again and get 250. Then each message exists once.

@@ -29,8 +29,8 @@ const EXOTIC = [
 export const kindOf = (n: number): Kind => KINDS[n % KINDS.length] as Kind;
 
 /**
- * Returns a payload with numbers that lose digits in a double, unnecessary escapes, and white space. It must arrive
- * unchanged.
+ * Returns a payload with numbers that lose digits in a double, unnecessary escapes, and white space. The payload must
+ * arrive unchanged.
  */
 export function payloadOf(n: number, random: Seeded): string {
   const length = random.next() < LARGE_SHARE ? LARGE_CHARACTERS : random.between(0, SMALL_CHARACTERS_MAX);

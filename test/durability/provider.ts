@@ -14,7 +14,7 @@ export interface ProviderOptions {
   concurrency: number;
 }
 
-/** Sends webhooks as providers do: it retries until it gets 200, and the attempts of a webhook are identical. */
+/** Sends webhooks as providers do: repeats each webhook without changes until the answer is 200. */
 export class Provider extends Sender {
   readonly sent: Posted[] = [];
   private readonly random: Seeded;

@@ -39,7 +39,7 @@ export function runSeed(): number {
  */
 export const CONTROL_SEED = Number(process.env['DURABILITY_SEED'] ?? 11);
 
-/** Returns the value of an environment variable, which soak runs set to a higher number, or else the usual number. */
+/** Returns the number in an environment variable, or `usual` if it is not set. Soak runs set a higher number. */
 export function setting(name: 'DURABILITY_KILLS' | 'DURABILITY_MESSAGES', usual: number): number {
   return Number(process.env[name] ?? usual);
 }

@@ -130,7 +130,8 @@ describe('negative controls of receiving', () => {
 
   async function emptied(consumer: Consumer): Promise<Consumer> {
     expect(await scene.settled()).toBe(true);
-    // Another suite's open transaction hides new items as long as it lasts, so an empty page would not mean the end.
+    // Returns whether new items are visible. Another suite's open transaction hides new items as long as it lasts, so
+    // an empty page would not mean the end of the feed.
     const areShown = (): Promise<boolean> => query(database.url, SHOWN).then(([row]) => row?.['shown'] === true);
     expect(await eventually(areShown, OVER_MS_MAX)).toBe(true);
     consumer.start();

@@ -9,8 +9,8 @@ import { runSeed, Seeded, setting } from './random.js';
 const KILLS = setting('DURABILITY_KILLS', 4);
 
 /**
- * Kills the service while it parses received messages, decides on them, accepts them and marks them as done. Each
- * message answered with 250 becomes exactly one event.
+ * Kills the service while it parses received messages, accepts them and marks them as done. Each message answered with
+ * 250 becomes exactly one event.
  */
 describe('received mail under kill -9', () => {
   let first: PosthornServer;
@@ -60,7 +60,7 @@ describe('received mail under kill -9', () => {
       await rest(random.between(0, 200));
       await server.kill('SIGKILL');
       server = await startServer(server.env);
-      // Expires the claims of the dead process.
+      // Expires the claims of the dead process, instead of waiting for their end.
       await sql.rows(
         `update inbox_messages set claimed_until = now() where state = 'received' and claimed_by is not null`,
       );

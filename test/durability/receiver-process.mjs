@@ -1,5 +1,6 @@
 // The receiver of the durability tests. It is a separate process, so that it keeps its record when other processes are
-// killed. It verifies every signature, records every request before it answers, and misbehaves as the seed decides.
+// killed. It verifies every signature, and records every request before it answers. The seed chooses the attempts that
+// fail.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
@@ -13,7 +14,7 @@ const verifiers = secrets.map((secret) => new Webhook(secret));
 
 /** @type {import('./receiver.js').Received[]} */
 let arrivals = [];
-/** Current misbehaviour by path. @type {Map<string, import('./receiver.js').Misbehaviour>} */
+/** Current misbehavior by path. @type {Map<string, import('./receiver.js').Misbehaviour>} */
 const misbehaviours = new Map();
 /** Connections that a misbehaving path keeps open. @type {Map<string, Set<import('node:net').Socket>>} */
 const held = new Map();
@@ -23,12 +24,12 @@ const seen = new Set();
 /** @type {Set<string>} */
 const delivered = new Set();
 
-/** A receiver that verifies rejects requests with a wrong timestamp. */
+/** Answer to a request with a wrong timestamp, as from a receiver that verifies signatures. */
 const MISDATED = { status: 401, delayMs: 0 };
 
 /**
- * Results of the first attempt of a message. Each result applies to a share of the messages. Failures are too rare to
- * open a circuit.
+ * Planned results of the first attempt to deliver a message. Each result applies to a share of the messages. Failures
+ * are too rare to open a circuit.
  */
 const SCRIPT = [
   { upTo: 0.015, status: 500, delayMs: 0 },
@@ -36,7 +37,7 @@ const SCRIPT = [
   { upTo: 0.03, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
   { upTo: 0.05, status: 200, delayMs: 700 },
 ];
-/** Results of the first attempts at flaky paths. Ten failures in a row are unlikely even here. */
+/** Planned results of first attempts at flaky paths. Ten failures in a row are unlikely even at these paths. */
 const FLAKY_SCRIPT = [
   { upTo: 0.1, status: 500, delayMs: 0 },
   { upTo: 0.15, status: 0, delayMs: 0 },
@@ -46,7 +47,7 @@ const FLAKY_PATHS = new Set(flaky.map((number) => `/${number}`));
 const TRICKLE_MS = 200;
 const SLOW_MS = 3_000;
 const USUAL = { status: 200, delayMs: 0 };
-/** The last destination is slow, so that the workers always have deliveries waiting for it. */
+/** Path of the last destination, which is slow, so that workers always have deliveries waiting for it. */
 const SLOW_PATH = `/${secrets.length - 1}`;
 const SLOW = { status: 200, delayMs: 300 };
 
@@ -75,7 +76,7 @@ function verified(path, headers, body) {
   }
 }
 
-/** A flapping receiver fails every other request, a slow one answers late, and the others never finish an answer. */
+/** Returns the next answer of a misbehaving path: a failure every other time for `flap`, late for `slow`, else none. */
 function planOf(misbehaviour) {
   misbehaved += 1;
   if (misbehaviour === 'slow') return { status: 200, delayMs: SLOW_MS };
@@ -157,10 +158,7 @@ const answers = {
     arrivals = [];
     return taken;
   },
-  /**
-   * Makes a path misbehave from now on, or behave again with null. Returns the number of misbehaviours so far on all
-   * paths.
-   */
+  /** Makes a path misbehave from now on, or behave again with null. Returns how often paths have misbehaved so far. */
   misbehave: ({ path, misbehaviour }) => {
     if (misbehaviour) misbehaviours.set(path, misbehaviour);
     else misbehaviours.delete(path);

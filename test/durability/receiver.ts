@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Arrival } from './checker.js';
 
-/** The receiver's progress: different messages answered with 200, and all requests. */
+/** The receiver's progress: the number of different messages answered with 200, and the number of all requests. */
 export interface Progress {
   delivered: number;
   arrivals: number;
@@ -22,7 +22,8 @@ export interface Received extends Arrival {
 }
 
 /**
- * Misbehaviour of a receiver: no answer, a header without an end, a 500 to every other request, a reset, or a late 200.
+ * Misbehavior of a receiver: no answer, a header without an end, a 500 to every other request, a reset, or a late
+ * 200.
  */
 export type Misbehaviour = 'hang' | 'trickle' | 'flap' | 'reset' | 'slow';
 
@@ -43,8 +44,8 @@ export class ReceiverProcess {
   }
 
   /**
-   * Starts a receiver. A calm receiver answers 200 to everything. Any other receiver fails a few first attempts as the
-   * seed decides, and more of them at the `flaky` destinations.
+   * Starts a receiver. With `isCalm`, the receiver answers 200 to everything. Otherwise, the seed chooses the messages
+   * whose first attempt fails. More of them fail at the `flaky` destinations.
    */
   static async start(options: {
     seed: number;
@@ -74,19 +75,19 @@ export class ReceiverProcess {
     return this.ask('progress') as Promise<Progress>;
   }
 
-  /** Returns every request so far. */
+  /** Returns every request that the receiver has got so far. */
   record(): Promise<Received[]> {
     return this.ask('record') as Promise<Received[]>;
   }
 
-  /** Returns every request since the last call. */
+  /** Returns every request since the last call of `take`. */
   take(): Promise<Received[]> {
     return this.ask('take') as Promise<Received[]>;
   }
 
   /**
-   * Makes a destination misbehave, or behave again with null. Resolves with the number of misbehaviours so far at all
-   * destinations.
+   * Makes a destination misbehave, or behave again with null. Resolves with the number of times that destinations have
+   * misbehaved so far.
    */
   misbehave(destination: number, misbehaviour: Misbehaviour | null): Promise<number> {
     return this.ask('misbehave', { path: `/${destination}`, misbehaviour }) as Promise<number>;

@@ -62,7 +62,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
     expect(isSettled).toBe(true);
     expect(report).toMatchObject({ duplicates: 0 });
     expect(scene.crashes()).toEqual([]);
-    // 409 is the answer to the second of two concurrent requests with one key.
+    // 409 is the answer to the second of two concurrent requests with the same idempotency key.
     expect(Object.keys(load.outcomes).filter((status) => status !== '202' && status !== '409')).toEqual([]);
   }, 240_000);
 });

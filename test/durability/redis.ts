@@ -57,7 +57,7 @@ export class ForgetfulRedis {
     if (!isReady) throw new Error(`redis-server does not answer on port ${this.port}.`);
   }
 
-  /** Sends one command in the protocol's inline form. */
+  /** Sends one command in the protocol's inline form, and returns the reply. */
   private command(name: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = connect(this.port, '127.0.0.1', () => socket.write(`${name}\r\n`));

@@ -15,10 +15,7 @@ const FORGOTTEN_MS = 15_000 + 3_000;
 const STARTED_MS_MAX = 12_000;
 const OVER_MS_MAX = 60_000;
 
-/**
- * Contract, section 8: a job that a crash interrupts continues from its last page. Section 4: the queue may be emptied
- * at any time.
- */
+/** A job interrupted by a crash continues after its last page of events, even if the job queue was emptied. */
 describe('interrupted replay jobs', () => {
   const seed = runSeed();
   let database: TestDatabase;
@@ -79,8 +76,8 @@ describe('interrupted replay jobs', () => {
   }, 180_000);
 
   /**
-   * Returns for each endpoint the number of its events, and the number of those with a route. Of the latter, returns
-   * how many were replayed exactly once, and how many were not.
+   * Returns for each endpoint the number of its events, and the number of its events with a route. Of the events with a
+   * route, returns how many were replayed exactly once, and how many were not.
    */
   function enqueued(): Promise<Enqueued[]> {
     return query(
@@ -105,7 +102,7 @@ interface Enqueued {
   notOnce: number;
 }
 
-/** Returns the counts of a job that sent everything once. */
+/** Expects that every routed event was replayed exactly once, and returns the job's expected counts. */
 function countsOf(found: Enqueued | undefined): Partial<Job> {
   expect(found).toMatchObject({ once: found?.routed, notOnce: 0 });
   return { scanned: found?.events, replayed: found?.events, enqueued: found?.routed, skipped: 0, excluded: 0 };

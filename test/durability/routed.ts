@@ -51,7 +51,7 @@ interface Stored {
 }
 
 /**
- * Converts observations of receiving to the checker's terms: one message for each event and each place of its routes,
+ * Returns observations of receiving in the checker's terms: one message for each event and each place of its routes,
  * and another message for its replay. An event that arrives at one place must arrive at all places.
  */
 export function evidenceOf(observed: Observed): Evidence {
@@ -80,7 +80,7 @@ export function evidenceOf(observed: Observed): Evidence {
   return { sent, arrivals: [...arrivals].map(([visit, id]) => ({ ...visit, id })), disruptions, outages };
 }
 
-/** Returns the ids of the events that arrived by a replay. */
+/** Returns the ids of the events that a replay delivered. */
 export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
   return new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
 }
@@ -111,7 +111,7 @@ function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits'
     const found = byHash.get(bodyHash);
     if (events.has(id) || !found || !places.some(({ name }) => name === place)) continue;
     strays.set(found, (strays.get(found) ?? 0) + 1);
-    // If a webhook has more unknown events than unanswered attempts, the extra events had no request and are left out.
+    // The events whose id no answer contained may not outnumber the unanswered attempts. Any further event is omitted.
     if ((strays.get(found) ?? 0) <= found.unanswered) events.set(id, { id, posted: found, acceptedAtMs: null });
   }
   return [...events.values()];

@@ -24,7 +24,7 @@ export interface SceneOptions {
   paths?: number;
   /** Paths at which many first attempts fail. */
   flaky?: readonly number[];
-  /** Pace of the machine. Created if omitted. The scene stops it. */
+  /** Measures the pace of the machine. Created if omitted. The scene stops the measurement. */
   pace?: Pace;
 }
 
@@ -50,12 +50,12 @@ export class Scene {
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
     readonly apiKey: string,
-    /** Pace of the machine. The checker multiplies its time limits by it. */
+    /** Pace of the machine. The checker multiplies its time limits by this pace. */
     readonly pace: Pace,
   ) {}
 
   /**
-   * Opens a scene. The processes in `start` (default: all) are up when it resolves. The first of them creates the
+   * Opens a scene. Resolves once the processes in `start` (default: all) are up. The first of them creates the
    * destinations.
    */
   static async open(options: SceneOptions, start: readonly string[] = Object.keys(options.processes)): Promise<Scene> {
@@ -83,7 +83,7 @@ export class Scene {
     return member;
   }
 
-  /** Creates a load that sends messages to the named processes. */
+  /** Returns a load that sends messages to the named processes. */
   load(apis: readonly string[], concurrency: number, options: Partial<LoadOptions> = {}): Load {
     const urls = apis.map((name) => this.member(name).url);
     return new Load({
@@ -119,7 +119,7 @@ export class Scene {
     );
   }
 
-  /** Returns the checker's report over everything so far. */
+  /** Returns the checker's report on everything observed so far. */
   async report(load: Load, disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<Report> {
     return check({
       sent: load.sent,
@@ -171,7 +171,7 @@ export class Scene {
     return `${JSON.stringify(found, null, 1)}\n${this.logs()}`;
   }
 
-  /** Makes one API call. Throws for every answer except 2xx. */
+  /** Makes one API call and returns the body. Throws for every answer except 2xx. */
   async call(api: string, method: string, path: string, body?: unknown): Promise<unknown> {
     const headers = {
       authorization: `Bearer ${this.apiKey}`,
@@ -187,7 +187,7 @@ export class Scene {
     return JSON.parse(text);
   }
 
-  /** Tries a call at one process after the other until it succeeds, because the test kills processes meanwhile. */
+  /** Tries a call at each process in turn until it succeeds, because the test kills processes. Returns its result. */
   async persistently(apis: readonly string[], call: (api: string) => Promise<unknown>): Promise<unknown> {
     let [answer, failure]: [unknown, unknown] = [undefined, undefined];
     let tries = 0;

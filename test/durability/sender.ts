@@ -17,7 +17,7 @@ export abstract class Sender {
   abstract readonly sent: readonly Sent[];
   /** Number of attempts by HTTP status or error code. */
   readonly outcomes: Record<string, number> = {};
-  /** Answers that no attempt should get, with their body. */
+  /** API responses that no attempt to send a message should get, with their bodies. */
   readonly refusals: string[] = [];
   accepted = 0;
   private readonly agent = new http.Agent({ keepAlive: true });
@@ -69,7 +69,7 @@ export abstract class Sender {
     for (const { accepted, reached } of this.milestones) if (accepted === this.accepted) reached();
   }
 
-  /** Makes one attempt and records it in `outcomes`. */
+  /** Makes one attempt, records it in `outcomes`, and returns the answer. */
   protected async try(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer> {
     const answer = await this.post(url, headers, body);
     this.outcomes[answer.status] = (this.outcomes[answer.status] ?? 0) + 1;

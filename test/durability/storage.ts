@@ -42,12 +42,12 @@ export class KillablePostgres {
     return this.server.url;
   }
 
-  /** Process id of the current postmaster. */
+  /** Returns the process id of the current postmaster. */
   pid(): number {
     return this.server.pid();
   }
 
-  /** Prepares a kill, so that the returned function can kill without delay. */
+  /** Prepares a kill. Returns a function that kills without delay. */
   async aim(blow: Blow): Promise<() => void> {
     const witness = await connect(this.url);
     const { rows } = await witness.query<{ pid: number; application_name: string }>(
@@ -72,8 +72,8 @@ export class KillablePostgres {
   }
 
   /**
-   * Records an outage from the kill until a new connection succeeds. Connections from before the kill must have been
-   * closed first.
+   * Records an outage from the kill until a new connection succeeds. New connections are tried only after `witness`, a
+   * connection from before the kill, has ended.
    */
   private noteOutage(witness: pg.Client): void {
     const outage: Outage = { fromMs: Date.now(), toMs: Infinity };

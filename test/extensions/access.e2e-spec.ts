@@ -10,8 +10,8 @@ const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 
 /**
- * An extension with its own routes, with a guard and a quota in addition to the scopes. Optionally it replaces the
- * access rule.
+ * Code of an extension that has its own routes, and adds a guard and a quota to the scope checks. The extension can also
+ * replace the rule of the service that decides who may access what.
  */
 const EXTENSION = `
 import { Controller, Get, Post, HttpCode, Module, UseGuards, Injectable, ForbiddenException } from '@nestjs/common';

@@ -15,7 +15,7 @@ const INJECTABLE = [
   ).matchAll(/`(\w+)`/g),
 ].map(([, name]) => name as string);
 
-/** Throws each kind of exception, and refuses requests with a header by a global guard. */
+/** Extension that throws each kind of exception. Its global guard refuses requests with a certain header. */
 const EXTENSION = `
 import {
   BadRequestException, Catch, ConflictException, Controller, ForbiddenException, Get, GoneException, Injectable,
@@ -99,7 +99,7 @@ export default class OddModule {
 Extension({ name: 'odd' })(OddModule);
 `;
 
-/** Returns a module that provides one global enhancer, at the place that `code` names. */
+/** Returns the code of a module for tests of global enhancers. `code` provides the enhancer. */
 const enhancing = (code: string): string => `
 import { Catch, Injectable, Module, Scope, ValidationPipe } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';

@@ -10,7 +10,7 @@ export interface InlineExtension {
   remove(): void;
 }
 
-/** Writes the code to a folder in which `posthorn` and `@nestjs/common` can be imported. */
+/** Writes the code to a folder from which it can import `posthorn` and `@nestjs/common`. Returns the extension. */
 export function inlineExtension(code: string): InlineExtension {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-inline-'));
   const file = path.join(folder, 'extension.js');

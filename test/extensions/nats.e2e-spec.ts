@@ -12,7 +12,7 @@ const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
 
 const STREAM = 'ORDERS';
-/** Time limit below the minute between two sweeps. A count within this time must come from a job, not from a sweep. */
+/** Time limit below the minute between two sweeps. A result within this limit comes from a job, not from a sweep. */
 const BY_A_JOB_MS = 20_000;
 
 let nats: NatsServer;
@@ -41,7 +41,7 @@ const draft = (config: object = {}, credentials: object = { user: USER, password
 const destinationOn = async (server: PosthornServer, fields: object = {}): Promise<string> =>
   expectStatus(await server.api('POST', '/v1/destinations', { ...draft(), ...fields }), 201).json.id as string;
 
-/** Returns the counts as `subject: messages`, once they add up to this number of messages. */
+/** Returns the number of messages by subject, once the numbers add up to `messages`. */
 const counted = async (server: PosthornServer, messages: number): Promise<Record<string, number>> => {
   const read = async (): Promise<{ subject: string; messages: number }[]> =>
     expectStatus(await server.api('GET', '/v1/nats/subjects'), 200).json.data;
@@ -149,7 +149,7 @@ describeWithNats('the sample extension', () => {
 
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-    // The idle timeout would close the connection only half a minute later.
+    // Waits less than the idle timeout, which would close the connection only half a minute later.
     await until(
       () => nats.connections(),
       (count) => count === before,

@@ -6,7 +6,7 @@ import { type ImageLayout, layOutImage } from '../support/image-layout.js';
 import { copyToPack, shell, shellEnvironment, whileRunning } from '../support/packed-program.js';
 import { SAMPLE } from './sample.js';
 
-/** The commands in the first two blocks of the sample's README: in Posthorn's folder, and in the sample's. */
+/** The commands in the first two blocks of the sample's README: for Posthorn's folder, and for the sample's folder. */
 const [packing = '', installing = ''] = [...textOf(`${SAMPLE}/README.md`).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
   ([, block]) => block as string,
 );
@@ -81,7 +81,7 @@ describe('the packed file', () => {
       'npm-shrinkwrap.json',
       'package.json',
     ]);
-    // @nestjs/swagger asks for another package of this name (ADR 40), which is in the extension's folder.
+    // @nestjs/swagger requires the original package of this name (ADR 40), which is in the extension's folder.
     expect(readdirSync(path.join(posthorn, 'node_modules'))).toEqual(['swagger-ui-dist']);
     expect(lstatSync(path.join(posthorn, bin['posthorn'] as string)).mode & 0o111).toBe(0o111);
   });

@@ -5,7 +5,7 @@ import { compileSample, CONTACTS } from './sample.js';
 
 const NOTHING = '0b0e7c0f-6c3e-4a39-9d4e-3a1f0d6f7a11';
 
-/** The sample that is written with the techniques of Nest's documentation: pipes, guards, interceptors, repositories. */
+/** The sample written with the techniques from Nest's documentation: pipes, guards, interceptors, repositories. */
 describe('an extension written with the techniques of Nest', () => {
   let server: PosthornServer;
 

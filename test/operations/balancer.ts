@@ -9,7 +9,7 @@ export interface Balancer {
   readonly url: string;
   /** Requests that a node did not answer, or answered with 502 to 504. */
   readonly refused: readonly string[];
-  /** Whether the node currently gets requests. */
+  /** Returns whether the node currently gets requests. */
   isIn(node: string): boolean;
   close(): Promise<void>;
 }

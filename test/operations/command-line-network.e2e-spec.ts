@@ -9,7 +9,7 @@ import { destinationAt, eventIn, send, startTargets, type Targets, WITHIN_MS } f
 import { type Running, start } from '../support/command.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** Time limit that is longer than the command's timeout of a silent connection. */
+/** Time limit that is longer than the command's timeout for a silent connection. */
 const WAIT_MS_MAX = 75_000;
 
 /** `events tail` and `listen` over networks that drop all packets, and on laptops that sleep. */

@@ -43,7 +43,7 @@ describe('a failing start', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** These extensions import no package of the service. Node.js reports a missing import itself. */
+  /** Runs the service until it exits. Uses the packed file, unless Node.js itself must report a missing package. */
   const start = (env: Record<string, string>): Promise<Ended> =>
     run(
       'main',
@@ -66,7 +66,7 @@ describe('a failing start', () => {
     return url.href;
   };
 
-  /** Creates an extension in a separate folder, with its own dependency. */
+  /** Creates an extension in a separate folder, with its own dependency, and returns it. */
   const extension = (name: string, code: string, brings?: string): string => {
     const folder = path.join(directory, name);
     mkdirSync(folder);

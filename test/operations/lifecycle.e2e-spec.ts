@@ -19,8 +19,8 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
 /**
- * Time limit for recovery. A dead worker's lease lasts 10 s. Before another process releases the dead worker's claims,
- * it waits until its own leases have been valid for 10 s.
+ * Time limit for recovery. A dead worker's lease lasts 10 s. Before another process ends the dead worker's claims, it
+ * waits until its own leases have been valid for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 
@@ -35,7 +35,7 @@ describe('the lifecycle of a process', () => {
   let env: Record<string, string>;
   let servers: PosthornServer[] = [];
 
-  /** Starts a process on the suite's database with the suite's keys. */
+  /** Starts a process on the suite's database with the suite's keys, and returns it. */
   const start = async (): Promise<PosthornServer> => {
     const server = await startServer(env);
     env = { ...server.env };
@@ -225,7 +225,7 @@ describe('the lifecycle of a process over an expired lease', () => {
         for (const messageId of [...sent.slice(0, 5), retried]) await eventIn(next, messageId, 'delivered');
         const again = received(target).slice(32);
         expect(new Set([...received(target).slice(0, 32), ...again])).toEqual(new Set(sent));
-        // Requests that were in flight were sent twice, and all other requests once.
+        // Messages that were in flight at the kill were sent twice, and all other messages once.
         expect(again).toHaveLength(new Set(again).size);
         expect(new Set(again)).toEqual(new Set(sent));
       }),

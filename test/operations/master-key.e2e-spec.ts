@@ -12,7 +12,7 @@ import { startServer } from '../support/server.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 
-/** Runs `rotate-master-key` in the environment of a server. */
+/** Runs `rotate-master-key` in the environment of a server, and returns the output. */
 const rotate = (env: Readonly<Record<string, string>>, next?: string): Promise<Ended> =>
   run('rotate-master-key', { ...env, ...(next === undefined ? {} : { NEW_MASTER_KEY: next }) });
 
@@ -103,7 +103,7 @@ describe('the master key', () => {
     expect(await sql.rows('select id, wrapped from data_keys order by id')).toEqual(before);
   });
 
-  // This test replaces the key of `server`, so the key is no longer valid after it.
+  // This test replaces the master key of `server`, so that the environment of `server` is outdated after the test.
   it('is rotated under a running fleet: no data is lost, old and new processes are compatible, and cursors stay valid', async () => {
     const target = targets.open();
     const { id: secretId } = expectStatus(
@@ -130,13 +130,13 @@ describe('the master key', () => {
         out: expect.stringMatching(/^The data keys are wrapped with NEW_MASTER_KEY already\./),
       });
       expect(await sql.rows('select id from data_keys order by id')).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
-      // Both servers can read values that were sealed before the rotation.
+      // Both servers can read values that were encrypted before the rotation.
       for (const each of [server, restarted]) {
         expect(await secretOf(each, destination)).toBe(signing);
         expect(await header(each, target, destination)).toBe('first');
         expectStatus(await each.api('GET', `/v1/destinations?limit=1&cursor=${cursor}`), 200);
       }
-      // A value that one server seals now can be read by the other server, because it uses the new data key.
+      // Each server can read a value that the other server encrypts now, because both have the new data key.
       expectStatus(await restarted.api('PUT', `/v1/secrets/${secretId}`, { value: 'second' }), 200);
       await until(
         () => header(server, target, destination),
@@ -153,7 +153,7 @@ describe('the master key', () => {
         '0200000002',
         '0200000002',
       ]);
-      // The old key no longer opens any value.
+      // The old key can no longer decrypt any value.
       await expect(startServer(server.env)).rejects.toThrow('MASTER_KEY is not the one');
     } finally {
       await restarted.stop();
@@ -168,7 +168,7 @@ describe('a master key', () => {
     const sql = openSql(server);
     await server.kill('SIGKILL');
     const [row] = await sql.rows<{ id: number }>('select id from environments order by id limit 1');
-    // Creates the state of the previous release: the signing secret in version 1, and no data keys.
+    // Creates the state of the previous release: the signing secret in the vault's format 1, and no data keys.
     const key = Buffer.from(
       hkdfSync('sha256', Buffer.from(server.env['MASTER_KEY'] as string, 'base64'), '', 'posthorn vault v1', 32),
     );

@@ -30,7 +30,7 @@ afterEach(async () => {
   await database?.drop();
 });
 
-/** Adds parts of 7 keys in 2 environments over 5 hours around midnight, in random order, and remembers them. */
+/** Inserts rollup parts of 7 keys in 2 environments, spread over 5 hours around midnight, and keeps a copy of them. */
 async function addParts(count: number): Promise<void> {
   await sql.rows('create table if not exists remembered as select * from rollup_parts');
   await sql.rows(
@@ -50,7 +50,7 @@ async function addParts(count: number): Promise<void> {
 type Line = Record<string, unknown>;
 const LINE = `environment_id, key_id, start, received::int, delivered::int, failed::int, retried::int, dlq::int, attempts::int`;
 
-/** Returns the expected rollups of a window: the sums of the added parts, and their latencies counted one by one. */
+/** Returns the expected rollups at a resolution: the sums of the added parts, and the counts of their latencies. */
 async function expected(resolution: keyof typeof UNITS): Promise<Line[]> {
   const rows = await sql.rows<Line & { ms: number[] }>(`
     select ${LINE}, ms from (
@@ -106,7 +106,7 @@ describe('the store of rollups', () => {
     await addParts(6_000);
     const foldAll = async (store: RollupsStore, limit: number): Promise<number> => {
       let sum = 0;
-      // SKIP LOCKED ignores rows that another fold has locked, so an empty result does not mean that nothing is left.
+      // SKIP LOCKED ignores rows locked by a concurrent fold, so an empty result does not mean that no rows are left.
       while ((await waiting()) > 0) sum += await store.fold(limit);
       return sum;
     };
@@ -190,7 +190,7 @@ describe('the store of rollups', () => {
     await sql.rows(`
       insert into rollups select 1, lpad(to_hex(i % 7), 32, '0')::uuid, '1m', now() - i * interval '1 minute', 1, 1, 0, 0, 0, 1, '{1}'
       from generate_series(1, 20000) i`);
-    // Autovacuum never analyzes the parts (migrations/1732300300000-rollups.ts), so the test does.
+    // Autovacuum never analyzes `rollup_parts` (migrations/1732300300000-rollups.ts), so the test only vacuums it.
     await sql.rows('analyze rollups');
     await sql.rows('vacuum rollup_parts');
     const pool = new pg.Pool({ connectionString: database.url, max: 1 });

@@ -16,7 +16,7 @@ const ENV = {
   PLATFORM_SPF: 'include:amazonses.com',
 };
 
-/** Parses a zone file into records, as `TYPE name` with the value. Strings of a record are joined. */
+/** Returns the records of a zone file by `TYPE name`. The strings of a record are joined. */
 function parse(text: string): Map<string, string[]> {
   const records = new Map<string, string[]>();
   for (const line of text.split('\n')) {
@@ -197,7 +197,7 @@ describe('the keys', () => {
         ['ph1', 'current'],
         ['ph2', 'idle'],
       ]);
-      // The keys are sealed: they have the vault's format and do not contain the beginning of PKCS #8.
+      // The keys are encrypted: they have the vault's format and do not contain the beginning of PKCS #8.
       for (const { private_key: key } of rows)
         expect([key[0], key.includes(Buffer.from('300d06092a864886f70d010101', 'hex'))]).toEqual([2, false]);
     } finally {

@@ -54,8 +54,8 @@ describeWithPgBouncer('behind PgBouncer', () => {
         ({ fanout }) => fanout === 2,
         WITHIN_MS,
       );
-      // Sends fewer messages than a target may have in flight. Messages above that limit would be parked until the
-      // sweep.
+      // Sends fewer messages than a target may have in flight. Messages above this limit would be parked until the
+      // sweep runs.
       const sent = await sendMany(a, target.url, 12);
 
       expect([first.fanout, all.fanout]).toEqual([1, 2]);

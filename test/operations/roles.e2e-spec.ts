@@ -21,7 +21,7 @@ import { isRedisInstalled } from '../support/optional-tools.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-/** The storage of the queues. */
+/** A storage for the job queues. */
 interface Queues {
   readonly env: Record<string, string>;
   /** Deletes every job. */
@@ -190,12 +190,12 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
         .map(({ headers }) => headers['webhook-id'])
         .sort(),
     ).toEqual([...sent].sort());
-    // The wake-ups still work, too.
+    // Wake-ups through the queue still work, too.
     await eventIn(api, await send(api, destination), 'delivered');
   }, 90_000);
 });
 
-/** Sends one inline command of the Redis protocol. */
+/** Sends one inline command of the Redis protocol, and returns the reply. */
 async function command(port: number, text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
   try {

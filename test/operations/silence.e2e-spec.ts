@@ -14,7 +14,7 @@ import { startServer } from '../support/server.js';
 /** Time limits that the service guarantees on a quiet machine. */
 const BACK_WITHIN_MS = 15_000;
 const REFUSED_WITHIN_MS = 12_000;
-/** Time limit for recovery. Claims with lost answers are released when the worker name that made them expires. */
+/** Time limit for recovery. Claims whose answer was lost are released when the worker name in the claims expires. */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
 describe('connections to PostgreSQL that die silently', () => {
@@ -23,7 +23,7 @@ describe('connections to PostgreSQL that die silently', () => {
   let pace: Pace;
   let server: PosthornServer;
   let targets: Targets;
-  /** Connects directly to the database, not through the link. */
+  /** Connects directly to the database, not through the link that the tests interrupt. */
   let sql: Sql;
 
   beforeAll(async () => {

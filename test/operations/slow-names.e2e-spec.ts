@@ -111,7 +111,7 @@ describe('names', () => {
     });
   });
 
-  /** Sends until an attempt is rejected. The first attempts may still use the old address. */
+  /** Sends messages until an attempt is rejected, and returns this attempt. Earlier ones may use the old address. */
   async function refusedAttempt(destination: string): Promise<unknown> {
     for (;;) {
       const { attempts } = await eventAfter(server, await send(server, destination), 1);

@@ -122,8 +122,8 @@ describe('a machine with a wrong clock', () => {
         WITHIN_MS,
       );
 
-      // The delay is random within the second step of the retry schedule. Without PostgreSQL's clock it would be wrong
-      // by 55 s.
+      // The delay is random within the second step of the retry schedule. With the clock of the process, the delay
+      // would be wrong by 55 s.
       expect(due?.seconds).toBeGreaterThan(-40);
       expect(due?.seconds).toBeLessThanOrEqual(40);
     } finally {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { hasTool, printed } from './optional-tools.js';
 
-/** Debian's Chromium, or the path of another Chromium. */
+/** Path of Chromium: from the environment variable, or else the path in Debian. */
 const EXECUTABLE = process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
 
 /** Folder of screenshots, which git ignores. */
@@ -26,7 +26,7 @@ export function startBrowser(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
 }
 
-/** Collects the errors of a page: of its scripts, its console and its content security policy. */
+/** Returns a list that collects the errors of a page: of its scripts, console and content security policy. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -1,5 +1,5 @@
-// Preloaded into a server, this shifts the wall clock by POSTHORN_TEST_CLOCK_SHIFT_MS. Monotonic clocks are not
-// changed.
+// Shifts the wall clock of the server into which it is preloaded, by POSTHORN_TEST_CLOCK_SHIFT_MS. Monotonic clocks are
+// not changed.
 const shiftMs = Number(process.env.POSTHORN_TEST_CLOCK_SHIFT_MS);
 const TrueDate = Date;
 const now = () => TrueDate.now() + shiftMs;

@@ -60,7 +60,7 @@ export function start(env: Readonly<Record<string, string>>, args: readonly stri
   return running;
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end, and returns its output and exit code. */
 export async function command(
   env: Readonly<Record<string, string>>,
   args: readonly string[],

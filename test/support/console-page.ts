@@ -78,7 +78,7 @@ export const HOSTILE: readonly string[] = [
 /** A server: the address of its console and an API key that allows a sign-in. */
 type Served = Pick<PosthornServer, 'url' | 'apiKey'>;
 
-/** The console in a browser, signed in. It records the page's errors and the foreign addresses that the page calls. */
+/** The console in a browser, signed in. Records the page's errors and the requests that the page sends elsewhere. */
 export class ConsolePage {
   private readonly complaints: string[];
   private readonly foreign: string[] = [];
@@ -141,7 +141,7 @@ export class ConsolePage {
     await this.take(this.page, name);
   }
 
-  /** Returns and clears the page's errors and the foreign addresses that it called. Empty if there were none. */
+  /** Returns and clears the recorded errors and foreign addresses. The list is empty if there were none. */
   wrongs(): string[] {
     return [...this.complaints.splice(0), ...this.foreign.splice(0)];
   }

@@ -12,7 +12,7 @@ export interface TestDatabase {
 const TEMPLATES = {
   /** The current schema without rows. */
   migrated: 'posthorn_template',
-  /** Also has the queues' tables and the partitions, so the first start of the service is faster. */
+  /** The current schema, the queues' tables and the partitions, so that the service's first start is faster. */
   started: 'posthorn_started',
 } as const;
 

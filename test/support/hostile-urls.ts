@@ -6,7 +6,7 @@
 export interface HostileUrl {
   url: string;
   why: string;
-  /** The URL itself is harmless. It is rejected at connect time, when its name resolves to these addresses. */
+  /** Addresses to which the URL's host name resolves. The URL itself is harmless, so it is rejected when connecting. */
   resolvesTo?: readonly string[];
 }
 

@@ -91,7 +91,7 @@ export class TestIdentityProvider {
   }
 }
 
-/** Suppresses the library's long warning that it is not set up for production. */
+/** Returns the result of `make`. Suppresses the library's long warning that it is not set up for production. */
 function quietly<T>(make: () => T): T {
   const { info, warn } = console;
   console.info = console.warn = () => undefined;
@@ -103,8 +103,8 @@ function quietly<T>(make: () => T): T {
 }
 
 /**
- * Follows redirects as a browser does, with cookies per origin, until an answer is not a redirect, or redirects to
- * `stopAt`. Returns the URL of that redirect.
+ * Follows redirects as a browser does, with cookies per origin, until a URL begins with `stopAt`. Returns this URL
+ * without requesting it. Throws if an answer is not a redirect.
  */
 export async function followFrom(start: string, stopAt: string): Promise<string> {
   const jars = new Map<string, Map<string, string>>();

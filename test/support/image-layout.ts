@@ -30,14 +30,14 @@ export function dockerStages(): Instruction[][] {
 /** The image's `/app`, built without a container from the instructions of its last stage. */
 export interface ImageLayout {
   app: string;
-  /** Folder of the programs that the image has on its PATH besides Node.js. */
+  /** Folder of the programs that the image has on its PATH, except for Node.js. */
   bin: string;
   remove(): void;
 }
 
 /**
- * Builds the layout. Files from other stages are copied from the project's own folder, with the production part of
- * `node_modules` only. A package that only the tests have is therefore missing, as in the image.
+ * Builds and returns the layout. Files from other stages are copied from the project's own folder, with the production
+ * part of `node_modules` only. A package that only the tests have is therefore missing, as in the image.
  */
 export function layOutImage(): ImageLayout {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-image-'));

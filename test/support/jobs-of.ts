@@ -14,7 +14,7 @@ interface Surroundings {
   controllers?: Type[];
 }
 
-/** Returns the background jobs of these providers, not started. `providers` is called at the start. */
+/** Returns the background jobs of these providers without starting them. The start of the jobs calls `providers`. */
 export function jobsOf(
   providers: () => unknown[],
   {

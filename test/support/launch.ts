@@ -24,9 +24,10 @@ export type Program =
 export type Source = 'pack' | 'files';
 
 /**
- * Returns the arguments of Node.js that run the service or an operator command with this environment. It runs from the
- * packed file if the global setup has made one (`pack/pack.mjs`). Extensions need the same copy of shared packages, so
- * with EXTENSIONS it runs from its own files, unless the caller knows that the extensions import nothing.
+ * Returns the Node.js arguments that start the service, or an operator command, with this environment. The service runs
+ * from the packed file if the global setup has built one (`pack/pack.mjs`). The packed file contains its own copies of
+ * packages, which an extension cannot share. So if EXTENSIONS is set, the service runs from the unpacked files, unless
+ * `source` says otherwise.
  */
 export function serviceArguments(
   env: Readonly<Record<string, string>>,

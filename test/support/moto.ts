@@ -68,7 +68,7 @@ export class Moto {
   }
 }
 
-/** Creates the only user, with two keys, and then turns on signature verification. */
+/** Creates the only user, turns on signature verification, and returns the user's two keys. */
 async function onlyUser(url: string): Promise<[Credentials, Credentials]> {
   await iam(url, { Action: 'CreateUser' });
   await iam(url, { Action: 'PutUserPolicy', PolicyName: 'all', PolicyDocument: MAY_ALL });

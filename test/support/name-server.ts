@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 
 /**
- * The answer for a name: addresses of both families (optionally behind an alias), no such name, a failure, or no
- * answer.
+ * The answer for a name: IPv4 and IPv6 addresses (optionally behind an alias), no such name, a failure, or no answer.
  */
 export type NameAnswer =
   | { addresses: readonly string[]; ttlSeconds?: number; alias?: string; silentFor?: 4 | 6 }
@@ -55,7 +54,7 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
   return { name: labels.join('.'), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** Builds a reply. `asked` is the query up to the end of its question. */
+/** Returns a reply, or null for no answer. `asked` is the query up to the end of its question. */
 function replyTo(asked: Buffer, name: string, type: number, answer: NameAnswer): Buffer | null {
   if (answer === 'silent') return null;
   if (answer === 'absent' || answer === 'fails') return message(asked, CODES[answer], []);
@@ -95,7 +94,7 @@ function nameBytes(name: string): Buffer {
   ]);
 }
 
-/** Parses an address. IPv6 is supported in full or with one `::`. */
+/** Returns the bytes of an address. IPv6 is supported in full or with one `::`. */
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   const [front = '', back = ''] = address

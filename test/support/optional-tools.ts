@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 
 /** A program or a permission that tests use if the machine has it. */
 export interface OptionalTool {
-  /** The tests that are skipped without the tool: "the tests over Postfix". */
+  /** The tests that are skipped without the tool, such as "the tests over Postfix". */
   skipped: string;
-  /** The tool and its required features: "swaks with its TLS module". */
+  /** The tool and its required features, such as "swaks with its TLS module". */
   tool: string;
   /** Installation instructions. */
   install: string;
@@ -22,7 +22,7 @@ export function hasTool({ skipped, tool, install }: OptionalTool, works: () => b
   return false;
 }
 
-/** Returns the output of a command on stdout and stderr, or null if it is missing, fails, or hangs. */
+/** Returns the output of a command on stdout and stderr, or null if the command is missing, fails, or hangs. */
 export function printed(command: string, ...args: string[]): string | null {
   const { status, stdout, stderr } = spawnSync(command, args, {
     encoding: 'utf8',

@@ -1,5 +1,6 @@
-// Does a piece of work four times a second, in a process that no test breaks. Its duration shows how busy and how slow
-// the machine is. The work is similar to the service's: JSON, HMAC, garbage, and one write to the disk of the tests.
+// Does a piece of work four times a second, in a process that no test breaks. The duration of the work shows how busy
+// and how slow the machine is. The work is similar to the service's: JSON, HMAC, garbage to collect, and one write to
+// the disk of the tests.
 import { createHmac } from 'node:crypto';
 import { fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVERY_MS = 250;
 const MESSAGES = 1_600;
-/** Number of beats until V8 has compiled the code of a beat. */
+/** Number of beats (pieces of work) until V8 has compiled the code of a beat. */
 const WARM_UP_BEATS = 20;
 const PAD = 'x'.repeat(1_000);
 

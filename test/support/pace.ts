@@ -30,7 +30,7 @@ export class Pace {
     child.on('message', (beat) => this.beats.push(beat as Beat));
   }
 
-  /** Resolves with the first beat. */
+  /** Starts the measurement. Resolves after the first beat. */
   static async start(): Promise<Pace> {
     const child = fork(SCRIPT, [process.env['POSTHORN_TEST_DIR'] ?? tmpdir()], {
       execArgv: [],

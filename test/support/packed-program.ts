@@ -48,7 +48,7 @@ export function shell(command: string, cwd: string, env = shellEnvironment()): s
   return stdout + stderr;
 }
 
-/** Runs a program until it is stopped, as with Ctrl-C: every process in the foreground gets the signal. */
+/** Runs a program until `work` ends, then sends SIGINT to all of its processes, as Ctrl-C does. Returns the output. */
 export async function whileRunning(
   command: string,
   cwd: string,

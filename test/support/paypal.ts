@@ -1,6 +1,6 @@
 /**
- * Replaces PayPal's key and certificate: a key of these tests, and its certificate under a name like PayPal's, valid
- * until 2120.
+ * Replacement for PayPal's key and certificate: a key of these tests, and its certificate under a name like PayPal's,
+ * valid until 2120.
  */
 export const PAYPAL = {
   key: `-----BEGIN PRIVATE KEY-----

@@ -13,7 +13,7 @@ export interface Ended {
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** Runs a built program to its end, with only this environment. */
+/** Runs a built program to its end, with only this environment. Returns its output and exit code. */
 export async function run(
   program: Program,
   env: Readonly<Record<string, string>>,

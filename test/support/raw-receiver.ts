@@ -4,7 +4,8 @@ import net from 'node:net';
 import tls from 'node:tls';
 
 /**
- * A complete request as text, with the number of its connection and its number on that connection. Both count from 1.
+ * A complete request as text, with the number of its connection and the number of the request on that connection. Both
+ * numbers start at 1.
  */
 export interface ReceivedRequest {
   text: string;
@@ -31,7 +32,7 @@ export interface RawReceiverOptions {
 
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok';
 
-/** Calls `answer` once for each complete request. */
+/** Starts a receiver that calls `answer` once for each complete request. */
 export async function rawReceiver(
   answer: (socket: Socket, request: ReceivedRequest) => void = (socket) => socket.write(OK),
   options: RawReceiverOptions = {},

@@ -44,17 +44,17 @@ const CLONE = [
 ];
 const MARK = '----- step';
 
-/** A clone of the project for one tour. `clone` contains it, and programs put temporary files into `temporary`. */
+/** A clone of the project for one tour. `clone` is the clone's folder. Programs put temporary files in `temporary`. */
 export interface TourPlace {
   directory: string;
   clone: string;
   temporary: string;
 }
 
-/** Copies the project into a new folder. */
+/** Copies the project into a new folder, and returns the place. */
 export function makeTourPlace(): TourPlace {
   const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-tour-'));
-  // If root starts PostgreSQL, it runs as another account, which must be able to enter the folder (as in /tmp).
+  // If root starts PostgreSQL, the server runs as another account, which must be able to enter the folder.
   chmodSync(directory, 0o755);
   const [clone, temporary] = [path.join(directory, 'clone'), path.join(directory, 'tmp')];
   for (const folder of [clone, temporary]) mkdirSync(folder, { mode: 0o755 });
@@ -62,7 +62,7 @@ export function makeTourPlace(): TourPlace {
   return { directory, clone, temporary };
 }
 
-/** Reads the tour from the README. */
+/** Returns the tour of the README. */
 export function readTour(): Tour {
   const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
   const text = readme.slice(readme.indexOf('## A five-minute tour'), readme.indexOf('## Configuration'));

@@ -21,9 +21,9 @@ export interface Answer {
   readonly body?: string | Buffer;
   /** Delay before the first byte. */
   readonly delayMs?: number;
-  /** Accept the request and never answer. */
+  /** If true, the receiver accepts the request and never answers. */
   readonly hang?: boolean;
-  /** Close the connection instead of answering. */
+  /** If true, the receiver closes the connection instead of answering. */
   readonly reset?: boolean;
 }
 
@@ -39,7 +39,8 @@ export interface Receiver {
   /** Sets the answers from the next request on, one per request. The last answer is used for all later requests. */
   answerWith(...answers: Answer[]): void;
   /**
-   * Resolves with all requests once `count` have arrived. Rejects after `timeoutMs`, with a list of those that arrived.
+   * Resolves with all requests once `count` have arrived. Rejects after `timeoutMs`, with a list of the requests that
+   * arrived.
    */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedRequest[]>;
   /** Closes every connection, including hanging ones. */

@@ -10,10 +10,11 @@ const IN_MEMORY = '/dev/shm';
 const ROOM = 12 * 1024 ** 3;
 
 /**
- * Creates the folder of a run, and points every suite's `tmpdir()` into it. It is in memory if there is enough space.
- * Each suite creates and drops a database of 2,500 files. ext4 checks every inode that was freed in the last minute
- * before it allocates one (`recently_deleted`), which takes one or two seconds of CPU. In memory it takes a tenth of
- * that. PostgreSQL still runs with fsync, and a killed process leaves the same files in both cases.
+ * Creates the folder of a run, and points every suite's `tmpdir()` into it. The folder is in memory if there is enough
+ * space. Each suite creates and drops a database of 2,500 files. ext4 checks every inode that was freed in the last
+ * minute before it allocates one (`recently_deleted`), which takes one or two seconds of CPU. In memory, creating and
+ * dropping takes a tenth of that. PostgreSQL still runs with fsync, and a killed process leaves the same files in both
+ * cases.
  *
  * @returns {string}
  */

@@ -102,7 +102,7 @@ export async function fuzz(
  */
 const NOT_FUZZED = '^/(v1/events/stream|mcp|v1/providers/ses/notifications)$';
 
-/** The values are written as JSON, because JSON strings and lists are valid TOML. */
+/** Returns the configuration in TOML. Values are written as JSON, because JSON strings and lists are valid TOML. */
 function configOf({ known, paths }: Fuzzing): string {
   const lines: string[] = [];
   const operations: string[] = [];
@@ -123,7 +123,7 @@ function configOf({ known, paths }: Fuzzing): string {
     '[checks.negative_data_rejection]',
     'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]',
   ];
-  // In a batch, an invalid email fails alone, and the batch itself is accepted (specification, batch rules).
+  // In a batch, an invalid email fails alone, and the batch itself is accepted.
   const batch = [
     '[[operations]]',
     'include-path = "/v1/emails/batch"',

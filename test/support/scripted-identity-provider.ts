@@ -12,7 +12,7 @@ export interface NamedKey {
   privateKey: KeyObject;
 }
 
-/** Makes a key pair. */
+/** Returns a new key pair. */
 export function namedKey(kid: string, alg: NamedKey['alg'] = 'RS256'): NamedKey {
   const { privateKey } =
     alg === 'RS256'

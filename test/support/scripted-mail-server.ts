@@ -8,7 +8,7 @@ export interface ScriptedMailServer {
   close(): void;
 }
 
-/** Replies to each command with the result of `script`. Null resets the connection, undefined sends no reply. */
+/** Starts a server that replies to each command with `script`. Null resets the connection, undefined sends nothing. */
 export async function scriptedMailServer(
   script: (line: string) => string | null | undefined,
   greeting: string | null | undefined,

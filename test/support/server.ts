@@ -29,7 +29,7 @@ export interface PosthornServer {
   readonly pid: number;
   /** The server's environment. `startServer(server.env)` starts another server with the same database and keys. */
   readonly env: Env;
-  /** Makes one call with the admin key. An object is sent as JSON, a string or a Buffer unchanged. */
+  /** Makes one call with the admin key. An object is sent as JSON, and a string or a Buffer unchanged. */
   api(method: string, path: string, body?: unknown, headers?: Env): Promise<ApiAnswer>;
   /**
    * Sends SIGTERM, waits for the exit, and drops the database if this call of `startServer` created it. Rejects if the
@@ -134,7 +134,7 @@ class RunningServer {
     return this.isGone;
   }
 
-  /** File that registers the process with the reaper of the test run, in case its suite never stops it. */
+  /** Returns the path of the file that registers the process with the reaper, in case its suite never stops it. */
   private get note(): string {
     return path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(this.child.pid));
   }
@@ -189,7 +189,7 @@ class TestServer implements PosthornServer {
   }
 }
 
-/** Makes one call with a key. An object is sent as JSON, a string or a Buffer unchanged. */
+/** Makes one call with a key and returns the response. An object is sent as JSON, a string or a Buffer unchanged. */
 export async function callApi(
   url: string,
   key: string,

@@ -18,7 +18,7 @@ import { serviceArguments } from './launch.js';
 import type { ApiAnswer, PosthornServer } from './server.js';
 import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
 
-/** Address of the service that the suites of one Jest worker share. The suites can exchange it only through a file. */
+/** Address of the service that the suites of one Jest worker share. The suites pass this address on through a file. */
 interface Rendezvous {
   readonly pid: number;
   readonly url: string;

@@ -70,7 +70,7 @@ export class SwaggerPage {
     );
   }
 
-  /** Presses "Try it out" and "Execute" of an operation. `keys` are the keys by authentication scheme. */
+  /** Presses "Try it out" and "Execute" of an operation, and returns the answer. `keys` has a key for each scheme. */
   async execute(route: Route, keys: Readonly<Record<string, string>>): Promise<TriedAnswer> {
     const { operation, method } = route;
     const [scheme] = (operation.security as Record<string, unknown>[])
@@ -115,7 +115,7 @@ export class SwaggerPage {
 
 /**
  * Returns the order in which operations are tried: the order of the page, except that an operation may name a section
- * that must come before it. Operations that need more than the page offers are returned separately.
+ * that must come before it. Operations that cannot succeed with the page alone are returned separately.
  */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
   const limitOf = ({ operation }: Route): Limit =>

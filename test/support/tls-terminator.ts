@@ -14,7 +14,7 @@ export class TlsTerminator {
     readonly url: string,
   ) {}
 
-  /** Listens on `port` for `https://localhost:port`, and forwards to `servicePort`. */
+  /** Starts a proxy at `https://localhost:port` that forwards to `servicePort`. */
   static async start(port: number, servicePort: number): Promise<TlsTerminator> {
     const server = createServer({ key: file('key'), cert: file('cert') }, (request, response) => {
       const headers = {

@@ -6,7 +6,7 @@ import packet from 'dns-packet';
 /** Records of one name and type: TXT as the whole text, MX as `10 mx.example.com`, other types as in a zone file. */
 export type ZoneRecords = readonly string[];
 
-/** A fault of a name: a failure (SERVFAIL), no answer, or an answer that is truncated over UDP and cut off over TCP. */
+/** A fault in the answers for a name: SERVFAIL, no answer, or an answer truncated over UDP and cut off over TCP. */
 export type ZoneTrouble = 'fails' | 'silent' | 'cut';
 
 /** A name server on 127.0.0.1, over UDP and TCP, that is authoritative for every name. */
@@ -116,7 +116,7 @@ export async function startZoneServer(): Promise<ZoneServer> {
   };
 }
 
-/** Listens on one port with both protocols. Retries, because the port that UDP got may be in use for TCP. */
+/** Listens on one port over UDP and TCP, and returns both sockets. Retries if the UDP port is in use for TCP. */
 async function listen(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
   for (let tries = 0; tries < 20; tries += 1) {
     const tcp = createServer().listen(0, '127.0.0.1');

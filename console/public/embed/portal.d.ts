@@ -1,6 +1,6 @@
 /**
- * State of the frame: `loading` until it shows content, `renewing` while it waits for a new token, `failed` if it got
- * no token.
+ * State of the frame: `loading` until it shows content, `renewing` while it waits for a new token, `failed` if it could
+ * not get a token.
  */
 export type PortalState = 'loading' | 'ready' | 'renewing' | 'failed';
 
@@ -31,5 +31,5 @@ export interface Portal {
   unmount(): void;
 }
 
-/** Shows the customer portal in a frame inside an element, adjusts the frame's height, and renews its token. */
+/** Shows the customer portal in a frame inside an element, adjusts the frame's height, and renews the portal token. */
 export declare function mountPortal(element: Element, options: PortalOptions): Portal;

@@ -19,7 +19,7 @@ const clients = new Map<Environment, Api>();
 
 /**
  * Returns the API client for one environment. The client sends a custom header that pages of other sites cannot send.
- * The header protects the cookie against CSRF.
+ * The header protects requests with the session cookie against CSRF.
  */
 export function apiOf(environment: Environment): Api {
   const known = clients.get(environment);
@@ -65,7 +65,7 @@ export async function bytesOf(
   };
 }
 
-/** The signed-in user. */
+/** Session of the signed-in user. */
 export interface OwnSession {
   id: string;
   name: string;
@@ -82,15 +82,15 @@ export async function ownSession(): Promise<OwnSession | null> {
   return (await response.json()) as OwnSession;
 }
 
-/** Ends the session. */
+/** Ends the session of this browser. */
 export async function signOut(): Promise<void> {
   const response = await watched(new Request(`${SERVICE}v1/session`, { method: 'DELETE', headers: CONSOLE_HEADER }));
   if (!response.ok && response.status !== 401) throw faultOf(response, await response.json().catch(() => null));
 }
 
 /**
- * Returns whether the service still serves the version of this page. Pages of different versions load different script
- * files. Returns `unknown` if the service does not respond.
+ * Returns whether the service still serves the version of this page. Compares the script files, because they differ
+ * between versions. Returns `unknown` if the service does not respond.
  */
 export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
   const own = ownScripts();
@@ -109,7 +109,7 @@ export function ownScripts(): string[] {
   );
 }
 
-/** Returns the address of the sign-in page, which leads back to the current page. */
+/** Returns the address of the sign-in page. After signing in, the user returns to the current page. */
 export function signInAddress(here: string): string {
   return `${SERVICE}signin?return_to=${encodeURIComponent(here)}`;
 }
@@ -129,7 +129,7 @@ async function watched(request: Request): Promise<Response> {
   try {
     const { response, atMs } = await answerTo(request);
     const said = Date.parse(response.headers.get('date') ?? '');
-    // The `Date` header has a resolution of one second, so smaller differences are network latency.
+    // The `Date` header has a resolution of one second, so a difference of up to two seconds is ignored.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - atMs) > 2_000 ? said - atMs : 0;
     if (response.status === 401) noteSignedOut();
     else noteAnswer(response.status < 500);

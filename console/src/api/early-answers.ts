@@ -1,22 +1,22 @@
 /** Identifies requests of the console. Pages of other sites cannot send this header. */
 export const CONSOLE_HEADER = { 'x-posthorn-console': '1' };
-/** Header that names the environment to which an API call refers. */
+/** Header that names the environment for an API call. */
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
-/** A response, and the time at which its head arrived, in milliseconds since the epoch. */
+/** A response, and the time at which its headers arrived, in milliseconds since the epoch. */
 export interface Arrived {
   response: Response;
   atMs: number;
 }
 
-/** Maximum age of a prefetched response that is used. After this time, the request is sent again. */
+/** Maximum age at which a prefetched response is used. An older response is discarded and the request is sent again. */
 const KEPT_MS = 10_000;
 
 const asked = new Map<string, { answer: Promise<Arrived>; untilMs: number }>();
 
 /**
- * Prefetches a request that a screen is about to make. The next identical request uses this response if it follows
- * soon.
+ * Sends a request that a screen is about to make, and returns its response. If the screen sends an identical request
+ * within `KEPT_MS`, it gets the same response.
  *
  * Does not use the API client, so it can run before the rest of the console is loaded.
  */

@@ -1,12 +1,12 @@
 import { type Environment, type EventItem, ownSession, SERVICE } from './client';
 import { noteAnswer, noteSilence } from './reachability';
 
-/** A change of an event, together with the event after the change. */
+/** A change to an event, and the event's state after the change. */
 export interface StreamedChange extends Omit<EventItem, 'attempt_count' | 'last_attempt' | 'next_attempt_at'> {
   attempt?: { number: number; status: number | null; error: string | null; at: string; next_attempt_at: string | null };
 }
 
-/** Callbacks of the stream: for changes of events, and for gaps in which changes were not sent. */
+/** Callbacks of the stream. They report changes to events, and gaps in which changes were not sent. */
 export interface StreamListeners {
   /** Called when the stream has started or restarted. Earlier changes must be loaded with a list request. */
   ready: () => void;
@@ -15,12 +15,12 @@ export interface StreamListeners {
 }
 
 /**
- * Wait before the console reopens a refused stream, which browsers do not reconnect. Doubles with each failure. Reasons
- * for a refusal are, for example, too many open streams or a proxy's error page.
+ * Wait before the console reopens a refused stream, because browsers do not reconnect it. Doubles with each failure.
+ * Reasons for a refusal are, for example, too many open streams or a proxy's error page.
  */
 const AGAIN_MS = 2_000;
 const AGAIN_MS_MAX = 60_000;
-/** Time without a stream before an outage is reported. After a restart of the service, browsers reconnect sooner. */
+/** Time without a stream before an outage is reported. After a service restart, browsers reconnect within this time. */
 const SILENT_MS = 4_000;
 
 /**
@@ -52,7 +52,8 @@ export function listenToEvents(
         silence ??= setTimeout(noteSilence, SILENT_MS);
         return;
       }
-      // The stream gives no reason for its failure. This API call finds the reason and reports it.
+      // The stream does not say why it failed. This API call finds the reason, such as an expired session, and reports
+      // it.
       ownSession().catch(() => undefined);
       again = setTimeout(open, againMs);
       againMs = Math.min(againMs * 2, AGAIN_MS_MAX);

@@ -9,13 +9,13 @@ export class Fault extends Error {
     message: string,
     readonly requestId: string | null,
     readonly details: Readonly<Record<string, unknown>>,
-    /** Wait before the next attempt, or null if unknown. */
+    /** Wait that the service requested before the call is repeated, or null if unknown. */
     readonly retryAfterSeconds: number | null,
   ) {
     super(message);
   }
 
-  /** Returns the errors of individual form fields. */
+  /** Returns the errors of individual form fields, each with the field's path. */
   get fields(): readonly { path: string; message: string }[] {
     const { fields } = this.details;
     return Array.isArray(fields) ? (fields as { path: string; message: string }[]) : [];

@@ -11,15 +11,14 @@ const FORM = /^pt_[A-Za-z0-9_-]{43}$/;
 
 /**
  * The portal's token. It is stored only in the memory of this page and in the session storage of its tab. It is never
- * stored in the address, the title, cookies or shared storage.
+ * stored in the page's URL, the title, cookies or shared storage.
  */
 let token: string | null = null;
 const ended = new Set<() => void>();
 
 /**
- * Reads the token from the URL fragment once, and removes it from the address before any other code can read it.
- * Without a token in the fragment, the page was reloaded or revisited, and the token is in the session storage of the
- * tab.
+ * Reads the token from the URL fragment once, and removes it from the URL before any other code can read it. Without a
+ * token in the fragment, the page was reloaded or revisited, and the token is in the session storage of the tab.
  */
 export function takeToken(): void {
   const text = location.hash.slice(1);
@@ -35,7 +34,7 @@ export function takeToken(): void {
  */
 const place = (): string => `posthorn.portal ${location.pathname}`;
 
-/** Inside a frame the token is not stored. The embedding page passes a token after each load. */
+/** Whether the token is stored in this tab. A frame does not store it, but gets a token after each load. */
 const isKept = (): boolean => window.parent === window;
 
 function keptToken(): string | null {
@@ -52,7 +51,7 @@ function keepToken(kept: string | null): void {
     if (kept === null) sessionStorage.removeItem(place());
     else sessionStorage.setItem(place(), kept);
   } catch {
-    // Without session storage, a reload closes the portal.
+    // Without session storage, a reload loses the token and thus closes the portal.
   }
 }
 
@@ -72,12 +71,14 @@ export const portalApi: Api = createClient<paths>({
   fetch: (request) => asked(request, token, true),
 });
 
-/** Returns the session of this portal. Throws a `Fault`. */
+/** Returns the session of this portal. Throws a `Fault` if the request fails. */
 export function ownPortal(): Promise<OwnPortal> {
   return answered(portalApi.GET('/v1/portal'));
 }
 
-/** Replaces the token. Returns null if the new token is invalid or belongs to another application. */
+/**
+ * Replaces the token and returns its session. Returns null if the new token is invalid or belongs to another customer.
+ */
 export async function renew(next: string, application: string | null): Promise<OwnPortal | null> {
   if (!FORM.test(next)) return null;
   const candidate = createClient<paths>({
@@ -103,7 +104,7 @@ async function asked(request: Request, bearer: string | null, isOwn: boolean): P
     // Sends no cookie. A console session in this browser must not affect the portal.
     const response = await fetch(request, { credentials: 'omit', referrerPolicy: 'no-referrer' });
     const said = Date.parse(response.headers.get('date') ?? '');
-    // The `Date` header has a resolution of one second, so smaller differences are network latency.
+    // The `Date` header has a resolution of one second, so a difference of up to two seconds is ignored.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - Date.now()) > 2_000 ? said - Date.now() : 0;
     if (response.status === 401 && isOwn && bearer === token) {
       keepToken(null);

@@ -3,7 +3,7 @@ export interface Reachability {
   /** Start of the current outage; null while the service responds. */
   silentSince: number | null;
   isSignedOut: boolean;
-  /** Another version of the console was deployed, so files of this version may no longer exist. */
+  /** Whether another version of the console was deployed, so that files of this version may no longer exist. */
   isReplaced: boolean;
 }
 
@@ -14,13 +14,13 @@ export function reachability(): Reachability {
   return now;
 }
 
-/** Calls the listener after every change. Returns a function that unsubscribes. */
+/** Calls the listener after every change to the connection state. Returns a function that unsubscribes. */
 export function onReachability(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-/** Records a response of the service. `isWell` is false if the response reports unavailability. */
+/** Records a response of the service. `isWell` is false if the response says that the service is unavailable. */
 export function noteAnswer(isWell: boolean): void {
   if (isWell) change({ ...now, silentSince: null, isSignedOut: false });
   else noteSilence();

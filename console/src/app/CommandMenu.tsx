@@ -8,7 +8,7 @@ import { useSigned } from '../session/session';
 import { type Place, placeOfId } from './jump';
 import { SCREENS } from './navigation';
 
-/** A target of the command menu. */
+/** Entry of the command menu. It opens a screen or a single object. */
 interface Command {
   id: string;
   label: string;
@@ -19,7 +19,7 @@ interface Command {
 
 const SHOWN_MAX = 12;
 
-/** Command menu that opens any id, any screen, and any destination or application by its name. */
+/** Menu in which the user opens any screen, an object by its id, or a destination or application by its name. */
 export function CommandMenu({ onClose }: { onClose: () => void }): ReactNode {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);

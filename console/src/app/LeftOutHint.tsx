@@ -13,7 +13,7 @@ const CHARACTERS_MAX = 60;
  */
 let isClosed = false;
 
-/** Shows the address parameters that the opened screen ignores, until the user leaves that screen. */
+/** Lists the parameters of the opened link that the screen ignores. Stays visible until the user leaves the screen. */
 export function LeftOutHint(): ReactNode {
   const router = useRouter();
   const { pathname, search } = useLocation();

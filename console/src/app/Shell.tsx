@@ -14,7 +14,7 @@ import { LeftOutHint } from './LeftOutHint';
 import { SCREENS } from './navigation';
 import { Reachable } from './Reachable';
 
-/** Frame around every screen. */
+/** Parts of the page that surround every screen. */
 export function Shell(): ReactNode {
   const { env } = useParams({ from: '/$env' });
   const { session } = useRouteContext({ from: '/$env' });
@@ -59,8 +59,8 @@ function Top(): ReactNode {
 }
 
 /**
- * Marks the live environment with a word, a colour and a line around the page, so that no one replays a thousand events
- * in the wrong environment.
+ * Switch between environments. Marks the live environment with a word, a color and a border around the page, so that
+ * users notice which environment they change.
  */
 function EnvironmentSwitch(): ReactNode {
   const { session, environment } = useSigned();

@@ -3,12 +3,12 @@ import { noteReplaced, noteSilence, onReachability, reachability } from '../api/
 
 /** Interval of the requests that check whether an unreachable service responds again. */
 const ASK_EVERY_MS = 4_000;
-/** A page that was hidden for longer than this checks whether its version is still current. */
+/** Time after which a hidden page, when it is shown again, checks whether its version is still current. */
 const AWAY_MS = 60_000;
 
 /**
- * Watches the service: checks whether it responds again and whether its version has changed. After a change of version,
- * the next click loads the new page.
+ * Checks whether the service responds again after an outage, and whether its version has changed. After a version
+ * change, the next click on a link loads the new page.
  */
 export function followService(cameBack: () => void): void {
   let wasSilent = false;
@@ -38,8 +38,8 @@ export function followService(cameBack: () => void): void {
 }
 
 /**
- * While the page is outdated, lets the browser load the target of a clicked link. Forms that a user fills in are not
- * interrupted.
+ * Makes a click on a link load the link's target from the service while the page is outdated. Forms that a user fills
+ * in are not interrupted.
  */
 function loadInstead(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
@@ -53,14 +53,14 @@ function loadInstead(event: MouseEvent): void {
   location.assign(link.href);
 }
 
-/** Storage key of the build for which this tab was reloaded because a file was missing. */
+/** Key in the browser's storage. Its value is the build for which this tab was reloaded because of a missing file. */
 const RELOADED = 'posthorn.reloaded';
 
 /**
  * Handles a file that could not be loaded.
  *
- * During an outage, the page waits for the service. After a change of version, the page is reloaded. It is also
- * reloaded if loading keeps failing although the service responds, because some browsers cache the failure.
+ * During an outage, the page waits for the service. After a version change, the page is reloaded. It is also reloaded
+ * if loading keeps failing although the service responds, because some browsers cache the failure.
  */
 export async function afterMissingFile(isLastTry: boolean): Promise<void> {
   const state = await deployment();
@@ -68,7 +68,7 @@ export async function afterMissingFile(isLastTry: boolean): Promise<void> {
   if (state === 'other' || isLastTry) await reloadOnce();
 }
 
-/** Allows the next reload, because a file was loaded. */
+/** Allows another automatic reload of the page, because a file was loaded. */
 export function afterLoadedFile(): void {
   try {
     sessionStorage.removeItem(RELOADED);
@@ -77,7 +77,7 @@ export function afterLoadedFile(): void {
   }
 }
 
-/** Reloads the page, at most once per build until a file was loaded. This prevents endless reloads. */
+/** Reloads the page at most once per build, to avoid endless reloads. A file that loads later permits a new reload. */
 async function reloadOnce(): Promise<void> {
   const build = ownScripts().join(' ');
   try {

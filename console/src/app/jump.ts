@@ -1,12 +1,12 @@
 import type { Environment } from '../api/client';
 
-/** Path within the console, without the prefix of its host. */
+/** Path of a screen, relative to the base path of the console. */
 export type Place = `/${Environment}/${string}`;
 
 /** Matches an id of the API, which ends with 26 characters of Crockford's base 32. */
 const ID = /^(evt|msg|req|dst|rpj|app|dom|al)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
 
-/** Returns the path of an id's screen, or null for other text. A received request and its event have the same ULID. */
+/** Returns the path of the screen for an id, or null for other text. A received request and its event share a ULID. */
 export function placeOfId(text: string, environment: Environment): Place | null {
   const [, prefix = '', ulid = ''] = ID.exec(text.trim()) ?? [];
   switch (prefix.toLowerCase()) {
@@ -31,8 +31,8 @@ export function placeOfId(text: string, environment: Environment): Place | null 
 }
 
 /**
- * Returns the path of the same section in the other environment. Uses the section's list, because ids belong to one
- * environment.
+ * Returns the path of the same section in the other environment. Always returns the path of the section's list, because
+ * an id is valid in only one environment.
  */
 export function inEnvironment(path: string, environment: Environment): Place {
   const [, , section = 'overview'] = path.split('/');

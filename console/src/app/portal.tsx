@@ -6,11 +6,11 @@ import { takeToken } from '../api/portal';
 import { apply } from '../kit/preferences';
 import { Portal } from '../portal/Portal';
 
-// Must run first: removes the token from the address.
+// Must run first, because it removes the token from the page's URL.
 takeToken();
 apply();
 
-/** Whether a failure is temporary: no response, or a 5xx status. */
+/** Returns whether a failure is temporary (no response, or a 5xx status). */
 function isPassing(fault: unknown): boolean {
   const { status = 0 } = fault as { status?: number };
   return status === 0 || status >= 500;

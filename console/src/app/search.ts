@@ -1,25 +1,25 @@
 type Search = Readonly<Record<string, unknown>>;
 
-/** A parameter of an address that its screen does not read, or reads only in part. */
+/** A parameter of the page's URL that the screen ignores, at least in part. `value` contains only the ignored part. */
 export interface LeftOut {
   name: string;
   value: string;
 }
 
 /**
- * Returns a reader whose result contains only the parameters that `read` keeps.
+ * Returns a function that reads the query parameters of the page's URL and returns only those that `read` keeps.
  *
- * The router merges the result of a reader into the parameters of the address. Therefore all other parameters are set
- * to undefined, which also removes them from the address.
+ * The router merges the returned parameters into the URL. Therefore all other parameters are set to undefined, which
+ * also removes them from the URL.
  */
 export function only<Kept extends object>(read: (search: Search) => Kept): (search: Search) => Kept {
   return (search) => ({ ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])), ...read(search) });
 }
 
-/** Reader of screens without parameters. */
+/** Reads the query parameters for screens without parameters: removes all of them. */
 export const none = only(() => ({}));
 
-/** Returns the parameters of an address that are not in `kept`. Lists with commas are compared item by item. */
+/** Returns the parameters of the page's URL that are not in `kept`. Compares comma-separated lists item by item. */
 export function leftOut(said: Search, kept: Search): LeftOut[] {
   return Object.entries(said).flatMap(([name, value]) => {
     const known = new Set(

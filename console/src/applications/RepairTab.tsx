@@ -7,7 +7,7 @@ import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
 
-/** Resends a customer's failed events, or all events, since a given time. */
+/** Form that resends a customer's events since a given time, either all of them or only the failed ones. */
 export function RepairTab(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { can } = useSigned();

@@ -1,18 +1,18 @@
 import { isRangeTime, rangeTime } from '../kit/time/range';
 
-/** Filters of the audit log, as in the address. */
+/** Filters of the audit log, as in the page's URL. */
 export interface AuditFilters {
   actor?: string;
   action?: string;
   resource?: string;
-  /** Absolute time, or time relative to now. `-1d` stays relative in a saved link. */
+  /** Start of the time range: an absolute time, or a time relative to now. `-1d` stays relative in a saved link. */
   since?: string;
 }
 
 export const AUDIT_RANGES = ['-1h', '-1d', '-7d', '-30d'] as const;
 const TEXTS = ['actor', 'action', 'resource'] as const;
 
-/** Reads the filters from an address. Ignores invalid values. */
+/** Reads the filters from the query parameters of the page's URL. Ignores invalid values. */
 export function readAuditFilters(search: Readonly<Record<string, unknown>>): AuditFilters {
   const filters: AuditFilters = {};
   for (const name of TEXTS) {

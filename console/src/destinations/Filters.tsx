@@ -6,7 +6,7 @@ import { CIRCUITS, type DestinationFilters, STATES } from './destination-figures
 
 const SEARCH_AFTER_MS = 300;
 
-/** Filters of the list. All of them are part of the address. */
+/** Filters of the destination list. All of them are part of the page's URL. */
 export function Filters({ of: filters }: { of: DestinationFilters }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();

@@ -8,7 +8,7 @@ import { usePreferences } from '../kit/preferences';
 import { formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 
-/** Sends a test event and shows the response. */
+/** Sends a test event to the destination and shows the destination's response. */
 export function TestEvent({ id }: { id: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const { language } = usePreferences();

@@ -1,4 +1,4 @@
-/** Range of a destination's charts, as in the address. */
+/** Range of a destination's charts, as in the page's URL. */
 export interface FiguresSearch {
   range?: FiguresRange;
 }
@@ -12,19 +12,19 @@ export const FIGURES = {
 export type FiguresRange = keyof typeof FIGURES;
 export const FIGURES_RANGES = Object.keys(FIGURES) as FiguresRange[];
 
-/** Reads the range from an address. Ignores invalid values. */
+/** Reads the range from the query parameters of the page's URL. Ignores invalid values. */
 export function readFigures(search: Readonly<Record<string, unknown>>): FiguresSearch {
   const range = FIGURES_RANGES.find((each) => each === search['range']);
   return range === undefined ? {} : { range };
 }
 
-/** Returns the start of the first window of a range. The last window is the current one. */
+/** Returns the start of a range. A range consists of time windows of equal length. The last window contains `nowMs`. */
 export function figuresSince(range: FiguresRange, nowMs: number): string {
   const { windowMs, windows } = FIGURES[range];
   return new Date(Math.floor(nowMs / windowMs) * windowMs - (windows - 1) * windowMs).toISOString();
 }
 
-/** Filters of the destination list, as in the address. */
+/** Filters of the destination list, as in the page's URL. */
 export interface DestinationFilters {
   search?: string;
   status?: 'active' | 'disabled';
@@ -34,7 +34,7 @@ export interface DestinationFilters {
 export const STATES = ['active', 'disabled'] as const;
 export const CIRCUITS = ['open', 'half_open', 'closed'] as const;
 
-/** Reads the filters from an address. Ignores invalid values. */
+/** Reads the filters from the query parameters of the page's URL. Ignores invalid values. */
 export function readDestinationFilters(search: Readonly<Record<string, unknown>>): DestinationFilters {
   const name = search['search'];
   const status = STATES.find((each) => each === search['status']);

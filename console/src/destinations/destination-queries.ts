@@ -33,7 +33,7 @@ export function useDestination(id: string) {
   });
 }
 
-/** Queries the rollups of a destination. Refetches, because the current window still grows. */
+/** Queries a destination's figures per time window. Refetches regularly, because the last window has not ended yet. */
 export function useFigures(id: string, range: FiguresRange) {
   const { api, environment } = useSigned();
   return useQuery({

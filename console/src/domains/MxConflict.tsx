@@ -3,8 +3,8 @@ import { Fault } from '../api/fault';
 import { t } from '../kit/messages/t';
 
 /**
- * Returns the current mail servers of a domain if they are the reason for a refusal. Returns an empty list if they are
- * unknown, and null for other faults.
+ * Returns the current mail servers of a domain if the API refused to redirect the domain's mail because of them.
+ * Returns an empty list if their names are unknown, and null for other faults.
  */
 export function mxOf(fault: unknown): string[] | null {
   if (!(fault instanceof Fault) || fault.type !== 'conflict') return null;

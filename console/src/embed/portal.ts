@@ -1,6 +1,6 @@
 import type { mountPortal as Mount, Portal, PortalOptions, PortalState } from '../../public/embed/portal';
 
-/** A freshly opened portal: the response of `POST /v1/app/{app}/portal` to the host's backend. */
+/** A newly opened portal, as `POST /v1/app/{app}/portal` returns it to the backend of the embedding page. */
 type Opened = { url: string; token: string };
 
 const RETRY_MS = [1_000, 5_000, 15_000];
@@ -8,10 +8,10 @@ const RETRY_MS = [1_000, 5_000, 15_000];
 /**
  * Shows the customer portal in a frame inside `element`.
  *
- * Calls `open` now and whenever the token is about to expire. `open` requests a token from the host's own backend. The
- * frame grows with its content. If the first token cannot be obtained, a sentence and a button replace the frame. If a
- * later token cannot be obtained, the frame keeps its content and reports that its session has ended. `onState` is
- * called in both cases.
+ * Calls `open` now and whenever the token is about to expire. `open` requests a token from the embedding page's own
+ * backend. The frame grows with its content. If the first token cannot be obtained, an error text and a retry button
+ * replace the frame. If a later token cannot be obtained, the frame keeps its content and reports that its session has
+ * ended. `onState` is called in both cases.
  */
 export const mountPortal: typeof Mount = (
   element,

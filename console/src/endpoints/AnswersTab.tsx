@@ -25,8 +25,8 @@ const EXAMPLE = {
 };
 
 /**
- * Editor of the responses to the provider. Rules, which can be tested on a received request, decide the response.
- * Otherwise the default response is sent.
+ * Editor of the responses to the provider. Rules decide the response. If no rule matches, the default response is sent.
+ * The rules can be tested on a received request.
  */
 export function AnswersTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });

@@ -10,7 +10,7 @@ type Proxy = Schemas['ResponseProxyConfig'];
 
 const EXAMPLE = 'export default (request) => ({ status: 200, body: request.body });';
 
-/** Editor of the response from custom code or a custom service, which runs before the rules. */
+/** Editor of the settings of custom code, or of a custom service, that responds before the rules are applied. */
 export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const change = useChangeEndpoint(endpoint.id);
   const before = endpoint.responseProxy;
@@ -33,7 +33,7 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
   });
   const choose = (chosen: '' | Proxy['target']): void => {
     setTarget(chosen);
-    // Reset the timeout when the target changes, because a timeout for code is too short for a service.
+    // Resets the timeout when the target changes, because a timeout for code is too short for a service.
     if (chosen !== target) setWait('');
   };
   return (

@@ -12,7 +12,7 @@ import { type Route, useDestinations, useEndpoint, useTrial } from './endpoint-q
 import { RouteEditor } from './RouteEditor';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
-/** Routes of an endpoint with their filters, which can be tested on a received request. */
+/** Routes of an endpoint. The filter of each route can be tested on a received request. */
 export function RoutesTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();

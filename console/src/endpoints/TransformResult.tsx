@@ -5,7 +5,7 @@ import type { TrialResult } from './endpoint-queries';
 
 const SHOWN_MAX = 20_000;
 
-/** Result of a transform. */
+/** Result of running a transform on a received event. */
 export function TransformResult({ of }: { of: TrialResult }): ReactNode {
   const headers = [
     ...Object.entries(of.headers_set).map(([name, value]) => `+ ${name}: ${value}`),

@@ -4,7 +4,7 @@ export type Condition = Readonly<Record<string, unknown>>;
 /** A single condition, as the form edits it. */
 export interface Leaf {
   type: (typeof LEAF_TYPES)[number];
-  /** JSONPath for `json`; name for `header`, `query` and `form`; empty for other types. */
+  /** Selects the compared value: JSONPath for `json`; name for `header`, `query` and `form`; empty for other types. */
   of: string;
   op: (typeof OPERATORS)[number];
   value: string;
@@ -40,12 +40,12 @@ export const OPERATORS = [
 
 const NAMED: ReadonlySet<string> = new Set(['header', 'query', 'form']);
 
-/** Returns which subject a condition of this type needs: a path, a name, or none. */
+/** Returns how a condition of this type selects the compared value: by a path, by a name, or (null) by neither. */
 export function subjectOf(type: Leaf['type']): 'path' | 'name' | null {
   return type === 'json' ? 'path' : NAMED.has(type) ? 'name' : null;
 }
 
-/** Whether the operator needs a value to compare with. */
+/** Returns whether the operator needs a value to compare with. */
 export function hasValue(op: Leaf['op']): boolean {
   return op !== 'exists' && op !== 'absent';
 }
@@ -61,7 +61,7 @@ export function conditionOf({ type, of, op, value }: Leaf): Condition {
   };
 }
 
-/** Adds a condition to a filter. All conditions must match. */
+/** Returns the filter with one more condition. All conditions must match. */
 export function withCondition(filter: Condition | null, leaf: Leaf): Condition {
   const condition = conditionOf(leaf);
   if (filter === null || Object.keys(filter).length === 0) return condition;

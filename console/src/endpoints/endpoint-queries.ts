@@ -15,7 +15,7 @@ export type TrialResult = Schemas['TrialResult'];
 export type EndpointChanges = Schemas['EndpointChangesBody'];
 
 const PAGE = 50;
-/** Number of newest requests offered for testing. */
+/** Number of the newest requests that the user can choose from to test settings. */
 const OFFERED = 20;
 
 /** Queries endpoints, newest first, in pages, with the total number. */
@@ -66,7 +66,7 @@ export function usePresets(): readonly Preset[] {
   return data?.data ?? [];
 }
 
-/** Queries the hosts on which endpoints can receive. */
+/** Queries the hosts on which endpoints can receive requests. */
 export function useIngestDomains() {
   const { api, environment } = useSigned();
   const { data } = useQuery({
@@ -84,7 +84,8 @@ export function useRequests(id: string, filters: RequestFilters) {
     queryKey: ['requests', environment, id, filters],
     initialPageParam: undefined as (RequestFilters & { cursor?: string }) | undefined,
     queryFn: async ({ pageParam, signal }) => {
-      // A cursor is valid only for the query of its first page, so relative times are resolved only once.
+      // A cursor is valid only for the query of the first page. Relative times are therefore resolved only for that
+      // page.
       const { cursor, ...asked } = pageParam ?? { ...asRequestQuery(filters, serviceNowMs()), cursor: undefined };
       const query = { limit: PAGE, ...asked, ...(cursor !== undefined && { cursor }) };
       const { data, next_cursor: next } = await answered(
@@ -107,7 +108,7 @@ export function useRequest(id: string, requestId: string) {
   });
 }
 
-/** Queries the newest requests, for testing. */
+/** Queries the newest requests of an endpoint, so that the user can test settings on one of them. */
 export function useNewestRequests(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -119,8 +120,8 @@ export function useNewestRequests(id: string) {
 }
 
 /**
- * Queries the result of processing a stored request with draft settings. Refetches shortly after the last change. Sends
- * no request without a draft.
+ * Queries the result of processing a stored request with draft settings. Repeats the query shortly after the last
+ * change to the draft. Sends no query without a draft.
  */
 export function useTrial(id: string, requestId: string, draft: TrialDraft | null) {
   const { api, environment } = useSigned();

@@ -10,7 +10,7 @@ import { type EventTypeItem, useEventTypes } from './event-type-queries';
 import { ImportTypes } from './ImportTypes';
 import { NewEventType } from './NewEventType';
 
-/** Catalogue of the event types. */
+/** Catalog of the event types. */
 export function EventTypesScreen(): ReactNode {
   const filters = useSearch({ from: '/$env/event-types' });
   const { environment: env, can } = useSigned();

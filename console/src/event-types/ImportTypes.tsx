@@ -40,8 +40,8 @@ export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
       setFault(error);
     }
   };
-  // Shows a warning instead of an error, because the document comes from another party, and many documents contain the
-  // bounds of int64. The document may also be YAML, which this check cannot read.
+  // A number that JavaScript would round causes a warning instead of an error, because the document comes from another
+  // party. Many documents contain such numbers, for example the bounds of int64. The check does not read YAML.
   const lostNumber = useMemo(() => findLostNumber(text), [text]);
   const changes = result === null ? 0 : result.created.length + result.updated.length + result.archived.length;
   return (

@@ -1,4 +1,4 @@
-/** Filters of the event type list, as in its address. */
+/** Filters of the event type list, as in the page's URL. */
 export interface EventTypeFilters {
   group?: string;
   archived?: true;

@@ -13,13 +13,13 @@ import { formatCount } from './format-count';
 
 interface BulkJobProps {
   action: 'replay' | 'recover' | 'cancel';
-  /** Query at the time of the selection. Has an end time, so later events are excluded. */
+  /** Query that matched the events when the user selected them. Its end time excludes later events. */
   query: EventQuery;
   onClose: () => void;
   onBegun: () => void;
 }
 
-/** Maximum number of events of one job. */
+/** Parameters with which a job covers all matching events: at most 1,000,000, without canceled ones. */
 const EVERYTHING = { limit: 1_000_000, include_cancelled: false };
 
 const LABELS = { replay: 'replay', recover: 'recover', cancel: 'cancel-waiting' } as const;

@@ -11,7 +11,7 @@ import { type ComparedLine, compareTexts } from './compare-texts';
 import type { EventDetail } from './event-queries';
 import { neighboursOf } from './list-place';
 
-/** Compares the payload with that of another event, or with the request body before the transform. */
+/** Compares the event's payload with that of another event, or with the received body before the transform. */
 export function Compare({ event, text }: { event: EventDetail; text: string }): ReactNode {
   const hasBody = event.request_id !== undefined && event.endpoint !== null;
   const [withBody, setWithBody] = useState(hasBody);

@@ -8,7 +8,7 @@ import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { useSigned } from '../session/session';
 import type { EventDetail } from './event-queries';
 
-/** Actions on one event. Users without the permission see who has it. */
+/** Actions on one event. Users who lack the permission for an action see who has this permission. */
 export function EventActions({ event }: { event: EventDetail }): ReactNode {
   const { can, api, environment } = useSigned();
   const queries = useQueryClient();

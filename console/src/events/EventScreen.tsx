@@ -62,7 +62,7 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** Time of the next attempt or circuit probe, if one is scheduled. */
+/** Time of the next attempt or circuit breaker probe, if one is scheduled. */
 function WhenNext({ event }: { event: EventDetail }): ReactNode {
   const { language } = usePreferences();
   const now = useNow(serviceNowMs, 1_000);

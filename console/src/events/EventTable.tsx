@@ -15,7 +15,7 @@ import { forgetOpened, listPlace } from './list-place';
 import { Loading } from './Loading';
 
 const ROW_PX = 40;
-/** The next page is requested when this many rows remain. */
+/** Number of rows below the last visible row at which the next page is requested. */
 const AHEAD = 30;
 
 interface EventTableProps {
@@ -130,7 +130,7 @@ function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList
     );
   const isSearching = hasNextPage && searchedTo !== null;
   if (!isFetchingNextPage && !isSearching) return null;
-  // Elements that appear and disappear come last, because clicks miss a link that moves.
+  // Elements that appear and disappear are last, so that links do not move while the user clicks.
   return (
     <p>
       {isSearching && (
@@ -190,8 +190,8 @@ function useSelection(
 }
 
 /**
- * Keyboard navigation: `j` and `k` move the focus, Enter opens the focused row. After going back, the opened row gets
- * the focus again.
+ * Keyboard navigation: `j` and `k` move the focus, Enter opens the focused row. When the user returns to the list, the
+ * opened row gets the focus again.
  */
 function useRowFocus(
   { rows, version }: EventList,
@@ -207,7 +207,7 @@ function useRowFocus(
     const id = rows.at(index)?.id;
     if (id === undefined) return;
     scrollTo(index);
-    // Rendering the row may take several frames on a busy machine.
+    // Tries again in the next frames, because rendering the row may take several frames on a busy machine.
     const take = (framesLeft: number): void => {
       const link = box.current?.querySelector<HTMLElement>(`[data-id="${id}"] a`);
       if (link) link.focus({ preventScroll: true });
@@ -222,8 +222,8 @@ function useRowFocus(
     if (row !== undefined) mark(row.id);
   });
   const { count } = rows;
-  // After going back, live rows reappear later than the other rows. If another element has the focus by then, the
-  // opened row must not take it.
+  // After going back, rows that arrived live reappear later than the other rows. If another element has the focus then,
+  // the opened row must not take the focus.
   useEffect(() => {
     const { opened } = listPlace();
     if (count === 0 || opened === null) return;

@@ -36,7 +36,7 @@ const NOTHING: Selection = { ids: new Set(), all: null };
 export function EventsScreen(): ReactNode {
   const search = useSearch({ from: '/$env/events' });
   const said = JSON.stringify(filtersOf(search));
-  // Keep the object identity while the filters are unchanged. A change of columns must not reload the list.
+  // Keeps the object's identity while the filters are unchanged. A change to the columns must not reload the list.
   const filters = useMemo(() => JSON.parse(said) as EventFilters, [said]);
   const [isPaused, setPaused] = useState(false);
   const [isScrolled, setScrolled] = useState(false);
@@ -130,7 +130,7 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const [exported, setExported] = useState<EventQuery | null>(null);
-  // Load the rows first, because counting scans more events.
+  // Requests the number of events only after the rows have loaded, because counting scans more events.
   const { data: count } = useCount(filters, list.pages.isSuccess);
   const chosen = columnsOf(search);
   const choose = (columns: readonly (typeof chosen)[number][]): void => {

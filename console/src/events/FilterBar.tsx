@@ -15,7 +15,7 @@ import {
 } from './event-filters';
 import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
-/** Filters that are set by links. Their fields are shown only while they are set. */
+/** Filters that can be set only by a link, each with its label. The field of an unset filter is hidden. */
 const LINKED = [
   ['endpoint', 'fact.endpoint'],
   ['message_id', 'fact.message'],
@@ -23,7 +23,7 @@ const LINKED = [
 
 type Change = { [Name in keyof EventFilters]?: EventFilters[Name] | undefined };
 
-/** Filters of the list. All of them are part of the address. */
+/** Filters of the event list. All of them are part of the page's URL. */
 export function FilterBar({ search, filters }: { search: EventSearch; filters: EventFilters }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
@@ -235,7 +235,7 @@ function TimeField({
   );
 }
 
-/** Text filter that applies on Enter or when it loses the focus. A filter on half a word would match nothing. */
+/** Text filter that applies on Enter or when it loses the focus, because half a word would match nothing. */
 function TextFilter({
   label,
   value,

@@ -3,10 +3,7 @@ import { t } from '../kit/messages/t';
 import type { EventList } from './event-list';
 import { formatCount } from './format-count';
 
-/**
- * Notice of events that arrived but are not shown: waiting behind a button, or only counted. No event is left out
- * silently.
- */
+/** Notice of events that arrived but are not shown. Some of them wait behind a button. The others are only counted. */
 export function News({ list: { rows, missed, showWaiting, reload } }: { list: EventList }): ReactNode {
   const { waiting, notKept } = rows;
   return (

@@ -19,7 +19,7 @@ const AT_ONCE_MAX = 50_000;
 
 const Compare = lazyPart(() => import('./Compare').then(({ Compare: component }) => component));
 
-/** The payload as sent, byte for byte. Formatting does not change its characters. */
+/** Shows the payload exactly as sent. Formatting adds only line breaks and indentation. */
 export function Payload({ event }: { event: EventDetail }): ReactNode {
   const isErased = event.payload_erased_at !== undefined;
   const [isAsked, setAsked] = useState(event.payload_truncated !== true);
@@ -165,7 +165,7 @@ export function useFormatted(text: string): { formatted: string | null; isPendin
   return large?.of === text ? { formatted: large.formatted, isPending: false } : { formatted: null, isPending: true };
 }
 
-/** Builds the command only when it is copied, because a body may be large. */
+/** Returns a function that builds the curl command when the user copies it, because a body may be large. */
 function useCurl(event: EventDetail, body: string | null): (() => string) | null {
   const names = useDestinationNames();
   const [destination] = event.deliveries.map((delivery) => delivery.destination);
@@ -176,7 +176,7 @@ function useCurl(event: EventDetail, body: string | null): (() => string) | null
 }
 
 /**
- * Returns a function that requests a signed command, or null if the delivery is not signed.
+ * Returns a function that requests a signed curl command. Returns null if the delivery is not signed.
  *
  * The service signs the request with the secret if the user has the permission to send. The service records each
  * signature in the audit log.

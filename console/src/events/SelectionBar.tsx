@@ -14,9 +14,9 @@ import { formatCount } from './format-count';
 type Asked = 'replay' | 'recover' | 'cancel' | 'export';
 
 interface SelectionBarProps {
-  /** Loaded rows of the selection. */
+  /** Selected rows that are loaded. */
   rows: readonly EventItem[];
-  /** All events that matched at the time of the selection, instead of rows. */
+  /** Query of all events that matched at the time of the selection, or null if single rows are selected. */
   all: EventQuery | null;
   filters: EventFilters;
   onAll: (query: EventQuery) => void;
@@ -76,7 +76,7 @@ export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBar
   );
 }
 
-/** Asks for confirmation, then processes the selected events one by one. Keeps showing the failed events. */
+/** Asks for confirmation, then processes the selected events one by one. If any of them fail, reports their number. */
 function OneByOne({
   action,
   rows,
@@ -96,7 +96,7 @@ function OneByOne({
     return () => controller.abort(new Error('closed'));
   }, []);
   const act = async (): Promise<void> => {
-    // Each event keeps its Idempotency-Key, so a retry does not send it twice.
+    // Each event has one Idempotency-Key for all tries, so a retried call does not send the event twice.
     const keys = new Map(rows.map(({ id }) => [id, randomUuid()]));
     const call = (id: string): Promise<unknown> => {
       const params = { path: { id }, header: { 'Idempotency-Key': keys.get(id) ?? randomUuid() } };

@@ -3,7 +3,7 @@ import { Fault } from '../api/fault';
 
 /** Maximum number of events in one file. Larger exports need the API. */
 export const EXPORT_MAX = 100_000;
-/** Maximum number of consecutive attempts of a call. */
+/** Maximum number of times that one API call is tried. */
 const TRIES_MAX = 6;
 const WAIT_MS = 2_000;
 
@@ -12,7 +12,7 @@ interface CollectedPage {
   next_cursor: string | null;
 }
 
-/** Reports the progress: number of collected events, and the current wait that the service requested. */
+/** Reports the progress: the number of collected events, and how long the service asked to wait. */
 export type Progress = (done: number, waitsSeconds: number | null) => void;
 
 /**
@@ -44,7 +44,7 @@ export async function collectEvents(
   return { count, isCut: false };
 }
 
-/** Retries a call while the service is busy or unreachable, after the wait that the service requests. */
+/** Returns the result of a call. While the service is busy or unreachable, retries after the wait that it requests. */
 export async function retryWhileBusy<T>(
   call: () => Promise<T>,
   waits: (seconds: number) => void,

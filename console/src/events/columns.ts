@@ -28,7 +28,7 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
 /** Columns that fit on a phone. */
 export const NARROW_COLUMNS: readonly ColumnId[] = ['status', 'type', 'received'];
 
-/** Search of the list's address: its filters, and its columns if they are not the default ones. */
+/** Query parameters of the page's URL: the filters of the list, and its columns if they are not the default ones. */
 export interface EventSearch extends EventFilters {
   columns?: string;
 }
@@ -46,7 +46,7 @@ export function columnsOf({ columns }: Pick<EventSearch, 'columns'>): readonly C
   return columns === undefined ? DEFAULT_COLUMNS : readColumns(columns);
 }
 
-/** Returns the columns for the address, or undefined for the default columns. */
+/** Returns the columns for the page's URL, or undefined for the default columns. */
 export function asColumns(columns: readonly ColumnId[]): string | undefined {
   const said = columns.join(',');
   return said === DEFAULT_COLUMNS.join(',') ? undefined : said;

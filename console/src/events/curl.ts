@@ -11,7 +11,7 @@ export interface SentRequest {
   body: string | null;
 }
 
-/** Returns a command for `sh`. Puts all external values in single quotes. */
+/** Returns a command for `sh`. Single quotes around all values from outside keep the shell from interpreting them. */
 export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest): string {
   const own = {
     'content-type': 'application/json',

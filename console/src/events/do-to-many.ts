@@ -1,6 +1,6 @@
 import { retryWhileBusy } from './collect-events';
 
-/** Runs an action on many events, a few at a time, and reports the progress. Waits when the service asks for it. */
+/** Runs an action on many events, a few at a time, with retries. Returns how many failed, and the last error. */
 export async function doToMany(
   ids: readonly string[],
   act: (id: string) => Promise<unknown>,

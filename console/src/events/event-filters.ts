@@ -1,6 +1,6 @@
 import { isRangeTime, rangeTime } from '../kit/time/range';
 
-/** Filters of the event list, as in its address. */
+/** Filters of the event list, as in the page's URL. */
 export interface EventFilters {
   /** One state, or several separated by commas: `dlq,failed`. */
   status?: string;
@@ -14,7 +14,7 @@ export interface EventFilters {
   message_id?: string;
   /** Any id: of an event, a delivery, a message, a received request, or a `webhook-id`. */
   q?: string;
-  /** Absolute time, or time relative to now. `-1h` stays relative in a saved link. */
+  /** Start of the time range: an absolute time, or a time relative to now. `-1h` stays relative in a saved link. */
   since?: string;
   until?: string;
 }
@@ -40,7 +40,7 @@ export const ERROR_CLASSES = [
 ] as const;
 type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** Selectable ranges. */
+/** Time ranges that the user can select. Each of them ends now. */
 export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 
 /** The filters in the API's format, with absolute times and a list of states. */
@@ -48,7 +48,7 @@ export type EventQuery = Omit<EventFilters, 'status'> & { status?: EventStatus[]
 
 const TEXTS = ['event_type', 'destination', 'application', 'endpoint', 'message_id', 'q'] as const;
 
-/** Reads the filters from an address. Ignores invalid values, so that a mistyped address still shows a list. */
+/** Reads the filters from the page's URL. Ignores invalid values, so that a mistyped URL still shows a list. */
 export function readFilters(search: Readonly<Record<string, unknown>>): EventFilters {
   const filters: EventFilters = {};
   const statuses = readStatuses(search['status']);
@@ -114,19 +114,19 @@ export function asStreamQuery({
   );
 }
 
-/** Whether new events can appear in the list. */
+/** Returns whether new events can appear in the list. */
 export function canGrow({ until, message_id, q }: EventFilters): boolean {
   return until === undefined && message_id === undefined && q === undefined;
 }
 
-/** The properties of a change that the filters use. */
+/** The properties that the filters check in a change to an event. */
 interface Change {
   kind: 'accepted' | 'attempt' | 'status';
   status: string;
   attempt: { status: number | null; error: string | null } | undefined;
 }
 
-/** Whether a change adds its event to the list. Without a filter on state or error, only an accepted event is new. */
+/** Returns whether a change adds its event to the list. Without state or error filter, only an acceptance adds it. */
 export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Change): boolean {
   if (!canGrow(filters)) return false;
   const statuses = statusesOf(filters);

@@ -17,15 +17,15 @@ import { PAGE } from './first-page';
 
 /** Maximum number of rows, limited by the maximum height of an element in browsers. */
 const ROWS_MAX = 200_000;
-/** Minimum interval between counts, across all components. */
+/** Minimum interval between requests for the number of events, across all components. */
 const COUNT_EVERY_MS = 60_000;
 
 interface Page {
   rows: EventItem[];
   next: string | null;
-  /** Set if the service ended the page because it had scanned too many events. The next page is requested anyway. */
+  /** Time back to which events were scanned, if the service ended the page before it was full. Null otherwise. */
   searchedTo: string | null;
-  /** The query of the first page, with its times resolved. A cursor is bound to its query. */
+  /** The query of the first page, with its times resolved. A cursor is valid only for the query that returned it. */
   query: EventQuery;
   /** If set, the list continues from this time instead of from a cursor. */
   goesOnAt: string | null;
@@ -39,17 +39,17 @@ export interface EventList {
   /** Changes each time the rows change. */
   version: number;
   pages: UseInfiniteQueryResult<InfiniteData<Page>>;
-  /** Time back to which the last page was scanned, if the page ended before it was full. */
+  /** Time back to which events were scanned, if the last page ended before it was full. Null otherwise. */
   searchedTo: string | null;
   isFull: boolean;
   missed: Missed | null;
   showWaiting: () => void;
   reload: () => void;
-  /** Records the first visible row. */
+  /** Records the index of the first visible row. */
   noteView: (index: number) => void;
 }
 
-/** Returns the event list. If `isReading` is true, new events wait behind a button. */
+/** Returns the event list. If `isReading` is true, new events wait behind a button instead of moving the rows. */
 export function useEventList(filters: EventFilters, isReading: boolean): EventList {
   const { api, environment } = useSigned();
   const queries = useQueryClient();
@@ -176,8 +176,8 @@ const texts = new Map<string, string>();
 const TEXTS_MAX = 5_000;
 
 /**
- * Shares strings for types and targets. The list has few different values, but each of a hundred thousand rows would
- * otherwise contain its own copy.
+ * Makes rows with the same type or target share one string, and returns the row. The list has few different values, but
+ * each of a hundred thousand rows would otherwise contain its own copy.
  */
 function compact(row: EventItem): EventItem {
   for (const name of ['event_type', 'endpoint', 'destination'] as const) {
@@ -205,7 +205,7 @@ async function reloadFirst(queries: QueryClient, key: readonly unknown[], rows: 
   rows.setPages(after?.pages.map((page) => page.rows) ?? []);
 }
 
-/** Drops the pages. The list continues at the given time when the user scrolls there. */
+/** Drops the loaded pages. When the user scrolls to their position, the list loads events from the time `goesOnAt`. */
 function goOnAt(queries: QueryClient, key: readonly unknown[], goesOnAt: string, query: EventQuery): void {
   queries.setQueryData<Pages>(key, {
     pages: [{ rows: [], next: null, searchedTo: null, query, goesOnAt }],

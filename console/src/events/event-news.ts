@@ -7,7 +7,7 @@ import { PAGE } from './first-page';
 /** Interval at which changes from the stream are rendered. */
 const DRAW_EVERY_MS = 250;
 
-/** Changes that the stream did not send. `count` is the minimum number of events, if known. */
+/** Changes that the stream did not send. `count` is the minimum number of missed events, if known. */
 export interface Missed {
   count: number | null;
   isCapped: boolean;
@@ -27,8 +27,8 @@ interface Listening {
 }
 
 /**
- * Applies the changes of the stream to the rows, at most a few times a second, and reports gaps. Returns a function
- * that stops it.
+ * Applies the changes from the stream to the rows, at most a few times a second, and reports gaps. Returns a function
+ * that stops listening to the stream.
  */
 export function listenForNews({
   api,
@@ -48,8 +48,8 @@ export function listenForNews({
     drawn(rows.arrive(batch, isReading()));
   };
   const timer = setInterval(draw, DRAW_EVERY_MS);
-  // Consecutive gaps are reported as one gap that begins at the start of the first gap. Events in the gap that the list
-  // has loaded are not counted as missed.
+  // The current gap in the stream. Consecutive gaps count as one gap. Events in the gap that the list has already
+  // loaded are not counted as missed.
   let gap: { since: string; until: string } | null = null;
   const countMissed = async ({ since, until }: { since: string; until: string }): Promise<void> => {
     const { count, is_capped: isCapped } = await answered(
@@ -61,7 +61,7 @@ export function listenForNews({
     missed({ count: null, isCapped: false });
     if (since === null) return;
     const current = (gap = { since: gap?.since ?? since, until });
-    // Count after the changes that arrive at the same time have been applied.
+    // Counts the missed events after the changes that arrive at the same time have been applied.
     setTimeout(() => {
       if (gap === current) countMissed(current).catch(() => undefined);
     }, 4 * DRAW_EVERY_MS);
@@ -75,8 +75,8 @@ export function listenForNews({
     queue.push(...data.reverse().map((row) => ({ isNew, row, isWhole: true })));
     return data;
   };
-  // The stream does not send changes from before its start. Load the newest rows and the visible rows instead. If all
-  // of the newest rows are unknown, more unknown rows may follow.
+  // The stream does not send changes from before its start. Therefore the newest rows and the visible rows are loaded.
+  // If all of the newest rows are missing from the list, more missing rows may follow.
   const catchUp = async (): Promise<void> => {
     const last = rows.at(0)?.received_at ?? null;
     const seen = rows.at(viewed())?.received_at;
@@ -102,7 +102,7 @@ export function listenForNews({
   };
 }
 
-/** Builds a list row from a change of the stream. The attempt is applied to the row separately. */
+/** Builds a list row from a change that the stream sent. The attempt is applied to the row separately. */
 function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: StreamedChange): EventItem {
   return {
     id,

@@ -44,7 +44,7 @@ export function usePayload(id: string, isAsked: boolean) {
   });
 }
 
-/** Queries the destinations by id. Contains only the newest hundred. */
+/** Queries the newest hundred destinations. Returns a map from id to destination. */
 export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationItem']> {
   const { api, environment } = useSigned();
   const { data } = useQuery({
@@ -56,8 +56,8 @@ export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationI
 }
 
 /**
- * Queries the retry policy of a delivery's target. Returns null if the target has none, such as an ad-hoc URL, or was
- * deleted.
+ * Queries the retry policy of a delivery's target. Returns null for a deleted target, and for a target without a retry
+ * policy, such as an ad-hoc URL.
  */
 export function useRetry(destination: string | undefined, application: string | undefined): Retry | null {
   const { api, environment } = useSigned();

@@ -17,28 +17,29 @@ export interface StreamedAttempt {
   next_attempt_at: string | null;
 }
 
-/** A change of an event, with the event after the change. */
+/** A change to an event, and the event's state after the change. */
 export interface News<T extends Row> {
   /** Whether a row is added for the event if the list does not contain it yet. */
   isNew: boolean;
   row: T;
   attempt?: StreamedAttempt | undefined;
-  /** True if the row comes from a list, so that all of its properties are current. */
+  /** True if the row comes from a list response, so that all of its properties are current. */
   isWhole?: boolean;
 }
 
-/** Maximum number of waiting rows. Further rows are only counted. */
+/** Maximum number of rows that wait behind the button for new events. Further rows are only counted. */
 const WAITING_MAX = 1_000;
 /**
- * Maximum number of live rows above the pages. When it is exceeded, older rows are dropped and loaded again while the
- * user scrolls.
+ * Maximum number of rows that arrived through the stream. When it is exceeded, older rows are dropped. They are loaded
+ * again while the user scrolls.
  */
 const LIVE_MAX = 10_000;
 const LIVE_KEPT = 2_000;
 const COUNTED_IDS_MAX = 100_000;
 
 /**
- * The rows of the list: live rows, then the loaded pages. Each event appears once, in its newest state.
+ * The rows of the list: first the rows that arrived through the stream, then the loaded pages. Each event appears once,
+ * in its newest state.
  *
  * The object changes in place, because copying a hundred thousand rows several times a second is too expensive.
  */
@@ -104,7 +105,7 @@ export class RowList<T extends Row> {
     }
     for (const page of isMore ? pages.slice(this.pages.length) : pages) {
       for (const row of page) {
-        // A row that waited behind the button is now part of a page.
+        // Moves a row from behind the button to its page. Skips every other row that the list already contains.
         if (this.known.has(row.id) && !this.takeOut(row.id)) continue;
         this.known.set(row.id, row);
         this.paged.push(row);
@@ -174,7 +175,7 @@ export class RowList<T extends Row> {
     else this.notKeptMore += 1;
   }
 
-  /** Sorting is fast, because the rows are almost sorted. */
+  /** Sorts the rows if the list is ordered, and returns them. Sorting is fast, because they are almost sorted. */
   private inOrder(rows: T[]): T[] {
     return this.isOrdered ? rows.sort((a, b) => (a.id < b.id ? 1 : -1)) : rows;
   }

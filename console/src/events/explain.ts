@@ -37,7 +37,7 @@ export function explanationOf({
   }
 }
 
-/** Returns the explanation in the user's language. */
+/** Returns the explanation of an event's state, in the user's language. */
 export function explain(event: EventDetail): string | null {
   const found = explanationOf(event);
   if (found === null) return null;

@@ -18,7 +18,7 @@ const FIELDS = [
   'next_attempt_at',
 ] as const;
 
-/** Returns the header of the file. */
+/** Returns the header line of an export file. Only CSV files have one. */
 export function headOf(format: ExportFormat): string {
   return format === 'csv' ? `${FIELDS.join(',')}\r\n` : '';
 }
@@ -58,8 +58,8 @@ function cellsOf({
 }
 
 /**
- * Returns a CSV cell that spreadsheets treat as text. An apostrophe precedes values that would start a formula, because
- * senders choose the names of their types.
+ * Returns a CSV cell that spreadsheets treat as text. Senders choose the names of event types, so a value that would
+ * start a formula gets an apostrophe in front.
  */
 export function cell(value: string | number | null): string {
   if (value === null) return '';

@@ -7,7 +7,8 @@ interface Rows {
 const NO_ROWS: Rows = { at: () => undefined, indexOf: () => -1 };
 
 /**
- * The list that the user came from: its events in order, and its address with the filters. Lives as long as the tab.
+ * The list from which the user opened an event: its events in order, and its filters as query parameters of the URL.
+ * Kept until the tab is closed or reloaded.
  */
 let place: { rows: Rows; search: Readonly<Record<string, unknown>>; opened: string | null } = {
   rows: NO_ROWS,
@@ -33,7 +34,7 @@ export function listPlace(): typeof place {
   return place;
 }
 
-/** Returns the previous and the next event in the list that the user came from. */
+/** Returns the events before and after the given event in the list from which the user came. */
 export function neighboursOf(id: string): { next: string | undefined; previous: string | undefined } {
   const at = place.rows.indexOf(id);
   return at === -1

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
 import { type EventSearch, readSearch } from './columns';
 
-/** A named search of the list. */
+/** A named set of filters and columns of the event list. */
 export interface SavedView {
   name: string;
   search: EventSearch;
@@ -38,8 +38,8 @@ export function withView(views: readonly SavedView[], view: SavedView): SavedVie
 }
 
 /**
- * Saved views of an environment, stored in this browser. They are stored per environment, because their ids are only
- * valid there.
+ * Saved views of an environment, stored in this browser. They are stored per environment, because their ids are valid
+ * in only one environment.
  */
 export function useSavedViews(environmentId: string): {
   views: SavedView[];

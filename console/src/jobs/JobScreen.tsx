@@ -128,7 +128,7 @@ function Outcome({ of }: { of: Job }): ReactNode {
   );
 }
 
-/** The request of the job. */
+/** The request that created the job. */
 function Asked({ of }: { of: Job }): ReactNode {
   // Only jobs on filtered events have a filter.
   const { filter } = of as Job & { filter?: Record<string, unknown> | null };

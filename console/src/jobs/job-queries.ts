@@ -7,7 +7,7 @@ export type Job = Schemas['ReplayJobItem'];
 
 const EVERY_MS = 5_000;
 
-/** Whether a job is pending or running. */
+/** Returns whether a job is pending or running. */
 export const isActive = ({ state }: Pick<Job, 'state'>): boolean => state === 'pending' || state === 'running';
 
 /** Queries jobs, newest first, in pages. Refetches the first page while one of its jobs is active. */

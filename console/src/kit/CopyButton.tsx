@@ -19,7 +19,7 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
-    // Loading the text before copying may fail.
+    // `text` may be a function that loads the text. Loading the text may fail.
     const isCopied = await Promise.resolve(typeof text === 'string' ? text : text())
       .then(copyText)
       .catch(() => false);

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Progress as a bar and in words. More than the expected number is shown as complete. */
+/** Progress as a bar and in words. If `done` exceeds `of`, the bar is full. */
 export function Progress({ done, of, label }: { done: number; of: number; label: string }): ReactNode {
   return (
     <span className="progress">

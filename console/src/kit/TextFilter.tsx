@@ -8,7 +8,7 @@ interface TextFilterProps {
   placeholder?: string;
 }
 
-/** Text filter that applies on Enter or when it loses the focus. A filter on half a word would match nothing. */
+/** Text filter that applies on Enter or when it loses the focus, because half a word would match nothing. */
 export function TextFilter({ label, value, onChange, placeholder }: TextFilterProps): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

@@ -1,4 +1,4 @@
-/** Copies text to the clipboard. Also works over plain http, where browsers do not offer the clipboard API. */
+/** Copies text and returns whether that succeeded. Works over plain http too, without the browser's clipboard API. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -14,14 +14,14 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('readonly', '');
   area.className = 'offscreen';
   const focused = document.activeElement;
-  // A text field converts all line ends to line feeds. Copy the original text instead.
+  // Copies the original text, because the text field has converted all line ends to line feeds.
   const give = (event: ClipboardEvent): void => {
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
     event.stopImmediatePropagation();
   };
   document.addEventListener('copy', give, true);
-  // Append to the open dialog, because it takes the focus back from every element outside of it.
+  // Appends the field to the open dialog, because an open dialog takes the focus back from elements outside of it.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');

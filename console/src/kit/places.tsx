@@ -15,8 +15,8 @@ export function PlacesProvider({
 }
 
 /**
- * Returns a function from an id to the path of its screen, below the console's base path. It returns null if the id has
- * no screen.
+ * Returns a function that maps an id to the path of the id's screen, below the console's base path. The function
+ * returns null if the id has no screen.
  */
 export function usePlaceOf(): (id: string) => string | null {
   return useContext(Places);

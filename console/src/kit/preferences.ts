@@ -18,7 +18,7 @@ export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, preferences);
 }
 
-/** Changes preferences, for this page and later visits if the browser has storage. */
+/** Changes preferences for this page. Also stores them for later visits if the browser allows storage. */
 export function prefer(changes: Partial<Preferences>): void {
   now = { ...now, ...changes };
   try {

@@ -18,7 +18,7 @@ export function AliasReplay({ alias, onClose }: { alias: Alias; onClose: () => v
   const [done, setDone] = useState<number | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  /** Sends one call after another. Each call replays at most 1,000 messages. */
+  /** Sends one call after another until no message is left. Each call replays at most 1,000 messages. */
   const run = async (body: Schemas['AliasReplayBody']): Promise<number> => {
     let [matched, cursor]: [number, string | null] = [0, null];
     do {

@@ -19,12 +19,12 @@ export interface MailBodyProps {
   isTruncated: boolean;
   /** API path of the raw message. */
   rawPath: string;
-  /** Creates a temporary page with the HTML and returns the token of this page. */
+  /** Creates a temporary page with the HTML and returns the token of the temporary page. */
   view: () => Promise<string>;
 }
 
 type Tab = 'html' | 'text' | 'source' | 'headers' | 'raw';
-/** Longer texts are rendered only on request, because browsers freeze on a line of a megabyte. */
+/** Length above which a text is rendered only on request, because browsers freeze on a line of a megabyte. */
 const SHOWN_MAX = 200_000;
 
 /** A message: rendered, as text, as HTML source, its headers, the raw message, and its files. */
@@ -67,7 +67,7 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
   );
 }
 
-/** Whether the HTML embeds a file. */
+/** Returns whether the HTML embeds a file. */
 export function isNamed(html: string | null, contentId: string | null): boolean {
   return html !== null && contentId !== null && html.toLowerCase().includes(`cid:${contentId.toLowerCase()}`);
 }
@@ -122,7 +122,7 @@ function Headers({ headers }: { headers: MailBodyProps['headers'] }): ReactNode 
   );
 }
 
-/** The raw message, loaded on request. It may have up to 40 MB. */
+/** The raw message, which may be as large as 40 MB. Loaded on request. */
 function Raw({ path }: { path: string }): ReactNode {
   const { environment } = useSigned();
   const [shown, setShown] = useState<string | null>(null);

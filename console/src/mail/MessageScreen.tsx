@@ -142,7 +142,7 @@ function Facts({ message }: { message: MessageDetail }): ReactNode {
   );
 }
 
-/** Each check by name, with its result and what the result means. */
+/** Authentication checks by name, each with its result and an explanation of the result. */
 function Verdicts({ message: { verdicts } }: { message: MessageDetail }): ReactNode {
   return (
     <section aria-labelledby="verdicts">

@@ -22,7 +22,7 @@ interface Page<Row> {
   next_cursor: string | null;
 }
 
-/** Queries a list in pages. Refetches periodically while only the first page is loaded. */
+/** Queries a list page by page. Refetches periodically while only the first page is loaded. */
 function usePages<Row>(
   queryKey: readonly unknown[],
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<Row>>,
@@ -64,7 +64,7 @@ export function useEmail(id: string) {
   });
 }
 
-/** Queries the content of an email, once it is composed. */
+/** Queries the content of an email. Sends no request until the email is composed. */
 export function useEmailContent(id: string, isComposed: boolean) {
   const { api, environment } = useSigned();
   return useQuery({

@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { placeOfConcern } from './concern-place';
 import type { Concern } from './overview-queries';
 
-/** Current problems, with their start times and links to them. */
+/** Current problems, each with its start time and a link to the problem. */
 export function AttentionPanel({
   concerns,
   truncated,

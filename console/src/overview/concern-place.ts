@@ -18,7 +18,7 @@ export function placeOfConcern(
     return events({ destination: subject, status: 'dlq' });
   const place = placeOf(subject);
   if (place !== null) return { to: place, search: {} };
-  // For an application's endpoint, show the events of the application.
+  // Links an application's endpoint to the events of the application.
   const application = /\/v1\/app\/(app_[0-9A-Z]+)\//.exec(url)?.[1];
   return application === undefined
     ? null

@@ -7,7 +7,8 @@ export interface FirstCommands {
 }
 
 /**
- * Returns the commands for a service. Its address ends with a slash. Without a key, the commands contain a placeholder.
+ * Returns the commands for the service at the address `service`, which ends with a slash. Without a key, the commands
+ * contain a placeholder.
  */
 export function firstCommands(service: string, environment: string, key: string | null): FirstCommands {
   const signed = `-H "Authorization: Bearer $POSTHORN_KEY"`;

@@ -61,7 +61,7 @@ export function useOverview(range: Range) {
   };
 }
 
-/** Queries whether the environment has events and a destination. Runs only while the figures are empty. */
+/** Queries whether the environment has events and a destination, while the overview shows no figures. */
 export function useFirstSteps(isAsked: boolean) {
   const { api, environment: env } = useSigned();
   const events = useQuery({

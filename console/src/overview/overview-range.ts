@@ -1,15 +1,15 @@
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof RANGES)[number];
 
-/** Default range if the address has none. */
+/** Range that is used if the page's URL names none. */
 export const RANGE_DEFAULT: Range = '24h';
 
-/** Parameters of the overview's address. */
+/** Query parameters of the overview's URL. */
 export interface OverviewSearch {
   range?: Range;
 }
 
-/** Reads the range from an address. Ignores invalid values, so that a mistyped address still shows the overview. */
+/** Reads the range from the page's URL. Ignores invalid values, so that a mistyped URL still shows the overview. */
 export function readRange(search: Readonly<Record<string, unknown>>): OverviewSearch {
   const range = RANGES.find((each) => each === search['range']);
   return range === undefined ? {} : { range };

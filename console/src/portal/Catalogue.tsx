@@ -3,7 +3,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { type EventType, useEventType, useEventTypes } from './portal-queries';
 import { p } from './texts';
 
-/** Catalogue of event types, with descriptions and examples. */
+/** Catalog of event types, with descriptions and examples. */
 export function Catalogue(): ReactNode {
   const { data = [], error, isPending } = useEventTypes();
   const groups = [...new Set(data.map(({ group }) => group ?? ''))].sort((a, b) =>

@@ -17,7 +17,7 @@ import { UrlField } from './UrlField';
 const FILTER_EXAMPLE = '{"path": "$.amount", "op": "gte", "value": "1000"}';
 const HEADER_EXAMPLE = 'x-team: billing';
 
-/** Entered values, as text. */
+/** Values of the endpoint form, as text. */
 interface Draft {
   url: string;
   description: string;

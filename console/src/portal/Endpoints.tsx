@@ -57,7 +57,7 @@ function Card({ endpoint }: { endpoint: Endpoint }): ReactNode {
   );
 }
 
-/** Summary of an endpoint's last day, in words. */
+/** Summary in words of an endpoint's deliveries in the last day. */
 export function Health({ id }: { id: string }): ReactNode {
   const { data } = useStats(id);
   if (data === undefined) return null;

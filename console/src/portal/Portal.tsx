@@ -15,7 +15,7 @@ import { type Place, placeOf, stateOf } from './places';
 import { p } from './texts';
 import { dress } from './theme';
 
-/** A new token is requested this long before the current one expires, so that no call has to wait for it. */
+/** Time before the expiry of a token at which the next token is requested, so that no API call waits for a token. */
 const ASK_BEFORE_MS = 30_000;
 
 /** The portal of one customer. */
@@ -105,7 +105,7 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
   const main = useRef<HTMLElement>(null);
   const show = useCallback((next: Place): void => {
     setPlace(next);
-    // Focuses the content, as after a page load.
+    // Moves the focus to the content, as after a page load.
     main.current?.focus();
   }, []);
   const go = useCallback(

@@ -7,7 +7,7 @@ export interface TypeNode {
   children: TypeNode[];
 }
 
-/** Groups types with the same first word, in alphabetical order. The tree has one level of groups. */
+/** Returns a tree with one level of groups: types with the same first word, in alphabetical order. */
 export function typeTree(types: readonly { name: string; description: string | null }[]): TypeNode[] {
   const groups = new Map<string, TypeNode>();
   const alone: TypeNode[] = [];
@@ -20,14 +20,16 @@ export function typeTree(types: readonly { name: string; description: string | n
   return [...groups.values(), ...alone];
 }
 
-/** Whether the list of patterns includes everything that `pattern` matches. An empty list includes all types. */
+/**
+ * Returns whether the list of patterns includes everything that `pattern` matches. An empty list includes all types.
+ */
 export function isCovered(pattern: string, patterns: readonly string[]): boolean {
   return patterns.some(
     (each) => each === pattern || (each.endsWith('.*') && pattern !== each && pattern.startsWith(each.slice(0, -1))),
   );
 }
 
-/** Adds a pattern to the list, or removes it. Adding `invoice.*` removes the types below it. */
+/** Returns the list with the pattern added or, if present, removed. Adding `invoice.*` removes the types below it. */
 export function toggled(pattern: string, patterns: readonly string[]): string[] {
   if (patterns.includes(pattern)) return patterns.filter((each) => each !== pattern);
   const rest = pattern.endsWith('.*')

@@ -1,19 +1,19 @@
 const MEMBER = ',"payload":';
 
 /**
- * Returns the original text of the payload, if it is the last member of the event. Numbers that no double can hold and
- * escapes stay unchanged. Returns null if there is no payload.
+ * Returns the original text of the payload, if it is the last member of the event. Escapes, and numbers that a double
+ * cannot represent, stay unchanged. Returns null if there is no payload.
  */
 export function payloadText(event: string): string | null {
   const parsed = JSON.parse(event) as { payload?: unknown };
   if (parsed.payload === undefined || parsed.payload === null) return event.endsWith(`${MEMBER}null}`) ? 'null' : null;
-  // Quotes inside JSON strings are escaped, and no member before the payload has this name. Therefore the first
-  // occurrence outside of strings is the member.
+  // Finds the first string `payload` that is the name of a member of the event. Quotes inside JSON strings are escaped,
+  // so no text inside a string can be mistaken for this name.
   const at = memberAt(event);
   return at === null ? JSON.stringify(parsed.payload) : event.slice(at, -1);
 }
 
-/** Returns the offset at which the member's value starts, at the top level of the object. */
+/** Returns the offset of the value of the top-level member `payload`, or null if the event has no such member. */
 function memberAt(text: string): number | null {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {

@@ -1,6 +1,6 @@
 /**
- * A screen of the portal. Stored in the state of the history entry instead of the address, for the Back button and
- * reloads.
+ * A screen of the portal. Stored in the state of the history entry instead of the URL, so that the Back button and
+ * reloads work.
  */
 export type Place =
   | { at: 'endpoints' }
@@ -18,7 +18,7 @@ export function stateOf(place: Place): object {
   return { portal: kept };
 }
 
-/** Returns the screen of a history entry, or the first screen if its state names none. */
+/** Returns the screen of a history entry, or the first screen if the entry's state does not contain a screen. */
 export function placeOf(state: unknown): Place {
   const { at, id, endpoint } = fieldsOf(fieldsOf(state)['portal']);
   const named = isId(id) ? id : null;

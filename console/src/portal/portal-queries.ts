@@ -70,8 +70,7 @@ export function useDeliveries(status: Shown, endpoint: string) {
       ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     placeholderData: keepPreviousData,
-    // Refetches only while the first page is the whole list, so that a list with several pages does not change while
-    // the user reads it.
+    // Refetches only while a single page is loaded, so that the list does not change after the user loads more pages.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > 1 ? false : REFRESH_MS),
   });
 }

@@ -5,7 +5,7 @@ export interface Theme {
   radius: number | null;
 }
 
-/** Tones of one accent colour on one background: for text and lines, and for text on the accent colour. */
+/** Variants of an accent color for one background: one for text and borders, and one for text on the accent color. */
 export interface Tones {
   accent: string;
   onAccent: string;
@@ -13,7 +13,7 @@ export interface Tones {
 
 type Rgb = readonly [number, number, number];
 
-/** Background colours of `kit/theme.css`. For each scheme, the page or panel background that gives less contrast. */
+/** Background color for each scheme, from `kit/theme.css`: the page or panel color, whichever gives less contrast. */
 const GROUNDS = { light: [243, 245, 248], dark: [37, 43, 51] } as const satisfies Record<string, Rgb>;
 const BLACK: Rgb = [11, 14, 20];
 const WHITE: Rgb = [255, 255, 255];
@@ -21,8 +21,8 @@ const WHITE: Rgb = [255, 255, 255];
 const CONTRAST_MIN = 4.5;
 
 /**
- * Returns the colour if it is readable on the background of a scheme, otherwise the first readable tone towards black
- * or white.
+ * Returns the color if it is readable on the background of a scheme, otherwise the first readable shade toward black or
+ * white.
  */
 export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
   const own = rgbOf(accent);
@@ -33,7 +33,7 @@ export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
   return { accent: text(tone), onAccent: text(contrast(tone, WHITE) >= contrast(tone, BLACK) ? WHITE : BLACK) };
 }
 
-/** Sets the CSS variables of the theme. Only parsed numbers and colours are set, so no external text becomes CSS. */
+/** Sets the CSS variables of the theme. Only parsed numbers and colors are set, so no external text becomes CSS. */
 export function dress(root: HTMLElement, { accent, radius }: Theme): void {
   if (accent !== null && /^#[0-9a-f]{6}$/i.test(accent)) {
     const [light, dark] = [readable(accent, 'light'), readable(accent, 'dark')];

@@ -4,7 +4,7 @@ export type HostMessage =
 
 const META = 'meta[name="posthorn-portal-origins"]';
 
-/** Returns the origins that may embed this page, as named in the page. The service blocks all others. */
+/** Returns the origins that may embed this page, as listed in the page's HTML. The service blocks all other origins. */
 export function hostOrigins(): readonly string[] {
   const content = document.querySelector(META)?.getAttribute('content') ?? '';
   return content.split(' ').filter((origin) => origin !== '');

@@ -8,7 +8,7 @@ export interface Signed {
   session: OwnSession;
   environment: Environment;
   api: Api;
-  /** Whether the user has this scope. Actions that the API would refuse are not offered. */
+  /** Returns whether the user has this scope. The console does not offer actions that the API would refuse. */
   can: (scope: OwnSession['scope']) => boolean;
 }
 

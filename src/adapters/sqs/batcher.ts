@@ -3,7 +3,7 @@ export interface BatchLimits {
   /** Maximum size of all entries of a batch together. A larger entry is sent alone. */
   bytesMax: number;
   lingerMs: number;
-  /** Sends the next batch only after the previous batch is answered. */
+  /** Whether the next batch is sent only after the previous batch is answered. */
   isOrdered: boolean;
 }
 
@@ -15,7 +15,7 @@ interface Waiting<E, A> {
 
 /**
  * Batches entries that arrive within the linger time. Each entry gets the result of `send` at its index, or the error
- * of `send`. The batcher holds no timers or memory while no entry is waiting or in flight.
+ * of `send`. While no entry is waiting or in flight, the batcher has no timer and keeps no data.
  */
 export class Batcher<E extends { bytes: number }, A> {
   private waiting: Waiting<E, A>[] = [];
@@ -28,7 +28,7 @@ export class Batcher<E extends { bytes: number }, A> {
     private readonly send: (entries: E[]) => Promise<A[]>,
   ) {}
 
-  /** Rejects only if `send` rejects, or if it returned no answer for this entry. */
+  /** Returns the result for the entry. Rejects only if `send` rejects or returned no result for this entry. */
   add(entry: E): Promise<A> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ entry, resolve, reject });

@@ -3,7 +3,7 @@ import { agentWith, cleanUp, receiverWith } from '../../../test/support/egress.j
 import { queueClient } from './client.js';
 
 const OF_THE_SDK = /^(_X_|AWS_|HOME|USERPROFILE|HTTPS?_PROXY)/i;
-/** Variables that the SDK may read: a warning about old Node.js versions, and an unused transport default. */
+/** Environment variables that the SDK may read: for a warning about old Node.js versions, and for an unused default. */
 const HARMLESS = ['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED', 'AWS_ENABLE_DEFAULT_SOCKET_TIMEOUT_2026'];
 
 const MISLEADING = {
@@ -22,7 +22,7 @@ const MISLEADING = {
   HTTP_PROXY: 'http://127.0.0.1:1',
 };
 
-// This test has its own file, because the SDK caches its lookups.
+// This test has its own file, because the SDK caches the settings that it has looked up.
 describe('queueClient', () => {
   const before = process.env;
 

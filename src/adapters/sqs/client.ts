@@ -18,8 +18,8 @@ export async function queueClient(
       ...sdkSettings(account, agent, LIMITS),
       endpoint,
       maxAttempts: 1,
-      // The request's signature already covers the body. The MD5 check would report a mismatch only after the queue has
-      // stored the messages.
+      // Turns off the MD5 check of responses. It would report a mismatch only after the queue has stored the messages,
+      // and the request's signature already covers the body.
       md5: false,
     }),
   );

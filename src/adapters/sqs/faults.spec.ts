@@ -11,7 +11,7 @@ const sdkError = (name: string, status: number | undefined, message = 'Told by S
   Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
 
 describe('requestFault', () => {
-  // Error names and statuses from the SQS API reference, and from "Common errors" there.
+  // Each case has an error name and a status from the SQS API reference or its section "Common errors".
   it.each<[string, number, string, string, boolean]>([
     ['InvalidClientTokenId', 403, 'The security token included in the request is invalid.', 'failed', true],
     [

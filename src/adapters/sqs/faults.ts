@@ -71,7 +71,7 @@ export function requestFault(error: unknown, credentials: QueueSettings['credent
       isOfAnEntry: false,
     };
   const { name, message, status } = sdkError(error);
-  // An error despite a success status means that the response does not come from SQS.
+  // The SDK reports an error although the status is a success. Such a response does not come from SQS.
   if (status === null || status < 300) {
     const detail =
       status === null
@@ -91,7 +91,7 @@ export function entryFault(
   { Code = 'Unknown', Message = '', SenderFault }: Partial<BatchResultErrorEntry>,
   credentials: QueueSettings['credentials'],
 ): QueueFault {
-  // The batch had status 200. If sent alone, the entry would have received status 400 or 500.
+  // The status of the whole batch was 200. The entry gets the status that it would have received if sent alone.
   return faultOf(shortCode(Code), Message, SenderFault === true ? 400 : 500, credentials);
 }
 
@@ -106,7 +106,7 @@ function faultOf(code: string, message: string, status: number, credentials: Que
   };
 }
 
-/** Never returns `gone`: a deleted queue can be created again with the same URL. */
+/** Returns how the delivery ended. Never `gone`: a deleted queue can be created again with the same URL. */
 function outcomeOf(code: string, message: string, status: number): Outcome {
   if (THROTTLE_CODES.has(code) || THROTTLE_STATUSES.has(status)) return 'throttled';
   if (REFUSAL_CODES.has(code) || (ENTRY_CODES.has(code) && ABOUT_PAYLOAD.test(message))) return 'refused';
@@ -120,19 +120,19 @@ function sdkError(error: unknown): { name: string; message: string; status: numb
     $response?: { statusCode?: number };
   };
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? null;
-  // The body is not JSON. The parser's message would not help.
+  // Whether the body is not JSON. The message of the JSON parser would not help the user.
   const isUnreadable = $response !== undefined && (error.name === 'SyntaxError' || error.name === 'UnknownError');
   return isUnreadable
     ? { name: `Status ${status}`, message: 'The response does not come from SQS.', status }
     : { name: error.name, message: error.message, status };
 }
 
-/** Strips the prefix: `AWS.SimpleQueueService.NonExistentQueue`, `com.amazonaws.sqs#QueueDoesNotExist`. */
+/** Strips the prefix of the code: `AWS.SimpleQueueService.NonExistentQueue`, `com.amazonaws.sqs#QueueDoesNotExist`. */
 function shortCode(code: string): string {
   return code.slice(code.lastIndexOf('#') + 1).replace(/^AWS\.SimpleQueueService\./, '');
 }
 
-/** Removes the credentials from a text, because a server may echo the request. */
+/** Returns the text without the credentials, because a server may echo the request in its error. */
 function scrubbed(text: string, credentials: QueueSettings['credentials']): string {
   let clean = text;
   for (const value of Object.values(credentials))

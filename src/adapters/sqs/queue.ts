@@ -10,7 +10,7 @@ import type { QueueSettings } from './settings.js';
 
 /** Maximum number of entries in a `SendMessageBatch` request. */
 const ENTRIES_MAX = 10;
-/** Maximum wait for further messages. Deliveries that start together arrive one or two milliseconds apart. */
+/** Linger time: the maximum wait for further messages. Deliveries that start together arrive 1 to 2 ms apart. */
 const LINGER_MS = 4;
 const OK = 200;
 
@@ -80,7 +80,7 @@ export class Queue {
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
-      // A message that SQS does not accept must not fail the other messages in its batch.
+      // Sends the messages of the batch one by one, so that a message that SQS does not accept fails no other message.
       return fault.isOfAnEntry && batch.length > 1
         ? this.sendOneByOne(batch)
         : batch.map((pending) => answered(pending, failure(fault)));
@@ -93,7 +93,9 @@ export class Queue {
     return answers;
   }
 
-  /** Skips messages past their deadline. A batch of a FIFO queue waits for earlier batches, which may hang. */
+  /**
+   * Sends a batch without the messages whose deadlines passed while the batch waited for earlier ones (FIFO queues).
+   */
   private async sendInTime(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
     const now = performance.now();
     const isInTime = ({ deadlineAt }: Pending): boolean => deadlineAt - now >= 1;

@@ -14,7 +14,7 @@ export class Queues {
 
   constructor(private readonly agent: EgressAgent) {}
 
-  /** Returns null for invalid settings. Changed settings get a new queue. The old queue still sends its messages. */
+  /** Returns the target's queue, or null for invalid settings. A replaced queue still sends its waiting messages. */
   forTarget(target: Target): Queue | null {
     const key = `${target.environmentId}:${target.targetId}`;
     const known = this.queues.get(key);

@@ -2,7 +2,7 @@ import { URL_LENGTH_MAX, type UrlVerdict } from '#engine/egress-policy.js';
 import type { Fault } from '#kernel/errors.js';
 import type { Draft, Target } from '#modules/destinations/contract.js';
 
-/** Address and credentials of a queue. Exists only for valid settings. */
+/** Settings of a queue, including its address and credentials. Created only from valid settings. */
 export interface QueueSettings {
   queueUrl: string;
   region: string;
@@ -16,19 +16,21 @@ export interface QueueSettings {
 }
 
 const CONFIG_KEYS = ['queueUrl', 'region', 'endpoint', 'messageGroupId'];
-/** A DNS label. Excludes `fips-` and `-fips`, which the SDK maps to another endpoint: use `endpoint` for that. */
+/**
+ * Pattern for a region. Rejects `fips-` and `-fips`, which the SDK maps to another endpoint. Set `endpoint` instead.
+ */
 const REGION = /^(?!fips-)(?!.*-fips$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** The SQS documentation requires 1 to 128 letters, digits and punctuation characters. */
 const GROUP_ID = /^[!-~]{1,128}$/;
 
-/** Allowed form of each field of `credentials`. Messages never quote the values. */
+/** Allowed form of each field of `credentials`. Error messages never quote the values. */
 const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOptional?: true }>> = {
   accessKeyId: { form: /^[\w.-]{1,128}$/, message: 'must be 1 to 128 letters, digits and _.-' },
   secretAccessKey: { form: /^[!-~]{1,256}$/, message: 'must be 1 to 256 visible ASCII characters' },
   sessionToken: { form: /^[!-~]{1,8192}$/, message: 'must be 1 to 8192 visible ASCII characters', isOptional: true },
 };
 
-/** Returns the faults of the settings. `admit` returns whether a URL may be called. */
+/** Returns the faults of a destination's settings. `admit` decides whether Posthorn may call a URL. */
 export function settingsFaults(
   { config, credentials }: Pick<Draft, 'config' | 'credentials'>,
   admit: (url: string) => UrlVerdict,
@@ -51,7 +53,7 @@ export function settingsFaults(
   return [...faults, ...credentialFaults(credentials)];
 }
 
-/** Returns null if the settings have faults, which is possible if they were never validated. */
+/** Returns the settings of the queue, or null if they have faults. Stored settings may never have been validated. */
 export function queueSettings({ config, credentials }: Pick<Target, 'config' | 'credentials'>): QueueSettings | null {
   const faults = settingsFaults({ config, credentials }, (url) => ({ ok: true, url: new URL(url) }));
   if (faults.length > 0 || credentials === null) return null;

@@ -27,7 +27,7 @@ export function accountFor(clusterDir: string): Account {
   return owner !== null && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : unprivilegedAccount();
 }
 
-/** Returns whether the account can traverse the path to the directory. Components that do not exist yet are ignored. */
+/** Returns whether the account can traverse the path to the directory. Ignores components that do not exist yet. */
 export function canReach(account: Account, directory: string): boolean {
   if (account === null) return true;
   for (let current = path.resolve(directory); ; current = path.dirname(current)) {

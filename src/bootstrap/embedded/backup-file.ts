@@ -24,7 +24,7 @@ import { tarFile } from './tar.js';
 /** Version of the layout below. Backups with another version cannot be restored. */
 export const BACKUP_FORMAT = 1;
 
-/** Folder in the backup for everything except the cluster's files, which are at the top level. */
+/** Folder in the backup for Posthorn's own files. The files of the PostgreSQL cluster are at the top level. */
 export const OWN_FOLDER = 'posthorn/';
 export const DESCRIPTION = `${OWN_FOLDER}backup.json`;
 
@@ -36,7 +36,7 @@ export interface BackupDescription {
   /** Major version of PostgreSQL that the cluster's files require. */
   postgresMajor: number;
   createdAt: string;
-  /** False if the key comes from MASTER_KEY, or if the operator excluded it. */
+  /** Whether the backup contains the master key. False if the key comes from MASTER_KEY or the operator excluded it. */
   hasMasterKey: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface WrittenBackup {
   hasMasterKey: boolean;
 }
 
-/** Higher levels gain little: most stored data is already compressed, and the running service needs the CPU. */
+/** Compression level. Higher levels save little, since most data is already compressed, and cost the service CPU. */
 const GZIP_LEVEL = 1;
 
 /**
@@ -111,7 +111,7 @@ async function draftStream(draft: string): Promise<WriteStream> {
   return handle.createWriteStream({ flush: true });
 }
 
-/** `link` fails if the target exists, so two backups with the same name cannot replace each other. */
+/** Gives a complete backup its final name. `link` fails if the target exists, so no backup replaces another. */
 function publish(draft: string, target: string): void {
   try {
     linkSync(draft, target);

@@ -8,7 +8,7 @@ import { EmbeddedPostgresError } from './failure.js';
  */
 const BASE_BACKUP = `BASE_BACKUP (LABEL 'posthorn', CHECKPOINT 'fast', WAL true, MANIFEST 'no')`;
 
-/** Creates a temporary slot, because without it a busy server may remove WAL that the copy still needs. */
+/** Creates a temporary replication slot: without it, a busy server may remove WAL that the copy still needs. */
 const KEEP_WAL = `CREATE_REPLICATION_SLOT posthorn_backup_${process.pid} TEMPORARY PHYSICAL RESERVE_WAL`;
 
 /**
@@ -19,7 +19,7 @@ const KEEP_WAL = `CREATE_REPLICATION_SLOT posthorn_backup_${process.pid} TEMPORA
  */
 export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
   const client = new pg.Client({ connectionString: url, replication: 'true' } as pg.ClientConfig);
-  // If the server stops meanwhile, the connection ends. The pending call reports the error.
+  // If the server stops meanwhile, the connection emits this error. Ignored, because the pending call also throws.
   client.on('error', () => {});
   const copy = new BaseBackupCopy();
   try {
@@ -30,20 +30,20 @@ export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
   } catch (error) {
     throw new EmbeddedPostgresError(`PostgreSQL returned no base backup: ${(error as Error).message}`);
   } finally {
-    // If the consumer stopped reading early, the copy would otherwise wait forever for a reader.
+    // Closes the copy if the consumer stopped reading early. Otherwise, the copy would wait for a reader forever.
     copy.hangUp();
     await client.end().catch(() => undefined);
   }
 }
 
-/** The part of node-postgres' connection that this file uses and that its types omit. */
+/** Members of node-postgres' connection that this file uses and that the package's types omit. */
 interface Wire {
   query(text: string): void;
   stream: { pause(): void; resume(): void; destroy(): void };
   once(event: 'end', listener: () => void): void;
 }
 
-/** A query in COPY OUT mode, whose messages node-postgres passes on one by one. */
+/** A query in COPY OUT mode. node-postgres passes each message of the copy to a handler of this class. */
 class BaseBackupCopy implements pg.Submittable {
   readonly content: Readable;
   private wire: Wire | null = null;
@@ -83,7 +83,7 @@ class BaseBackupCopy implements pg.Submittable {
     if (!this.isWhole) this.wire?.stream.destroy();
   }
 
-  // The result sets before and after the copy only report its start and end position in the WAL.
+  // Two result sets, before and after the copy, only report its start and end position in the WAL. They are ignored.
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handleCommandComplete(): void {}

@@ -15,7 +15,7 @@ import type { Account } from './account.js';
 import { canReach } from './account.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/** Directory for PostgreSQL's files if its account cannot access Posthorn's directories. Used only as root. */
+/** Directory for the PostgreSQL binaries if the account that runs them cannot access Posthorn's directories. */
 export const SYSTEM_DIR = '/var/lib/posthorn';
 
 export interface Binaries {
@@ -59,7 +59,7 @@ async function packagedPostgres(platform: string): Promise<string> {
   );
 }
 
-/** Creates the links of the package's install script, which `npm ci --ignore-scripts` skips. */
+/** Creates the symbolic links that the package's install script creates. `npm ci --ignore-scripts` skips the script. */
 function hydrateSymlinks(packageDir: string): void {
   const list = path.join(packageDir, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -74,7 +74,7 @@ function hydrateSymlinks(packageDir: string): void {
   }
 }
 
-/** Copies binaries from a closed directory such as /root. Does not use /tmp, where any user could plant a program. */
+/** Copies binaries that the account cannot reach to `SYSTEM_DIR`. In /tmp, any user could replace the copy. */
 function copyForOthers(packageDir: string, platform: string): string {
   const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(SYSTEM_DIR, `postgres-${version}-${platform}`);

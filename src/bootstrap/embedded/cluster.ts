@@ -23,7 +23,7 @@ import type { Binaries } from './binaries.js';
 import { SYSTEM_DIR } from './binaries.js';
 import { EmbeddedPostgresError, errorCode } from './failure.js';
 
-/** The locale keeps the server's messages in English, because the supervisor parses them. */
+/** Environment of the server. LC_ALL keeps messages in English, because the supervisor parses them. */
 export const SERVER_ENV: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin', TZ: 'UTC', LC_ALL: 'C' };
 
 export interface Cluster {
@@ -58,14 +58,14 @@ export function makeDataDir(dataDir: string): string {
   }
 }
 
-/** Returns the cluster's path: a directory, or a link to one that PostgreSQL's account can reach. */
+/** Returns the path `postgres` in DATA_DIR: the cluster's directory, or a link to one that the account can reach. */
 export function clusterLink(dataDir: string): string {
   return path.join(dataDir, 'postgres');
 }
 
 /**
- * Creates the cluster at the first start, under a temporary name that is then renamed, so that an interrupted start
- * leaves nothing that looks like a cluster.
+ * Opens the cluster, and creates it at the first start. Creates the cluster under a temporary name and then renames it,
+ * so that an interrupted start leaves nothing that looks like a cluster.
  */
 export function openCluster(dataDir: string, account: Account, binaries: Binaries): Cluster {
   const link = clusterLink(dataDir);
@@ -113,9 +113,9 @@ export function readPidFile(clusterDir: string): PidFile | null {
 }
 
 /**
- * Marks postmaster.pid as stale after its server is gone, even if a reused id or a zombie has its pid: PostgreSQL
- * treats a file that names its own parent as stale. Deleting the file would disable the shared memory check, which
- * prevents a new server from starting while processes of the old server still write.
+ * Makes postmaster.pid stale after its server is gone, even if another process or a zombie has the server's pid: writes
+ * this process's pid, because PostgreSQL ignores a file with the pid of its own parent. Deleting the file would disable
+ * the shared memory check, which prevents a new server from starting while processes of the old server still write.
  */
 export function disownPidFile(clusterDir: string): void {
   const file = pidFilePath(clusterDir);
@@ -175,7 +175,7 @@ function runInitdb(initdb: string, dir: string, passwordFile: string, account: A
     'scram-sha-256',
     `--pwfile=${passwordFile}`,
     '--no-instructions',
-    // The built-in locale provider sorts the same on every machine and after every upgrade of the C library.
+    // The built-in locale provider sorts text identically on every machine and after every upgrade of the C library.
     '-E',
     'UTF8',
     '--locale=C',

@@ -1,4 +1,4 @@
-/** PostgreSQL cannot run embedded here or now. The message is one sentence for the operator, ready to print. */
+/** Thrown if the embedded PostgreSQL cannot run. The message is one sentence for the operator, ready to print. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }

@@ -14,7 +14,7 @@ export interface LaunchPlan {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** A server did not start. `isPortTaken`: another port may work. `isPassing`: the next attempt may succeed. */
+/** Thrown if a server did not start. `isPortTaken`: another port may work. `isPassing`: another attempt may succeed. */
 export class LaunchFailure extends Error {
   override readonly name = 'LaunchFailure';
 
@@ -31,8 +31,8 @@ const POLL_MS = 15;
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Resolves once the server accepts connections, regardless of how long it replays its WAL. `onSpawn` gets the process
- * id at once, so that a concurrent stop can signal it.
+ * Starts the server and resolves once it accepts connections, regardless of how long it replays its WAL. `onSpawn` gets
+ * the process id at once, so that a concurrent stop can signal it.
  * @throws LaunchFailure if the server exits first.
  */
 export async function launch(plan: LaunchPlan, port: number, onSpawn: (pid: number) => void): Promise<ChildProcess> {
@@ -78,7 +78,7 @@ function explain(failed: string, logFile: string, logStart: number): LaunchFailu
   const log = readFileSync(logFile).subarray(logStart).toString();
   const cause = /(?:FATAL|PANIC): +(.*)/.exec(log)?.[1] ?? failed;
   const isPortTaken = /could not bind|could not create any TCP\/IP sockets/.test(log);
-  // Child processes of a killed server live until they notice its death. They hold the shared memory until then.
+  // Child processes of a killed server keep the shared memory for a moment, so a later attempt may succeed.
   const isPassing = /still in use|already exists/.test(log);
   return new LaunchFailure(`PostgreSQL did not start: ${cause} (see ${logFile})`, isPortTaken, isPassing);
 }

@@ -54,7 +54,7 @@ function removeStale(file: string, directory: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Another start may have found the same stale lock and already replaced it. In that case the newer lock is restored.
+  // Another start may have found the same stale lock and already replaced it. Its newer lock is then restored.
   if (read(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

@@ -7,7 +7,7 @@ import { errorCode } from './failure.js';
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_767;
 
-/** Returns a random port, which may be in use: a check could be outdated by the time PostgreSQL binds. */
+/** Returns a random port, without a check that it is free: the check could be outdated when PostgreSQL binds. */
 export function anyPort(): number {
   return randomInt(PORT_MIN, PORT_MAX);
 }

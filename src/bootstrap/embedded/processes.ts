@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { errorCode } from './failure.js';
 
-/** Zombies are not considered running, because they stay forever in a container without an init process. */
+/** Returns whether a process runs. Zombies do not count, because a container without an init never reaps them. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -12,14 +12,16 @@ export function isRunning(pid: number): boolean {
   return !/^[ZX]/.test(statFields(pid)[0] ?? '');
 }
 
-/** Identifies a process by start time and, on Linux, boot id: pids are reused, such as 1 in a restarted container. */
+/** Returns the machine's boot id (on Linux) and the process's start time. A pid alone may be reused after a restart. */
 export function processIdentity(pid: number): string {
   if (!existsSync('/proc/self/stat')) return ps(pid, 'lstart');
   const startedTicks = statFields(pid)[19] ?? '';
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${startedTicks}`;
 }
 
-/** Checks the command line, because root in a container may not be able to read another user's working directory. */
+/**
+ * Returns whether a process is the cluster's server. Reads the command line; the working directory may be unreadable.
+ */
 export function isServerOf(pid: number, clusterDir: string): boolean {
   if (!isRunning(pid)) return false;
   if (!existsSync('/proc/self/stat')) return ps(pid, 'command').includes(` -D ${clusterDir} `);

@@ -38,16 +38,16 @@ export interface RestoredBackup {
 const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 
 /**
- * Makes PostgreSQL start a new timeline, as it does at the end of an archive recovery. The archive of this recovery is
- * empty. Data written after the backup is lost, so pull cursors and similar values issued after the backup must become
- * invalid.
+ * Setting that makes PostgreSQL start a new timeline after a restore, as at the end of an archive recovery. The archive
+ * is empty. Data written after the backup is lost, so pull cursors and similar values that were issued after the backup
+ * must become invalid.
  */
 const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WAL of the backup.\nrestore_command = 'false'\n`;
 
 /**
- * Restores into a DATA_DIR without a database. Unpacks under temporary names and renames at the end: an interrupted
- * restore leaves nothing that looks like a database. @throws EmbeddedPostgresError with one sentence for the operator
- * as its message.
+ * Restores a backup into a DATA_DIR without a database. Unpacks under temporary names and renames at the end: an
+ * interrupted restore leaves nothing that looks like a database.
+ * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function restoreBackup({
   dataDir: given,
@@ -94,7 +94,7 @@ export async function restoreBackup({
   }
 }
 
-/** Throws if DATA_DIR has a database or keys. A restore never replaces them: the operator moves them away. */
+/** Throws if DATA_DIR contains a database or keys. A restore never replaces them. The operator must move them first. */
 function refuseToReplace(dataDir: string): void {
   const there = [clusterLink(dataDir), ...MASTER_KEY_FILES.map((name) => path.join(dataDir, name))].find((name) =>
     existsSync(name),
@@ -107,7 +107,7 @@ function refuseToReplace(dataDir: string): void {
   rmSync(passwordFile(dataDir), { force: true });
 }
 
-/** Unpacks the cluster into its draft directory and the files next to the cluster into `own`. */
+/** Unpacks the cluster into the directory `draft`. Reads the files that belong next to the cluster into `own`. */
 async function unpack(
   file: string,
   {
@@ -190,7 +190,7 @@ async function place(entry: TarEntry, draft: string, account: Account): Promise<
   if (account !== null) chownSync(target, account.uid, account.gid);
 }
 
-/** Moves the cluster last: its presence means that a database exists. PostgreSQL fsyncs it at its first start. */
+/** Moves the cluster last, because its presence means that a database exists. PostgreSQL fsyncs it at its start. */
 function settle(draft: string, cluster: string, link: string): void {
   renameSync(draft, cluster);
   if (cluster !== link) symlinkSync(cluster, link);

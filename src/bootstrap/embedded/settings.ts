@@ -1,7 +1,7 @@
 /**
- * Server settings that differ from PostgreSQL's defaults. They suit many small commits and hot tables whose rows change
- * a few times. The settings for durability (fsync, full_page_writes, synchronous_commit) are on and cannot be turned
- * off.
+ * Returns the server settings that differ from PostgreSQL's defaults. They suit many small commits and hot tables whose
+ * rows change a few times. The settings for durability (fsync, full_page_writes, synchronous_commit) are on and cannot
+ * be turned off.
  *
  * wal_compression stays off: the embedded builds have no lz4, and pglz costs more than it saves.
  */
@@ -19,8 +19,8 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     // Posthorn uses no serializable transactions. The server initializes the memory for their locks at its start: 3
     // MiB.
     max_pred_locks_per_transaction: '10',
-    // Equals `effective_io_concurrency`, the number of reads ahead per connection. PostgreSQL's default here is 29, and
-    // the server initializes all of that memory at its start.
+    // Equals `effective_io_concurrency`, the number of reads ahead per connection. PostgreSQL's default here is 29. The
+    // server initializes the memory for this number of reads at its start.
     io_max_concurrency: '16',
     synchronous_commit: 'on',
     max_wal_size: '4GB',
@@ -28,7 +28,7 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     jit: 'off',
     random_page_cost: '1.1',
     autovacuum_naptime: '15s',
-    // Vacuums hot tables at 5 % dead rows instead of 20 %, and with short pauses.
+    // Vacuums a hot table when 5 % of its rows are dead instead of 20 %, and with short pauses.
     autovacuum_vacuum_scale_factor: '0.05',
     autovacuum_analyze_scale_factor: '0.05',
     autovacuum_vacuum_cost_delay: '1ms',

@@ -134,7 +134,7 @@ export class Supervisor {
     this.restarting = this.restart();
   }
 
-  /** Retries forever: an operator can fix the cause, such as a full disk, at any time. */
+  /** Restarts the server, and retries forever: an operator can fix the cause, such as a full disk, at any time. */
   private async restart(): Promise<void> {
     let delayMs = restartDelayMs(this.quickDeaths);
     for (let failures = this.quickDeaths; !this.stopping.signal.aborted; failures += 1) {

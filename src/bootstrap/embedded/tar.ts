@@ -8,7 +8,7 @@ export interface TarEntry {
   kind: 'file' | 'directory';
   mode: number;
   bytes: number;
-  /** Must be read completely, or not at all, before the next entry is requested. */
+  /** The reader must consume the content completely, or not at all, before it requests the next entry. */
   content: AsyncIterable<Buffer>;
 }
 
@@ -43,7 +43,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     const entry = entryOf(header);
     const body = blocks.stream(entry.bytes);
     yield { ...entry, content: body };
-    // Skips unread content.
+    // Skips content that the consumer did not read.
     for (const rest = body[Symbol.asyncIterator](); !(await rest.next()).done;);
     await blocks.take(paddingOf(entry.bytes));
   }
@@ -67,7 +67,7 @@ class ByteReader {
     return Buffer.concat(parts);
   }
 
-  /** Yields `bytes` bytes in the source's pieces. A second iteration continues where the first iteration stopped. */
+  /** Yields the next `bytes` bytes, in chunks of any size. A second iteration continues where the first one stopped. */
   stream(bytes: number): AsyncIterable<Buffer> {
     let missing = bytes;
     const next = async (): Promise<IteratorResult<Buffer>> => {

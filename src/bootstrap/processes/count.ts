@@ -5,10 +5,10 @@ export interface Machine {
   readonly memoryBytes: number;
 }
 
-/** Maximum memory of one process with the options of `npm start`, in bytes. */
+/** Maximum memory of one process, in bytes, when it runs with the Node.js options of `npm start`. */
 const MEMORY_BYTES = 1024 ** 3;
 
-/** Connections outside the pool: ledger, reads, heartbeat, LISTEN, queues, and connection watch. */
+/** Connections that a process opens besides its pool: ledger, reads, heartbeat, LISTEN, queues, connection watch. */
 const CONNECTIONS_BESIDE_POOL = 24;
 /** Connections reserved for `posthorn backup`, psql and similar clients. */
 const CONNECTIONS_SPARE = 20;
@@ -18,14 +18,15 @@ export function thisMachine(): Machine {
 }
 
 /**
- * Returns the number of processes to run: the value of PROCESSES, or one for each core that has a gigabyte of memory.
+ * Returns the number of processes to run: the value of PROCESSES or, for `auto`, one process per core, but at most one
+ * per gigabyte of memory.
  */
 export function processCount(asked: number | 'auto', { cores, memoryBytes }: Machine): number {
   if (asked !== 'auto') return asked;
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / MEMORY_BYTES)));
 }
 
-/** Returns the maximum number of connections, with an ordinary pool of `poolSize` in each process. */
+/** Returns the maximum number of database connections of all processes, each with an ordinary pool of `poolSize`. */
 export function connectionsOf(processes: number, poolSize: number): number {
   return processes * (poolSize + CONNECTIONS_BESIDE_POOL);
 }

@@ -16,7 +16,7 @@ const COLLECT_MS_MAX = 5_000;
  */
 export class Fleet {
   private readonly running = new Map<number, Worker>();
-  /** Consecutive deaths soon after a start, by process number. */
+  /** Number of consecutive deaths soon after a start, by process number. */
   private readonly failures = new Map<number, number>();
   private readonly up = new Set<number>();
   private readonly asked = new Map<string, (text: string) => void>();
@@ -53,7 +53,7 @@ export class Fleet {
     await Promise.race([this.gone, sleep(graceMs, undefined, { ref: false })]);
   }
 
-  /** Resolves once all processes have ended. Throws if a process failed. */
+  /** Resolves once all processes have ended. Throws if one of them failed. Does not itself ask a process to stop. */
   async drain(): Promise<void> {
     await this.gone;
     if (this.badEnds.length > 0) throw new Error(this.badEnds.join(' '));
@@ -100,7 +100,8 @@ export class Fleet {
         reject(failure === null ? new EndedWithoutReason(number, how, livedMs) : new Error(failure));
         if (this.stopping.signal.aborted && this.running.size === 0) this.resolveGone();
       };
-      // For a running process this error means that a message could not be sent. Its end is reported separately.
+      // In a running process, this error means that a message was not sent. If the process ends, another event reports
+      // it.
       worker.on(
         'error',
         (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`),
@@ -120,7 +121,7 @@ export class Fleet {
     void this.restart(number);
   }
 
-  /** Retries as long as the other processes may run: an operator can fix the cause at any time. */
+  /** Restarts a process, and retries until the service stops, because an operator can fix the cause at any time. */
   private async restart(number: number): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
@@ -159,7 +160,7 @@ export class Fleet {
   }
 }
 
-/** The process ended before it served and gave no reason, for example because the out-of-memory killer ended it. */
+/** Error of a process that ended before it served and gave no reason, for example due to the out-of-memory killer. */
 class EndedWithoutReason extends Error {
   constructor(
     number: number,
@@ -170,7 +171,7 @@ class EndedWithoutReason extends Error {
   }
 }
 
-/** Ignores errors: the process may have ended. */
+/** Sends a message to a process. Ignores errors, because the process may have ended. */
 function send(worker: Worker, message: ParentMessage): void {
   worker.send(message, () => undefined);
 }

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { ListeningAddress } from './listening.js';
 import type { MemberMessage, ParentMessage } from './messages.js';
 
-/** Time limit for a scrape. It is longer than the parent's time limit for the slowest process. */
+/** Time limit for a scrape. It exceeds the time limit that the parent sets for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;
 
 /** Represents this process as one of several processes behind shared ports. */
@@ -15,7 +15,7 @@ export class Member {
     private readonly worker: Worker,
     readonly beginning: Extract<ParentMessage, { kind: 'begin' }>,
   ) {
-    // Sending to a dead parent causes these errors. The `disconnect` event reports the parent's death.
+    // Ignores the errors of sending to a dead parent. The `disconnect` event reports the parent's death.
     worker.on('error', () => undefined);
     worker.on('message', (message: ParentMessage) => this.onMessage(message));
   }
@@ -35,7 +35,7 @@ export class Member {
     return this.beginning.number;
   }
 
-  /** Calls `end` when the parent, which holds the port, is gone. By default, Node.js would exit during its work. */
+  /** Calls `end` when the parent, which holds the ports, has died. By default, Node.js would abort work in progress. */
   orphaned(end: () => void): void {
     this.worker.once('disconnect', () => {
       this.worker.exitedAfterDisconnect = true;
@@ -47,7 +47,7 @@ export class Member {
     this.send({ kind: 'up', addresses });
   }
 
-  /** Resolves once the parent has received the line, or can no longer receive it. */
+  /** Reports a failed start to the parent. Resolves once the report has arrived or can no longer arrive. */
   async failed(line: string): Promise<void> {
     await new Promise<void>((resolve) => this.send({ kind: 'failed', line }, resolve));
   }

@@ -16,7 +16,7 @@ export type ParentMessage =
   | { readonly kind: 'scraped'; readonly scrape: number; readonly text: string };
 
 export type MemberMessage =
-  /** The process receives messages from now on. Earlier messages are lost. */
+  /** Tells the parent that the process now receives messages. Messages sent before this one are lost. */
   | { readonly kind: 'joined' }
   | { readonly kind: 'up'; readonly addresses: readonly ListeningAddress[] }
   /** The process did not start. `line` is the reason, without secrets. */

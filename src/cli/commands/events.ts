@@ -74,7 +74,7 @@ export function addEventCommands(program: Command): void {
         `/v1/events/${encodeURIComponent(id)}/payload`,
       );
       const payload = Buffer.from(await response.arrayBuffer());
-      // A terminal gets only printable text. A file or a program gets every byte.
+      // Prints only printable text to a terminal. A file or a program gets the exact bytes.
       process.stdout.write(process.stdout.isTTY ? `${harmless(payload.toString('utf8'))}\n` : payload);
     });
 

@@ -24,7 +24,7 @@ const WOULD: Readonly<Record<Action, string>> = {
 };
 const OF_A_RANGE: ReadonlySet<string> = new Set(['since', 'until', 'status']);
 
-/** Each command acts on one event, or starts a job for the events that match the filters of `events`. */
+/** Adds commands that act on one event, or start a job for all events that match the filters of `events`. */
 export function addReplayCommands(program: Command): void {
   withJob(
     program
@@ -159,7 +159,7 @@ function started(client: PosthornClient, terminal: Terminal, job: Job, wait: tru
   return follow(client, terminal, job.id);
 }
 
-/** Rejects filter and job options for a single event. */
+/** Rejects filter and job options in a command for a single event. */
 function alone(id: string, options: Options): void {
   const [other] = Object.keys(options);
   if (other !== undefined)

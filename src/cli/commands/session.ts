@@ -127,8 +127,8 @@ async function grantedSession(url: string, asked: string, terminal: Terminal): P
 }
 
 /**
- * A failure here does not undo the new login. A key that no longer exists is treated as revoked (RFC 7009, section
- * 2.2).
+ * Revokes the key of the earlier login. A failure does not undo the new login. A key that no longer exists is treated
+ * as revoked (RFC 7009, section 2.2).
  */
 async function revokeEarlier(url: string, earlier: Session, terminal: Terminal): Promise<void> {
   await revoke(url, earlier).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { LookupFailed } from './lookup-failed.js';
 export interface LookupQueueLimits {
   runningMax: number;
   runningOfOneMax: number;
-  /** Maximum number of waiting lookups. Further lookups fail immediately. */
+  /** Maximum number of waiting lookups in total. Further lookups fail immediately. */
   waitingMax: number;
   waitingOfOneMax: number;
 }
@@ -18,7 +18,7 @@ interface Share {
   waiting: Set<Waiter>;
 }
 
-/** Limits concurrent lookups in total and per share, round-robin. Many invented names delay only their own share. */
+/** Limits concurrent lookups in total and per share (a group of names). Waiting lookups start round-robin by share. */
 export class LookupQueue {
   private running = 0;
   private waiting = 0;
@@ -28,7 +28,7 @@ export class LookupQueue {
 
   constructor(private readonly limits: LookupQueueLimits) {}
 
-  /** Resolves with the function that releases the slot. Rejects with `EBUSY`, or with the signal's reason. */
+  /** Waits for a slot and resolves with the function that releases it. Rejects with `EBUSY` or the signal's reason. */
   take(key: string, signal: AbortSignal): Promise<() => void> {
     const share = this.shares.get(key) ?? { running: 0, waiting: new Set() };
     const { runningMax, runningOfOneMax, waitingMax, waitingOfOneMax } = this.limits;
@@ -83,7 +83,7 @@ export class LookupQueue {
       if (share === undefined || waiter === undefined) continue;
       share.waiting.delete(waiter);
       this.waiting -= 1;
-      // Moves this share to the end of the round-robin order.
+      // Moves the share to the end of the round-robin order.
       this.ready.delete(key);
       const release = this.begin(key, share);
       this.settle(key, share);
@@ -98,7 +98,7 @@ export class LookupQueue {
   }
 }
 
-/** Returns the last two labels, or three if the second-to-last is short like `co`. A wrong guess delays lookups. */
+/** Returns a name's share: its last two labels, or three for suffixes like `co.uk`. A wrong share only adds delay. */
 export function shareOf(name: string): string {
   const labels = name.split('.').filter((label) => label !== '');
   const second = labels.at(-2) ?? '';

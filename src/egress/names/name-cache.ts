@@ -13,7 +13,7 @@ export interface NameCacheOptions {
 
 interface Entry {
   found: Promise<Found>;
-  /** Time until which the result is fresh; Infinity while the lookup runs. */
+  /** Time until which the result is fresh. Infinity while the lookup is running. */
   freshUntilMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { Address } from './address.js';
 import { LookupFailed } from './lookup-failed.js';
 import type { Found } from './name-cache.js';
 
-/** Initial time to wait for one server before trying the next. */
+/** Time to wait for one name server before trying the next. It increases with each try. */
 const SERVER_TIMEOUT_MS = 1_000;
 const TRIES = 3;
 /** Maximum wait for the second address family. Some servers never respond for a family without records. */
@@ -17,12 +17,12 @@ const ADDRESSES_MAX = 64;
 type Reply = { records: readonly RecordWithTtl[] } | { code: string };
 
 /**
- * Queries A and AAAA in parallel, on separate sockets. Unlike `getaddrinfo` this blocks no thread. `servers` are
- * addresses with an optional port; if empty, those of /etc/resolv.conf. Rejects with `LookupFailed`, or with the
- * signal's reason.
+ * Queries the A and AAAA records in parallel, on separate sockets. Unlike `getaddrinfo`, blocks no thread. `servers`
+ * contains addresses with an optional port. If it is empty, the servers in /etc/resolv.conf are used. Rejects with
+ * `LookupFailed` or with the signal's reason.
  */
 export async function askServers(name: string, servers: readonly string[], signal: AbortSignal): Promise<Found> {
-  // One resolver per lookup: it can be cancelled separately, and uses an unpredictable source port.
+  // Each lookup has its own resolver: it can be canceled separately, and uses an unpredictable source port.
   const resolver = new Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
   const cancel = (): void => resolver.cancel();
@@ -47,7 +47,7 @@ function replyOf(asked: Promise<RecordWithTtl[]>): Promise<Reply> {
   );
 }
 
-/** Resolves with both replies, or a short time after the first reply that has addresses. */
+/** Resolves when both replies have arrived, or a short time after the first reply that has addresses. */
 async function enough(asked: readonly Promise<Reply>[]): Promise<void> {
   const first = asked.map((reply) =>
     reply.then((each) => (hasRecords(each) ? each : Promise.reject(new Error('none')))),
@@ -78,10 +78,10 @@ function addressesOf(reply: Reply | null, family: 4 | 6): Address[] {
   return reply.records.slice(0, ADDRESSES_MAX).map(({ address }) => ({ address, family }));
 }
 
-/** Codes that mean that the name or record does not exist, as opposed to a server failure. */
+/** DNS error codes that mean that the name or record does not exist, as opposed to a server failure. */
 export const SAYS_NO: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Prefers server failures over missing records, which may concern only one address family. */
+/** Returns the failure code. Prefers a server failure, because missing records may affect only one address family. */
 function failureOf(replies: readonly (Reply | null)[]): string {
   const codes = replies.map((reply) => (reply !== null && 'code' in reply ? reply.code : 'ENODATA'));
   return codes.find((code) => !SAYS_NO.has(code)) ?? codes.find((code) => code === 'ENODATA') ?? 'ENOTFOUND';

@@ -9,11 +9,11 @@ import { candidates, parseSearch, type SearchSettings } from './search.js';
 import { WatchedFile } from './watched-file.js';
 
 export interface NamesOptions {
-  /** DNS_SERVERS. If empty, the servers of `resolvConf` are used. */
+  /** Value of DNS_SERVERS. If empty, the servers of `resolvConf` are used. */
   servers: readonly string[];
   /** Returns the time on a monotonic clock, in milliseconds. */
   nowMs?: () => number;
-  /** Time limit of a whole lookup: waiting for a slot, every search domain, every server. */
+  /** Time limit of a whole lookup, including the wait for a slot, all search domains and all servers. */
   deadlineMs?: number;
   /** Paths to files in the formats of hosts(5) and resolv.conf(5). */
   hosts?: string;
@@ -21,7 +21,7 @@ export interface NamesOptions {
 }
 
 const DEADLINE_MS = 5_000;
-/** After this time, a running lookup releases its slot and continues, so that slow servers do not delay other names. */
+/** Time after which a running lookup releases its slot and continues, so that slow servers do not delay other names. */
 const PLACE_MS = 1_000;
 const QUEUE_LIMITS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
 const CACHED_MAX = 10_000;
@@ -102,7 +102,7 @@ export class Names {
     }
   }
 
-  /** Tries the names in order like glibc: continues after a missing name or server failure, but not after a timeout. */
+  /** Queries names in order, like glibc: continues after a missing name or server failure, but not after a timeout. */
   private async ask(complete: readonly string[], signal: AbortSignal): Promise<Found> {
     const reasons: string[] = [];
     for (const name of complete) {
@@ -117,7 +117,7 @@ export class Names {
     throw new LookupFailed(['ENODATA', 'ESERVFAIL'].find((reason) => reasons.includes(reason)) ?? 'ENOTFOUND');
   }
 
-  /** Puts IPv6 first if this machine has a public IPv6 address (a part of the rules of RFC 6724). */
+  /** Returns the addresses, IPv6 first if this machine has a public IPv6 address (a part of the rules of RFC 6724). */
   private sorted(addresses: readonly Address[]): readonly Address[] {
     const nowMs = this.nowMs();
     if (nowMs >= this.six.freshUntilMs)
@@ -131,7 +131,7 @@ const LOOPBACK: readonly Address[] = [
   { address: '::1', family: 6 },
 ];
 
-/** Global unicast is 2000::/3. */
+/** Returns true if this machine has a public IPv6 address, which is an address in 2000::/3 (global unicast). */
 function hasPublicIpv6(): boolean {
   return Object.values(networkInterfaces()).some((addresses) =>
     addresses?.some(({ family, address }) => family === 'IPv6' && /^[23]/.test(address)),

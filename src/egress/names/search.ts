@@ -1,10 +1,10 @@
 export interface SearchSettings {
   readonly domains: readonly string[];
-  /** Names with fewer dots than this are tried in the search domains first. Other names are first tried unchanged. */
+  /** Minimum dots in a name that is tried unchanged first. Other names are tried in the search domains first. */
   readonly ndots: number;
 }
 
-/** glibc has the same limits. */
+/** Limits for the settings of resolv.conf, the same as in glibc. */
 const NDOTS_MAX = 15;
 const DOMAINS_MAX = 6;
 
@@ -17,7 +17,7 @@ export function parseSearch(text: string, ownName: string): SearchSettings {
       .replace(/[#;].*/, '')
       .trim()
       .split(/\s+/);
-    // The last line of each keyword applies. `domain` is the same as `search` with one domain.
+    // If a keyword occurs several times, its last line applies. `domain` is the same as `search` with one domain.
     if (keyword === 'search' || keyword === 'domain') domains = values;
     if (keyword === 'options') ndots = ndotsOf(values) ?? ndots;
   }

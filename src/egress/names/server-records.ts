@@ -5,9 +5,9 @@ import { LookupQueue } from './lookup-queue.js';
 import { codeOf, SAYS_NO } from './name-servers.js';
 
 export interface ServerRecordsOptions {
-  /** DNS_SERVERS. If empty, the servers of the current /etc/resolv.conf are used. */
+  /** Value of DNS_SERVERS. If empty, the servers of the current /etc/resolv.conf are used. */
   servers: readonly string[];
-  /** Time limit of a whole query: waiting for a slot, every server. */
+  /** Time limit of a whole query, including the wait for a slot and all servers. */
   deadlineMs?: number;
 }
 
@@ -16,7 +16,7 @@ const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
 /** Limits per share, so that unresponsive name servers delay only the queries of their own share. */
 const QUEUE_LIMITS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
-/** Maximum number of queries per resolver: reuse saves time, but its source port must stay hard to predict. */
+/** Maximum number of queries per resolver. Reuse saves time, but the source port must stay hard to predict. */
 const QUESTIONS_OF_ONE = 64;
 const RESOLVER_MS_MAX = 1_000;
 /** Maximum number of returned records, since a name may have thousands. */
@@ -83,7 +83,7 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** Rejects on abort. The query itself continues until it ends, because other queries share its resolver. */
+  /** Returns the records. Rejects on abort, but the query continues, because other queries share its resolver. */
   private async answer<T>(question: (resolver: Resolver) => Promise<T[]>, signal: AbortSignal): Promise<T[]> {
     signal.throwIfAborted();
     const resolver = this.resolver();
@@ -99,7 +99,7 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** Returns a resolver. It has no cache, and reads /etc/resolv.conf when it is created. */
+  /** Returns a resolver. A resolver has no cache, and reads /etc/resolv.conf only when it is created. */
   private resolver(): Resolver {
     const nowMs = performance.now();
     if (this.fresh === null || this.fresh.left === 0 || this.fresh.untilMs <= nowMs) {

@@ -11,7 +11,7 @@ export class WatchedFile<T> {
   private version = '';
   private lookAgainAt = Number.NEGATIVE_INFINITY;
 
-  /** `nowMs` is a monotonic clock. */
+  /** `nowMs` returns the time on a monotonic clock, in milliseconds. */
   constructor(
     private readonly path: string,
     private readonly parse: (text: string) => T,

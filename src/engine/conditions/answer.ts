@@ -18,7 +18,7 @@ const STATUS_DEFAULT = 200;
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // Headers of the connection and of message framing.
+  // Headers that control the connection and the framing of messages. An answer must not set them.
   'connection',
   'keep-alive',
   'te',
@@ -33,7 +33,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'date',
   'server',
   'host',
-  // Headers that affect everything on Posthorn's host, not only this answer.
+  // Headers that affect everything on Posthorn's host, not only this answer. An answer must not set them.
   'set-cookie',
   'set-cookie2',
   'alt-svc',
@@ -43,7 +43,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'service-worker-allowed',
   'nel',
   'report-to',
-  // `PROTECTION` below sets these headers.
+  // Headers that `PROTECTION` below sets. An answer must not set them.
   'content-security-policy',
   'x-content-type-options',
 ]);
@@ -136,7 +136,7 @@ function valueFault(lowerName: string, value: unknown): string | null {
     : null;
 }
 
-/** Returns the content type to send, and the encoding of placeholder values in the body (null if none is safe). */
+/** Returns the content type to send, and how placeholder values in the body are escaped (null if no way is safe). */
 function contentType(
   given: string | null,
   body: string,
@@ -160,7 +160,7 @@ function contentType(
   const charset = parameters
     .map((parameter) => /^charset\s*=\s*"?([^"]*)"?$/i.exec(parameter)?.[1])
     .find((name) => name !== undefined);
-  // In another charset, the browser would decode the escaped characters as different characters.
+  // In a charset other than UTF-8, the browser would decode the escaped characters as different characters.
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
     faults.add(at, 'must have charset utf-8, because answers are sent in UTF-8');
   const encoding = encodingOf(type);
@@ -178,6 +178,6 @@ function encodingOf(type: string): Encoding | null {
 function renderedHeaders({ templates }: Headers, type: string | null, view: RequestView): Record<string, string> {
   const headers = templates.map(([name, template]) => [name, template.render(view, HEADER_BYTES_MAX).trim()] as const);
   const own = type === null ? [] : [['content-type', type] as const];
-  // Unlike an assignment, fromEntries treats "__proto__" like any other name.
+  // `fromEntries` treats the name `__proto__` like any other; an assignment would set the object's prototype.
   return Object.fromEntries([...headers, ...own, ...(type === null ? [] : Object.entries(PROTECTION))]);
 }

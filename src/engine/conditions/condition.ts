@@ -3,7 +3,7 @@ import { compileLeaf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
 export interface Condition {
-  /** Never throws. If `view` is exhausted after the call, the result is false although it is unknown. */
+  /** Returns whether the request matches. Never throws. Returns false if the allowance of `view` is used up. */
   matches(view: RequestView): boolean;
   /** The JSON that the condition was compiled from, for compiling it again on another thread. */
   readonly source: unknown;
@@ -33,8 +33,8 @@ export function compileCondition(
 }
 
 /**
- * Like `when`, but a leaf without a type has the type `json`. A filter with a `json` leaf never matches a body that is
- * over 128 KB or not JSON, not even through a `not`.
+ * Compiles a filter. Like `when`, but a leaf without a type has the type `json`. A filter with a `json` leaf never
+ * matches a body that is over 128 KB or not JSON, not even through a `not`.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');

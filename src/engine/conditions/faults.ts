@@ -21,7 +21,7 @@ export class Faults {
     if (!this.isFull) this.list.push({ path, message });
   }
 
-  /** Returns an object and adds a fault for every unknown key. Returns null and adds a fault for any other value. */
+  /** Returns the value if it is an object, and adds faults for unknown keys. Else adds a fault and returns null. */
   object(value: unknown, path: string, known: readonly string[]): Record<string, unknown> | null {
     if (!isObject(value)) {
       this.add(path, 'must be an object');

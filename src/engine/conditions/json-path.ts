@@ -18,14 +18,14 @@ export interface JsonPath {
 
 export const JSON_PATH_BYTES_MAX = 1024;
 
-/** Cost of visiting one node, in steps of `Allowance`. */
+/** Cost of visiting one node of the JSON document, in steps of `Allowance`. */
 const STEPS_PER_NODE = 10;
 const ALLOWED = 'names, indexes, slices and wildcards, like $.data.items[0].id';
 
 const environment = new JSONPathEnvironment();
 const { selectors } = jsonpath;
 
-/** Compiles a JSONPath. Returns a message that completes a sentence if the path is invalid. */
+/** Compiles a JSONPath. If it is invalid, returns the end of an error sentence, such as `can only use …`. */
 export function compileJsonPath(text: string): JsonPath | string {
   const steps = stepsOf(text);
   if (typeof steps === 'string') return steps;
@@ -50,8 +50,8 @@ function stepsOf(text: string): Step[] | string {
   const steps: Step[] = [];
   for (const segment of segments) {
     const [selector, ...more] = segment.selectors;
-    // Several selectors would multiply the cost with every segment. `..` would multiply the cost with every level of
-    // the document.
+    // Rejects several selectors in one segment, which would multiply the cost with every segment. Rejects `..`, which
+    // would multiply the cost with every level of the document.
     if (segment.toString().startsWith('..') || more.length > 0)
       return `can only use ${ALLOWED}, one at a time and without ..`;
     const step = stepOf(selector);
@@ -69,10 +69,7 @@ function stepOf(selector: unknown): Step | null {
   return { kind: 'slice', start: selector.start, stop: selector.stop, step: selector.step ?? 1 };
 }
 
-/**
- * Searches depth first and stops at the first match. Does not use json-p3, which copies the path for every visited
- * node.
- */
+/** Returns the first match, found depth first. Does not use json-p3, which copies the path for every visited node. */
 function firstNode(value: unknown, steps: readonly Step[], at: number, view: RequestView): unknown {
   const step = steps[at];
   if (step === undefined) return value;

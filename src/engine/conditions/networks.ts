@@ -1,12 +1,12 @@
 import { BlockList } from 'node:net';
 import { type IpAddress, ipAddress } from '../ip-ranges.js';
 
-/** A set of addresses and networks. Unlike the `AddressSet` of the egress policy, it contains only the listed ones. */
+/** A set of IP addresses and networks. Contains only the listed entries, unlike the egress policy's `AddressSet`. */
 export interface Networks {
   has(ip: IpAddress): boolean;
 }
 
-/** Parses the entries. Returns the first entry that is neither an address nor a network in CIDR notation. */
+/** Returns the entries as a set. If an entry is neither an address nor a CIDR network, returns the first such entry. */
 export function networksOf(entries: readonly string[]): Networks | string {
   // One list per family: in a shared list, ::/0 would also contain every IPv4 address.
   const lists = { 4: new BlockList(), 6: new BlockList() };
@@ -15,7 +15,7 @@ export function networksOf(entries: readonly string[]): Networks | string {
     const ip = ipAddress(text);
     const longest = ip?.family === 4 ? 32 : 128;
     const prefix = bits === undefined ? longest : Number(bits);
-    // The prefix length of an IPv4-mapped IPv6 address includes 96 bits more than that of the IPv4 address.
+    // In an IPv4-mapped IPv6 address, the prefix length counts 96 bits more than in the IPv4 address.
     if (ip === null || prefix > longest || (bits !== undefined && ip.family === 4 && text.includes(':'))) return entry;
     lists[ip.family].addSubnet(ip.text, prefix, nameOf(ip));
   }

@@ -29,15 +29,16 @@ export type Op = (typeof OPS)[number];
 /** Returns whether the operator only tests for presence and therefore takes no `value`. */
 export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' || op === 'absent';
 
-/** Maximum instructions of a compiled pattern. Matching time grows with it and with the length of the text. */
+/** Maximum number of instructions in a compiled pattern. Matching time grows with this number and the text's length. */
 const PATTERN_SIZE_MAX = 500;
 /**
- * Steps per character if every character creates a new state of the automaton: at least 3 µs, more for larger patterns.
- * Ordinary patterns cost a hundredth of this. The pattern alone does not show which case applies.
+ * Steps per character in the worst case, in which every character creates a new state of the automaton: at least 3 µs,
+ * more for larger patterns. Ordinary patterns cost a hundredth of this. The pattern alone does not show which case
+ * applies.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;
-/** Maximum length of a value that V8 searches for. Longer ones would take up to 120 ms in 128 KB of repetitive text. */
+/** Maximum length of a value for V8's own search. With longer values, V8 takes up to 120 ms in repetitive text. */
 const LONG_CHARACTERS = 250;
 const STEPS_OF_LONG_SEARCH = 2;
 const DECIMAL_LENGTH_MAX = 1024;
@@ -46,7 +47,7 @@ const nothing = (): number => 0;
 const PRESENT: Operator = { holds: (text) => text !== undefined, steps: nothing };
 const ABSENT: Operator = { holds: (text) => text === undefined, steps: nothing };
 
-/** Compiles an operator. Returns a message that completes a sentence if `value` is invalid. */
+/** Compiles an operator. If `value` is invalid, returns the end of an error sentence about `value`. */
 export function compileOperator(op: Op, value: string): Operator | string {
   switch (op) {
     case 'exists':
@@ -101,7 +102,7 @@ function containing(value: string): Operator {
   return ofPresent(search, (length) => length * STEPS_OF_LONG_SEARCH);
 }
 
-/** Searches by Knuth, Morris and Pratt, which is linear for every text. */
+/** Returns a search by Knuth, Morris and Pratt, which takes linear time for every text. */
 function linearSearch(value: string): (text: string) => boolean {
   const wanted = Uint16Array.from({ length: value.length }, (_, at) => value.charCodeAt(at));
   // For every prefix of the value: the length of its longest proper suffix that is also a prefix.
@@ -153,7 +154,7 @@ function pattern(value: string): Operator | string {
   return ofPresent(
     (text) => {
       const isMatch = compiled.test(text);
-      // This frees up to 8 MB of states, which every cached pattern would otherwise keep.
+      // Clears up to 8 MB of automaton states, which every cached pattern would otherwise keep.
       compiled.re2Input.lazyDFA?.clearCache();
       return isMatch;
     },

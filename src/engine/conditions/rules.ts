@@ -5,7 +5,7 @@ import { type Fault, Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
 
 export interface CompiledRules {
-  /** Returns the first matching rule's index, or -1. The result is unknown if `view` is exhausted. Never throws. */
+  /** Returns the index of the first rule that matches, or -1. Unreliable if `view` has used up its allowance. */
   first(view: RequestView): number;
   /** Returns the answer of the rule at this index, else the default answer, else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;

@@ -19,7 +19,7 @@ const ADYEN_FIELDS = [
   'success',
 ] as const;
 
-/** Mailgun signs only timestamp and token. A replay repeats the token, so the token is the id of the delivery. */
+/** Verifies Mailgun, which signs only the timestamp and the token. The token is also the deduplication id. */
 export function verifyMailgun(request: Received, secrets: readonly string[]): boolean {
   const [timestamp, token, presented] = ['timestamp', 'token', 'signature'].map((name) =>
     readFirst([[{ member: `signature.${name}` }], [{ field: name }]], request, ''),
@@ -35,7 +35,7 @@ export function mailgunSignature(secret: string, timestamp: string, token: strin
     .digest();
 }
 
-/** Every item must be valid, because every item becomes part of the event. */
+/** Verifies Adyen. Every item must have a valid signature, because every item becomes part of the event. */
 export function verifyAdyen(request: Received, secrets: readonly string[]): boolean {
   const items = memberOf(jsonOf(request), 'notificationItems');
   if (!Array.isArray(items) || items.length === 0) return false;
@@ -44,12 +44,12 @@ export function verifyAdyen(request: Received, secrets: readonly string[]): bool
   );
 }
 
-/** Returns null when the item can't be signed or the secret is not hex. */
+/** Returns the signature of an item. Null if the item cannot be signed or the secret is not hex. */
 export function adyenSignature(item: unknown, secret: string): Buffer | null {
   const key = decodeKey(secret, 'hex');
   if (key === null || !isObject(item)) return null;
   const values = ADYEN_FIELDS.map((path) => memberOf(item, path) ?? '').map(scalarText);
-  // A value that is neither text nor number could be signed in one spelling and read in another.
+  // Rejects a value that is neither text nor number: it could be signed in one spelling and read in another.
   return values.includes(undefined) ? null : createHmac('sha256', key).update(values.join(':'), 'utf8').digest();
 }
 

@@ -38,7 +38,7 @@ export const RECEIVED_METHODS = [
 
 export type ReceivedMethod = (typeof RECEIVED_METHODS)[number];
 
-/** If `allowed` is null, any method is allowed. Allowing GET does not allow HEAD (RFC 9110, section 9). */
+/** Returns whether a method is allowed. Null allows any. GET does not include HEAD (RFC 9110, section 9). */
 export function takesMethod(allowed: readonly string[] | null, method: string): boolean {
   return allowed === null || allowed.includes(method);
 }

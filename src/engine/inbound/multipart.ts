@@ -9,7 +9,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im;
 const NAME = /(?:^|;)[ \t]*name="([^"\r\n]{0,256})"/i;
 
-/** Returns fields (RFC 7578) without files: at most 200 parts, values of 64 KB. Null for another content type. */
+/** Returns the fields of a form (RFC 7578) without files: at most 200 parts, values of 64 KB. Null for other types. */
 export function multipartFields(contentType: string | undefined, body: Buffer): [name: string, value: string][] | null {
   if (contentType === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) return null;
   const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];
@@ -34,7 +34,7 @@ function partsOf(body: Buffer, boundary: string): Buffer[] {
   return parts;
 }
 
-/** Returns null for a file and for a malformed part. */
+/** Returns the field in a part. Null for a file or a malformed part. */
 function fieldOf(part: Buffer): [[name: string, value: string]] | null {
   const end = part.indexOf(HEAD_END);
   if (end === -1 || end > HEAD_BYTES_MAX) return null;

@@ -22,7 +22,7 @@ import { verify } from './verify.js';
 
 type Sample = Omit<ReceivedRequest, 'ip'>;
 
-/** The providers' libraries use the real clock. */
+/** Uses the real time, because the providers' libraries use the real clock. */
 const NOW = Date.now();
 const SECONDS = Math.floor(NOW / 1000);
 const URL_CALLED = 'https://in.example.com/in/acme/hooks';
@@ -223,7 +223,8 @@ it("Linear: the provider's library accepts Posthorn's sample", () => {
 
 it("Paddle: the provider's library accepts Posthorn's sample", async () => {
   const paddle = new Paddle('key', { environment: Environment.sandbox });
-  // The sample is signed here, because Paddle's limit of five seconds may have passed since this file was loaded.
+  // Signs the sample here and not earlier. Otherwise, Paddle's time limit of five seconds could have passed since this
+  // file was loaded.
   const sample = signedSample(preset('paddle'), {
     secret: 's3cret',
     url: URL_CALLED,

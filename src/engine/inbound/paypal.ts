@@ -6,7 +6,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Exact hosts of PayPal's certificates. A wider pattern would let an attacker serve their own certificate. */
+/** Exact host names for PayPal's certificates. A wider pattern could let an attacker serve their own certificate. */
 const HOSTS: ReadonlySet<string> = new Set([
   'api.paypal.com',
   'api-m.paypal.com',
@@ -15,7 +15,7 @@ const HOSTS: ReadonlySet<string> = new Set([
 ]);
 const CERTIFICATE_PATH = /^\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,64}$/;
 const URL_LENGTH_MAX = 512;
-/** PayPal's own libraries require a message-signing certificate under one of PayPal's names. */
+/** Required subject of the certificate. PayPal's own libraries require the same message-signing certificate. */
 const SUBJECT = /^CN=messageverificationcerts(?:\.[a-z0-9-]+)*\.paypal\.com$/m;
 const ALGORITHM = 'SHA256withRSA';
 
@@ -27,7 +27,7 @@ export const PAYPAL_HEADERS = [
   'paypal-auth-algo',
 ] as const;
 
-/** `certificate` is the PEM from `paypalCertificateUrl`. The signature must be for one of the webhooks. */
+/** Verifies PayPal's signature, which must cover the webhook id. `certificate`: PEM from `paypalCertificateUrl`. */
 export function verifyPaypal(
   request: Received,
   webhookIds: readonly string[],
@@ -52,7 +52,7 @@ export function verifyPaypal(
   );
 }
 
-/** Returns the signed content: the ids, the time and the CRC-32 of the body, in decimal. */
+/** Returns the signed content: the two ids, the time, and the CRC-32 of the body in decimal. */
 export function paypalContent(
   { id, time, webhookId }: { id: string; time: string; webhookId: string },
   body: Buffer,
@@ -60,7 +60,7 @@ export function paypalContent(
   return `${id}|${time}|${webhookId}|${crc32(body)}`;
 }
 
-/** Returns null when the URL is not on a PayPal host. */
+/** Returns the URL of the signing certificate, or null if it is not on a PayPal host. */
 export function paypalCertificateUrl(request: Pick<ReceivedRequest, 'headers'>): string | null {
   const text = headerOf(request, 'paypal-cert-url') ?? '';
   if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return null;

@@ -4,7 +4,7 @@ import { sampleOfType } from './sample.js';
 
 const PRESETS = [...ALL.values()];
 
-/** Presets whose event type cannot be chosen: it is more than a name, or the sample has no single place for it. */
+/** Presets that do not support a chosen event type: the type is not a single name at a single place in the sample. */
 const FIXED = new Set<string>();
 
 describe('sampleOfType', () => {

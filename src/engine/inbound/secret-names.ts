@@ -2,7 +2,7 @@
 const REFERENCE =
   /(?<![\w$])secrets\s*(?:\??\.\s*(?<member>[A-Za-z_$][\w$]*)|(?:\?\.\s*)?\[\s*(?<quote>['"`])(?<quoted>[^'"`\\\n]{0,256})\k<quote>\s*\])/g;
 
-/** Searches comments too: an extra name only fails when saving, but a missed name fails when an event arrives. */
+/** Returns the names of secrets in the code, even in comments. A missed name would fail only when an event arrives. */
 export function secretNames(code: string): string[] {
   const names = [...code.matchAll(REFERENCE)].map(({ groups }) => groups?.['member'] ?? groups?.['quoted'] ?? '');
   return [...new Set(names)];

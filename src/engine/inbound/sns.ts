@@ -6,7 +6,7 @@ import type { ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'body'>;
 
-/** AWS's own validator uses the same pattern. A wider pattern would let an attacker serve their own certificate. */
+/** Pattern of SNS hosts, as in AWS's own validator. A wider pattern could let an attacker serve their certificate. */
 const HOST = /^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(?:\.cn)?$/;
 const URL_LENGTH_MAX = 2048;
 const SIGNED_OF_NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const;
@@ -39,19 +39,19 @@ export function verifySns(request: Received, topicArns: readonly string[], certi
   return createVerify(hash).update(content).verify(createPublicKey(certificate), signature);
 }
 
-/** Returns whether the message claims an accepted topic. Checked before anything is fetched for the message. */
+/** Returns whether the message names an accepted topic. Call this before fetching anything for the message. */
 export function isOfTopic(request: Received, topicArns: readonly string[]): boolean {
   const topic = textOf(jsonOf(request), 'TopicArn');
   return topicArns.some((arn) => equalText(topic, arn));
 }
 
-/** Returns null when the URL is not on an SNS host. */
+/** Returns the URL of the signing certificate, or null if it is not on an SNS host. */
 export function snsCertificateUrl(request: Received): string | null {
   const url = urlOfSns(textOf(jsonOf(request), 'SigningCertURL'));
   return url?.pathname.endsWith('.pem') === true && url.search === '' ? url.toString() : null;
 }
 
-/** Returns null unless the URL is on an SNS host and confirms a subscription. */
+/** Returns the URL that confirms a subscription, or null if the message has none on an SNS host. */
 export function snsConfirmUrl(request: Received): string | null {
   const url = urlOfSns(textOf(jsonOf(request), 'SubscribeURL'));
   return url?.searchParams.get('Action') === 'ConfirmSubscription' ? url.toString() : null;

@@ -18,12 +18,12 @@ export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/** Removes steering headers, which settings of an earlier version may contain. The result is in lower case. */
+/** Returns the headers without steering headers, which old settings may contain. Expects names in lower case. */
 export function withoutSteering(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !STEERING_HEADERS.has(name)));
 }
 
-/** Returns the paths of steering headers in `{rules: [{respond}], default}`. Rules saved with them still compile. */
+/** Returns the paths of steering headers in `{rules: [{respond}], default}`. Stored rules may still have them. */
 export function steeringPaths(rules: unknown, at: string): string[] {
   return ruleHeaders(rules, at).flatMap(([path, headers]) =>
     Object.keys(headers)

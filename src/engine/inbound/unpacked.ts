@@ -14,10 +14,10 @@ const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buf
 ]);
 const NOTHING = Buffer.alloc(0);
 
-/** Cache per request: everything that reads the body, except the signature verification, needs it decompressed. */
+/** Cache of decompressed bodies. All code that reads a body needs them, except most signature checks. */
 const known = new WeakMap<Buffer, { body: Buffer | null }>();
 
-/** Returns null if decoding fails or exceeds 1 MB. Storage, verification and delivery use the bytes as received. */
+/** Returns the decompressed body, or null if that fails or exceeds 1 MB. The received bytes stay unchanged. */
 export function unpackedBody(request: Packed): Buffer | null {
   const encoding = headerOf(request, 'content-encoding');
   const unpack = encoding === undefined ? undefined : UNPACKERS.get(encoding.trim().toLowerCase());
@@ -27,7 +27,7 @@ export function unpackedBody(request: Packed): Buffer | null {
   return found.body;
 }
 
-/** The body is empty if it cannot be decompressed. */
+/** Returns the request with its body decompressed, or with an empty body if that fails. */
 export function unpacked<T extends Packed>(request: T): T {
   const body = unpackedBody(request);
   return body === request.body ? request : { ...request, body: body ?? NOTHING };

@@ -1,12 +1,12 @@
-/** A single shared error. Creating a stack trace makes V8 read the generated function, which takes too long. */
+/** Error that all validations share. A new error would be slow: V8 reads the generated function for its stack trace. */
 export const TOO_MUCH_WORK = new Error('The value needs too much work.');
 
 const CHARACTERS_A_UNIT = 32;
-/** Objects with up to 64 keys are read from their hidden class at almost no cost per key. Larger objects are slower. */
+/** Maximum number of keys up to which V8 reads an object's keys from its hidden class. Larger objects are slower. */
 const FEW_KEYS = 64;
 const FEW_KEYS_A_UNIT = 16;
 
-/** Limits one validation: schemas may be hostile and block the event loop. A unit is a few dozen nanoseconds. */
+/** Limits the work of one validation: hostile schemas could block the event loop. A unit is a few dozen ns. */
 export class Budget {
   private unitsLeft = 0;
 
@@ -14,13 +14,13 @@ export class Budget {
     this.unitsLeft = units;
   }
 
-  /** @throws TOO_MUCH_WORK when the budget is used up */
+  /** Deducts units. @throws TOO_MUCH_WORK when the budget is used up */
   spend(units: number): void {
     this.unitsLeft -= units;
     if (this.unitsLeft < 0) throw TOO_MUCH_WORK;
   }
 
-  /** Charges one subschema on one value: a fixed cost `own`, and `scans` keywords that may read the whole value. */
+  /** Charges for checking a value with one subschema: `own` units, plus the cost of reading the value `scans` times. */
   step(own: number, scans: number, value: unknown): void {
     if (typeof value === 'string') {
       this.spend(own + Math.floor((value.length * scans) / CHARACTERS_A_UNIT));

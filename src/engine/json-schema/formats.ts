@@ -2,15 +2,15 @@ import { fastFormats, fullFormats } from 'ajv-formats/dist/formats.js';
 
 type Test = (text: string) => boolean;
 
-/** Rejects texts over `lengthMax`: they cannot have the format, and some expressions would be slow on them. */
+/** Returns a test that also rejects texts over `lengthMax`. They are invalid, and slow for some regular expressions. */
 const short = (format: unknown, lengthMax: number): Test => {
   const test = testOf(format);
   return (text) => text.length <= lengthMax && test(text);
 };
 
 /**
- * `uri` uses the quick, linear expression, because URLs may embed whole files. Formats that are not listed here are
- * only annotations, which is the default of draft 2020-12.
+ * Supported formats. `uri` uses the quick regular expression, which takes linear time, because URLs may embed whole
+ * files. Formats that are not listed here are only annotations, which is the default of draft 2020-12.
  */
 export const FORMATS: Readonly<Record<string, Test>> = {
   date: short(fullFormats.date, 10),
@@ -26,7 +26,7 @@ export const FORMATS: Readonly<Record<string, Test>> = {
   'json-pointer': short(fullFormats['json-pointer'], 8_192),
 };
 
-/** ajv-formats defines each format as an expression, as a function, or as an object that contains either. */
+/** Returns a format's test. ajv-formats defines it as a regular expression, a function, or an object with either. */
 function testOf(format: unknown): Test {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === 'function') return format as Test;

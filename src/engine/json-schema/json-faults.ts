@@ -3,7 +3,7 @@ import type { Fault } from '#engine/conditions/faults.js';
 export const JSON_BYTES_MAX = 64 * 1024;
 export const JSON_DEPTH_MAX = 32;
 
-/** Returns faults of size only: a value may have at most 64 KB and 32 levels. */
+/** Returns the faults of a JSON value that is larger than 64 KB or nested more than 32 levels deep. */
 export function jsonFaults(value: unknown): Fault[] {
   // Checks the depth before the size, because a value that is too deep can't be serialized.
   if (isDeeperThan(value, JSON_DEPTH_MAX))
@@ -12,7 +12,7 @@ export function jsonFaults(value: unknown): Fault[] {
   return isTooLarge ? [{ path: '', message: 'must have at most 64 KB as JSON' }] : [];
 }
 
-/** Returns whether the value is nested deeper than `levels`. Does not descend further than that. */
+/** Returns whether the value is nested deeper than `levels`. Does not descend below this depth. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));

@@ -10,11 +10,11 @@ import { valueFaults } from './value-faults.js';
 export interface CompiledSchema {
   /** Returns at most 20 faults with dotted paths, or one fault if validation takes over about 50 ms. Never throws. */
   validate(value: unknown): Fault[];
-  /** Like `validate`, for use on the event loop. Returns null for a value that would take more than 2 to 3 ms. */
+  /** Like `validate`, for use on the event loop. Returns null if validation would take more than 2 to 3 ms. */
   validateAtOnce(value: unknown): Fault[] | null;
 }
 
-/** Maximum work of one validation. One megabyte of ordinary JSON with 80,000 fields needs a third of it. */
+/** Maximum work of one validation. One megabyte of ordinary JSON with 80,000 fields needs a third of this budget. */
 const UNITS_MAX = 1_000_000;
 /** Maximum work of one validation on the event loop: about 2 ms. */
 const UNITS_AT_ONCE = 40_000;
@@ -27,8 +27,8 @@ export const TOO_MUCH: Fault = {
 };
 
 /**
- * Compiles a tenant's schema of draft 2020-12: at most 64 KB, 32 levels, 500 subschemas and 100 patterns, with every
- * `$ref` within it. Patterns run on RE2. Formats are validated.
+ * Compiles a tenant's schema of draft 2020-12. Limits: 64 KB, 32 levels, 500 subschemas and 100 patterns. Every `$ref`
+ * must point to a place in the schema. Patterns run on RE2. Formats are validated.
  */
 export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault[] } {
   const shape = shapeFaults(schema);
@@ -49,7 +49,7 @@ export function compilesAtOnce(text: string): boolean {
   return text.length <= AT_ONCE_LENGTH_MAX && !/"pattern(?:Properties)?":/.test(text);
 }
 
-/** Has two validation functions. The first stops at the first fault. The second finds all and is compiled on demand. */
+/** A compiled schema with two validation functions: one stops at the first fault, the other finds all faults. */
 class Compiled implements CompiledSchema {
   private readonly budget = new Budget();
   private readonly quick: ValidateFunction;
@@ -76,7 +76,7 @@ class Compiled implements CompiledSchema {
     return valueFaults(all === null || all.length === 0 ? first : all);
   }
 
-  /** Returns null when the budget or the stack is exhausted, for example by an endless recursion. */
+  /** Runs a validation. Returns null if the budget or the stack is exhausted, for example by endless recursion. */
   private errors(validate: ValidateFunction, value: unknown, units: number): ErrorObject[] | null {
     this.budget.refill(units);
     try {
@@ -85,7 +85,7 @@ class Compiled implements CompiledSchema {
       if (error === TOO_MUCH_WORK || error instanceof RangeError) return null;
       throw error;
     } finally {
-      // Clears the errors: they quote the value, and the validation function stays in memory.
+      // Clears the errors. They quote the value, and the validation function keeps them in memory.
       validate.errors = null;
     }
   }
@@ -107,7 +107,7 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   uniqueItemsOf(ajv, budget);
   for (const [name, test] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (text: string) => {
-      // Only texts of up to 320 characters are tested with backtracking expressions, so further characters cost less.
+      // Backtracking regular expressions only test texts of up to 320 characters. Further characters cost less.
       budget.spend(Math.min(text.length, 320) + Math.floor(text.length / 16));
       return test(text);
     });
@@ -115,7 +115,7 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   const step = budget.step.bind(budget);
   ajv.addKeyword({
     keyword: STEP,
-    // Ajv runs keywords without a type in the order of registration. This one must run before all others.
+    // Ajv runs keywords without a type in the order of registration. This keyword must run before all others.
     before: '$ref',
     schemaType: 'array',
     code: ({ gen, schema: price, data }: KeywordCxt) => {

@@ -41,7 +41,7 @@ export const PLAIN = new Set([
   'uniqueItems',
 ]);
 
-/** Keywords that name a schema in other ways. They are rejected: only a `$ref` with a JSON pointer can be checked. */
+/** Rejected keywords that name a schema in ways other than `$defs`. Only `$ref` with a JSON pointer is supported. */
 export const REFUSED = new Set([
   '$anchor',
   '$dynamicAnchor',

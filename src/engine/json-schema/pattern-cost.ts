@@ -1,4 +1,4 @@
-/** The cost is estimated from the text. RE2 only measures a compiled program, and compiling can take 1/3 second. */
+/** Estimated cost of compiling a pattern, read from its text. To measure it, RE2 would have to compile the pattern. */
 export interface PatternCost {
   /** Number of atoms with repetitions expanded, roughly the number of instructions of the program. */
   atoms: number;
@@ -6,11 +6,11 @@ export interface PatternCost {
   units: number;
 }
 
-/** Atoms per unit. Characters are charged at the same rate, because groups and anchors are not atoms. */
+/** Number of atoms per unit. Characters are charged at the same rate, because groups and anchors are not atoms. */
 const ATOMS_A_UNIT = 16;
 /** Cost of `\pL`, `\P{Greek}` or `[[:alpha:]]`: hundreds of ranges are sorted, negated and case-folded. */
 const UNITS_A_TABLE = 10;
-/** With `(?i)`, every character of a range is case-folded, up to a million characters. */
+/** Cost of a wide range with `(?i)`: every character of it is case-folded, up to a million characters. */
 const UNITS_A_WIDE_RANGE = 160;
 
 const TOKEN =

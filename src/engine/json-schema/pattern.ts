@@ -8,27 +8,27 @@ export interface Pattern {
 }
 
 const LENGTH_MAX = 512;
-/** Maximum instructions of a compiled pattern. Matching time grows with it and with the length of the text. */
+/** Maximum number of instructions in a compiled pattern. Matching time grows with this number and the text's length. */
 const SIZE_MAX = 500;
-/** Twice the limit, because the estimate is inexact: optional repetitions need two instructions, some atoms none. */
+/** Maximum number of atoms: twice `SIZE_MAX`, because an atom needs between zero and two instructions. */
 const ATOMS_MAX = 2 * SIZE_MAX;
 const PATTERNS_MAX = 100;
-/** Maximum units for compiling all patterns of a schema: at most 100 ms. */
+/** Maximum cost of compiling all patterns of a schema, in units: about 100 ms at most. */
 const UNITS_MAX = 2_000;
-/** Fixed cost of a test, even on an empty text. */
+/** Fixed cost of testing a text against a pattern, in units. Charged even for an empty text. */
 const UNITS_A_TEST = 20;
-/** Instructions times characters per unit, if every character leads to a new state of the automaton. */
+/** Work per unit: instructions times characters, if every character leads to a new state of the automaton. */
 const STEPS_A_UNIT = 8;
 
 const TOO_LARGE = 'is too large a pattern: use fewer or smaller repetitions';
 
-/** Patterns that run on RE2. Each distinct pattern is compiled once, and compiling all takes a bounded time. */
+/** Patterns of a schema, which run on RE2. Each distinct pattern is compiled once, in bounded total time. */
 export class Patterns {
   private readonly faults = new Map<string, string | null>();
   private readonly compiled = new Map<string, RE2JS>();
   private unitsLeft = UNITS_MAX;
 
-  /** Returns the fault of the pattern, or null. */
+  /** Compiles a pattern. Returns its fault, or null. */
   add(text: string): string | null {
     const known = this.faults.get(text);
     if (known !== undefined) return known;
@@ -39,7 +39,7 @@ export class Patterns {
     return fault;
   }
 
-  /** Returns a pattern that was added without a fault. Matching is linear in the text and is charged to the budget. */
+  /** Returns a pattern that `add` accepted. Matching takes linear time, which is charged to the budget. */
   pattern(text: string, budget: Budget): Pattern {
     const compiled = this.compiled.get(text);
     if (!compiled) throw new Error('The pattern was not checked.');
@@ -48,7 +48,7 @@ export class Patterns {
       test: (value) => {
         budget.spend(UNITS_A_TEST + Math.ceil((value.length * size) / STEPS_A_UNIT));
         const isMatch = compiled.test(value);
-        // This frees up to 8 MB of states, which every cached pattern would otherwise keep.
+        // Clears up to 8 MB of automaton states, which every cached pattern would otherwise keep.
         compiled.re2Input.lazyDFA?.clearCache();
         return isMatch;
       },
@@ -78,7 +78,7 @@ export class Patterns {
   }
 }
 
-/** Translates JavaScript's `\uXXXX`, `\/`, `(?<name>…)`, which JSON Schema uses (section 6.4 of its core). */
+/** Compiles a pattern after translating the JavaScript syntax `\uXXXX`, `\/` and `(?<name>…)` for RE2. */
 function compile(text: string): RE2JS {
   return RE2JS.compile(RE2JS.translateRegExp(text));
 }

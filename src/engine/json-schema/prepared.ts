@@ -16,15 +16,15 @@ export interface Prepared {
 /** Maximum number of subschemas. Ajv compiles them into one function, and V8 needs 0.3 ms for each. */
 const SUBSCHEMAS_MAX = 500;
 const CHECKS_A_UNIT = 8;
-/** Keywords that cost an extra function call, or an error for each alternative that fails. */
+/** Keywords that cost an extra function call, or one error for each alternative that fails. */
 const COSTLY = new Set(['$ref', 'anyOf', 'contains', 'not', 'oneOf']);
 const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
 
 /**
- * Keeps only constraining keywords and adds the cost of each subschema. Every `$ref` points to a `$defs` entry of the
- * root. Expects a schema that passed `shapeFaults`. Definitions that no `$ref` reaches are dropped, so that Ajv does no
- * work without a cost.
+ * Prepares a valid schema for Ajv: keeps only constraining keywords and adds the cost of each subschema. Every `$ref`
+ * points to a `$defs` entry of the root. Definitions that no `$ref` reaches are dropped, so that Ajv does no uncharged
+ * work. Expects a schema that passed `shapeFaults`.
  */
 export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
@@ -73,7 +73,7 @@ class Walk {
     return found.length > 0 ? Object.fromEntries(found) : null;
   }
 
-  /** Returns undefined for a keyword that constrains nothing. */
+  /** Returns the prepared value of a keyword. Undefined if the keyword constrains nothing. */
   private keyword(keyword: string, value: unknown, path: string[]): unknown {
     const at = path.join('.').slice(0, 400);
     if (SCHEMA.has(keyword)) return this.prepare(value, path);
@@ -117,7 +117,7 @@ class Walk {
   }
 }
 
-/** `#/$defs/a~1b` becomes `['$defs', 'a/b']`. Returns null for a reference to another document. */
+/** Parses a reference: `#/$defs/a~1b` becomes `['$defs', 'a/b']`. Returns null if it points to another document. */
 function pathOfReference(reference: string): string[] | null {
   if (reference === '#') return [];
   if (!reference.startsWith('#/')) return null;
@@ -140,7 +140,8 @@ function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: n
     const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
     checks += COSTLY.has(keyword) ? entries * CHECKS_OF_COSTLY : entries;
     if (COMPARING.has(keyword)) checks += sizeOf(value);
-    // Each entry of these keywords may read the whole value: alternatives to compare with, or patterns for every key.
+    // With these keywords, each entry may read the whole value: to compare an alternative, or to match a pattern with
+    // all keys.
     const isScanOfEach = keyword === 'enum' || keyword === 'patternProperties' || SCHEMA_LIST.has(keyword);
     scans += isScanOfEach ? entries : 1;
   }

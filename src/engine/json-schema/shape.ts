@@ -24,16 +24,16 @@ function dialectFaults({ $schema: dialect }: Record<string, unknown>): Fault[] {
   return [{ path: '$schema', message }];
 }
 
-/** Maximum work, so that validation always ends. Validating a schema of 64 KB against the meta-schema needs less. */
+/** Maximum work of validating a schema against the meta-schema. A schema of 64 KB needs less. */
 const META_UNITS_MAX = 5_000_000;
 
-/** Larger schemas get only the first fault, because finding all of them can take long. */
+/** Maximum size of a schema for which all faults are reported. Larger schemas get only the first fault. */
 const EXPLAINED_BYTES_MAX = 8 * 1024;
 
 const budget = new Budget();
 let engines: { quick: Ajv2020; thorough: Ajv2020 } | null = null;
 
-/** The meta-schema of 2020-12 is compiled on first use. */
+/** Validates a schema against the meta-schema of draft 2020-12, which is compiled on first use. */
 function metaFaults(schema: unknown): Fault[] {
   engines ??= { quick: metaEngine(false), thorough: metaEngine(true) };
   const engine = Buffer.byteLength(JSON.stringify(schema)) > EXPLAINED_BYTES_MAX ? engines.quick : engines.thorough;

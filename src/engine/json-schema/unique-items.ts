@@ -2,7 +2,7 @@ import type { Budget } from './budget.js';
 
 const CHARACTERS_A_UNIT = 4;
 
-/** Takes linear time. Ajv's own `uniqueItems` check compares every pair. */
+/** Returns whether all items differ. Takes linear time, while Ajv's own `uniqueItems` compares every pair. */
 export function isUnique(list: readonly unknown[], budget: Budget): boolean {
   const seen = new Set<string>();
   for (const entry of list) {

@@ -1,14 +1,14 @@
 import { canonicalDomain, domainOf, isRefused, parseMailbox } from './addresses.js';
 
-/** Also matches an unterminated string. Otherwise each quote would start a new search: 20 s for a field of 256 KB. */
+/** Pattern of a quoted string. Also matches an unterminated one: otherwise a field of 256 KB could take 20 s. */
 const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
-/** Matches up to the comment's end, a nested comment, or the end of the text. Bounds the work like `QUOTED_STRING`. */
+/** Pattern of a comment. Also matches up to a nested comment or the end of the text, to bound the work. */
 const COMMENT = /\((?:[^()\\]|\\.?)*(\)|(?=\()|$)/gs;
 const NESTED_MAX = 10;
 const BRACKETED = /^[^<>,;:]*<\s*([^<>\s]+)\s*>\s*$/;
 const BARE = /^[^\s<>,;:]+$/;
 
-/** Returns the stored form: `a@d` for an address, `@d` for a domain, `*.d` for its subdomains. */
+/** Parses an entry. Returns the form to store: `a@d` for an address, `@d` for a domain, `*.d` for its subdomains. */
 export function readAllowedSender(text: string): { entry: string } | { fault: string } {
   const written = text.trim();
   const fault = {
@@ -25,7 +25,7 @@ export function readAllowedSender(text: string): { entry: string } | { fault: st
     : { entry: parsed.address.toLowerCase() };
 }
 
-/** Returns the only sender, in lower case and A-labels. Null for several or none, or if parsers could disagree. */
+/** Returns the only sender, in lower case and A-labels. Null unless there is one sender and all parsers agree on it. */
 export function soleSender(fromFields: readonly string[]): string | null {
   const [only, ...more] = fromFields;
   if (only === undefined || more.length > 0) return null;
@@ -34,7 +34,7 @@ export function soleSender(fromFields: readonly string[]): string | null {
   for (let depth = 0; depth < NESTED_MAX && plain.includes('('); depth += 1)
     plain = plain.replace(COMMENT, (whole, end: string) => (end === ')' ? ' ' : whole));
   const trimmed = plain.trim();
-  // Remaining quotes or parentheses belong to an unterminated string or comment, which parsers read differently.
+  // Quotes or parentheses that are left belong to an unterminated string or comment, which parsers read differently.
   if (/["()]/.test(trimmed)) return null;
   const address = BRACKETED.exec(trimmed)?.[1] ?? (BARE.test(trimmed) ? trimmed : null);
   if (address === null || address.split('@').length !== 2) return null;
@@ -42,7 +42,7 @@ export function soleSender(fromFields: readonly string[]): string | null {
   return domain === null ? null : `${address.slice(0, address.indexOf('@')).toLowerCase()}@${domain}`;
 }
 
-/** `sender` is from `soleSender`. An empty list accepts all mail, including mail without a clear sender. */
+/** Returns whether a sender from `soleSender` is allowed. An empty list allows all mail, even without a sender. */
 export function admitsSender(entries: readonly string[], sender: string | null): boolean {
   if (entries.length === 0) return true;
   if (sender === null) return false;

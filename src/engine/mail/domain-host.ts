@@ -6,13 +6,13 @@ export type HostReading = { host: string } | { fault: string };
 /** Maximum length of a host name (RFC 1035, 2.3.4). */
 const HOST_CHARACTERS_MAX = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Characters that a URL parser would interpret: a path, a port, a user, an escape, white space. */
+/** Characters that do not belong to a host name and that a URL parser would interpret: path, port, user, blank. */
 const NOT_A_NAME = /[\s/\\?#@:%[\]_*]/;
 
 /** Names that RFC 2606, 6761, 6762, 7686 and 8375 exclude from the public name space. */
 const RESERVED = new Set(['localhost', 'local', 'invalid', 'onion', 'internal', 'arpa', 'localdomain', 'lan', 'home']);
 
-/** Second-level labels under which country registries register names, as in `co.uk`. */
+/** Second-level labels under which country registries register names, such as `co` in `co.uk`. */
 const SECOND_LEVELS = new Set([
   'ac',
   'co',
@@ -92,7 +92,7 @@ const FLAT_COUNTRIES = new Set([
   'li',
   'lu',
 ]);
-/** The best-known hosts under which anybody can get a subdomain. */
+/** Well-known hosts under which anybody can get a subdomain. */
 const SHARED_HOSTS = new Set([
   'github.io',
   'gitlab.io',
@@ -121,8 +121,8 @@ const SHARED_HOSTS = new Set([
 ]);
 
 /**
- * Parses a name in any case and script, perhaps with a trailing dot. Rejects only well-known public suffixes, because
- * the ownership record proves the owner. `platformDomain` and its subdomains cannot belong to a customer.
+ * Parses a host name in any case and script, with or without a trailing dot. Rejects only well-known public suffixes,
+ * because the ownership record proves the owner. `platformDomain` and its subdomains cannot belong to a customer.
  */
 export function readHost(text: string, platformDomain: string): HostReading {
   const given = text.trim().replace(/\.$/, '');

@@ -7,7 +7,7 @@ export interface DomainStanding {
   state: DomainState;
   isSending: boolean;
   isReceiving: boolean;
-  /** Duration for which consecutive checks found a required record missing. Excludes time without DNS answers. */
+  /** Time during which consecutive checks found a required record missing. Excludes time without DNS answers. */
   missingMs: number;
   /** Time of the last check that found a record missing. Null if the last check had another result. */
   missingSeenAtMs: number | null;
@@ -18,12 +18,12 @@ export interface JudgedRecord extends Judgement {
   required: boolean;
 }
 
-/** Maximum time that records may be missing before a domain fails. Amazon SES has the same limit. */
+/** Maximum time that records may be missing before a domain fails. Amazon SES uses the same limit. */
 export const MISSING_MS_MAX = 72 * 3_600_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Longest interval between checks by state. A verified domain that lacks a record is checked sooner. */
+/** Maximum interval between checks, by state. A verified domain that lacks a record is checked sooner. */
 const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
   'pending-dns': 4 * HOUR_MS,
   verified: 12 * HOUR_MS,
@@ -32,7 +32,7 @@ const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
 const REST_MS_UNSURE = HOUR_MS;
 const DOUBLINGS_MAX = 20;
 
-/** `isAsked`: a user requested the check. In this case, a failed domain gets another chance. */
+/** Returns the state after a check. `isAsked`: a user requested the check, so a failed domain becomes pending again. */
 export function afterCheck(
   before: DomainStanding,
   kind: DomainKind,
@@ -55,7 +55,7 @@ export function afterCheck(
   const missingMs = known.missingMs + (known.missingSeenAtMs === null ? 0 : Math.max(0, nowMs - known.missingSeenAtMs));
   const counted = { state: known.state, missingMs, missingSeenAtMs: nowMs };
   if (missingMs < MISSING_MS_MAX) return { ...counted, ...enabled };
-  // A domain that only lost its records for receiving can still send.
+  // A domain that lost only its records for receiving can still send, although its state is `failed`.
   return {
     ...counted,
     state: 'failed',
@@ -64,7 +64,7 @@ export function afterCheck(
   };
 }
 
-/** Returns the state between a change of the domain's kind and its next check. Existing proofs remain valid. */
+/** Returns a domain's state after a change of its kind, until the next check. `records`: earlier results. */
 export function afterConversion(
   before: DomainStanding,
   to: 'email' | 'email-send',
@@ -75,7 +75,7 @@ export function afterConversion(
   return { ...fresh, state: to === 'email-send' && isComplete ? 'verified' : 'pending-dns' };
 }
 
-/** The interval doubles with each check, but stays short while a verified domain lacks records. */
+/** Returns the time until the next check. It doubles with each check, unless a verified domain lacks records. */
 export function restMs(
   { state, missingSeenAtMs }: Pick<DomainStanding, 'state' | 'missingSeenAtMs'>,
   checks: number,
@@ -83,7 +83,7 @@ export function restMs(
 ): number {
   const doubled = MINUTE_MS * 2 ** Math.min(Math.max(checks - 1, 0), DOUBLINGS_MAX);
   const longest = state === 'verified' && missingSeenAtMs !== null ? REST_MS_UNSURE : REST_MS_MAX[state];
-  // Jitter: domains that were created together should not be checked together forever.
+  // Adds jitter, so that domains that were created together are not checked together forever.
   return Math.round(Math.min(doubled, longest) * (0.9 + 0.2 * random));
 }
 

@@ -1,8 +1,8 @@
 import { type HeadField, valuesOf } from './message-head.js';
 
-/** RFC 5321, section 6.3: a large number of trace fields, normally at least 100, indicates a loop. */
+/** Maximum number of trace fields. RFC 5321, section 6.3: a large number, normally at least 100, indicates a loop. */
 const HOPS_MAX = 100;
-/** Maximum number of passes of a message through this host. A forwarding loop passes repeatedly. */
+/** Maximum number of times that a message may pass through this host, to detect forwarding loops. */
 const OWN_HOPS_MAX = 4;
 
 /** Returns whether the message passed through too many hosts, or through this host too often. */

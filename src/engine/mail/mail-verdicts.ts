@@ -1,10 +1,10 @@
 import { admitsSender } from './allowed-senders.js';
 import type { Author } from './author.js';
 
-/** SPF, DKIM and DMARC in the terms of RFC 8601, section 2.7. */
+/** Result of SPF, DKIM or DMARC in the terms of RFC 8601, section 2.7. */
 export type AuthVerdict = 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'none' | 'temperror' | 'permerror';
 
-/** `gray` is uncertain. `disabled` means that there is no scanner. */
+/** Result of a scan. `gray` is uncertain. `disabled` means that no scanner is configured. */
 export type ScanVerdict = 'pass' | 'fail' | 'gray' | 'disabled' | 'processing_failed';
 
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
@@ -21,10 +21,10 @@ export interface Verdicts {
   virus: ScanVerdict;
 }
 
-/** `fail`: the message is not from its stated author. `none`: it is unknown whether it is. */
+/** Whether the author is authentic. `fail`: the message is not from its stated author. `none`: this is unknown. */
 export type Auth = 'pass' | 'fail' | 'none';
 
-/** The reason why a message is not delivered. The SMTP transaction can already decide on the first two. */
+/** Reason why a message is not delivered. The first two can already be determined during the SMTP transaction. */
 export type QuarantineReason =
   | 'sender_not_allowed'
   | 'too_large'
@@ -56,7 +56,7 @@ const BEST_FIRST: readonly AuthVerdict[] = [
   'none',
 ];
 
-/** Maps a word that is not a result of RFC 8601 to `neutral`. */
+/** Returns a result of RFC 8601, or `neutral` for any other word. */
 export function authVerdict(word: string | undefined): AuthVerdict {
   return word !== undefined && WORDS.has(word) ? (word as AuthVerdict) : 'neutral';
 }
@@ -65,7 +65,7 @@ export function bestOf(verdicts: readonly AuthVerdict[]): AuthVerdict {
   return BEST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'none';
 }
 
-/** Returns the DMARC result. Several authors always fail: the verified author might not be the displayed one. */
+/** Returns whether DMARC authenticates the author. Returns `fail` for several authors, as only one may be verified. */
 export function authOf(dmarc: AuthVerdict, author: Author): Auth {
   if (author.kind === 'several') return 'fail';
   if (author.kind === 'missing') return 'none';
@@ -77,12 +77,12 @@ export interface Judged {
   auth: Auth;
   verdicts: Pick<Verdicts, 'dmarc' | 'dmarcPolicy' | 'virus'>;
   sizeBytes: number;
-  /** Reason that the SMTP transaction recorded. */
+  /** Reason that was already recorded during the SMTP transaction. */
   reason: QuarantineReason | null;
   alias: { allowedSenders: readonly string[]; maxSizeBytes: number | null };
 }
 
-/** Returns null if the message is delivered. A quarantined message never bounces: its sender may be forged. */
+/** Returns the quarantine reason, or null to deliver. A quarantined message never bounces: its sender may be forged. */
 export function quarantineReason({
   author,
   auth,
@@ -99,19 +99,19 @@ export function quarantineReason({
   if (auth === 'fail' && verdicts.dmarcPolicy !== null && verdicts.dmarcPolicy !== 'none') return 'dmarc_failed';
   if (alias.allowedSenders.length === 0) return null;
   if (auth === 'fail' || !admitsSender(alias.allowedSenders, author.address)) return 'sender_not_allowed';
-  // An alias that accepts only some senders needs a verified sender.
+  // An alias that accepts only some senders requires a sender verified by DMARC.
   return verdicts.dmarc === 'temperror' ? 'sender_unverified' : null;
 }
 
-/** Returns whether a later DNS response could change the decision. */
+/** Returns whether a later DNS response could change the quarantine decision. */
 export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null): boolean {
   return dmarc === 'temperror' && (reason === null || reason === 'sender_unverified');
 }
 
-/** Shortest retry delay. Exceeds the caching time of failed lookups, so that each retry sends queries again. */
+/** Minimum retry delay. It exceeds the cache time of failed lookups, so that each retry sends new DNS queries. */
 const RETRY_MS_MIN = 6_000;
 
-/** Returns null to decide without DNS. Delays double. `unansweredForMs`: time since the first failure, or null. */
+/** Returns the delay before the next DNS retry, or null to stop. `unansweredForMs`: time since the first failure. */
 export function dnsRetryDelayMs(unansweredForMs: number | null, retryForMs: number): number | null {
   const passedMs = unansweredForMs ?? 0;
   const leftMs = retryForMs - passedMs;

@@ -1,4 +1,4 @@
-/** Number of bytes at the start of a message in which the header section must end. */
+/** Maximum size of a header section: it must end within this many bytes from the start of the message. */
 export const HEAD_BYTES_MAX = 256 * 1024;
 const HEAD_END = /\r\n\r\n|\n\n|\r\r/;
 const HEAD_ENDS = ['\r\n\r\n', '\n\n', '\r\r'].map((mark) => Buffer.from(mark));
@@ -23,13 +23,13 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // An empty line of another kind is used only if it starts earlier and shares at most one byte with this one.
+    // Another kind of empty line must start before this one, and may share one byte with it.
     searched = bytes.subarray(0, at + 1);
   }
   return end;
 }
 
-/** The header section or its first 256 KB, as a copy: a slice would keep the whole message in memory. */
+/** Returns the header section, at most 256 KB, as a copy: a slice would keep the whole message in memory. */
 export function headOf(bytes: Buffer): Buffer {
   const beginning = bytes.subarray(0, HEAD_BYTES_MAX);
   const end = headEndOf(beginning);
@@ -37,9 +37,9 @@ export function headOf(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns the fields of RFC 5322, section 2.2. A line ends wherever any parser could end it, also at a bare CR or LF.
- * Content that parsers read differently is therefore found twice instead of being missed. Skips lines that are not
- * fields.
+ * Returns the header fields (RFC 5322, section 2.2). A line ends wherever any parser could end it, also at a bare CR or
+ * LF. If parsers disagree about a field, every reading is found and none is missed. Lines that are not fields are
+ * skipped.
  */
 export function fieldsOf(head: Buffer): HeadField[] {
   const text = head.toString('utf8').replace(/^(?:\r\n|\n|\r)+/, '');
@@ -57,7 +57,7 @@ export function valuesOf(fields: readonly HeadField[], name: string): string[] {
   return fields.filter((field) => field.name === name).map(({ value }) => value);
 }
 
-/** Returns the Message-ID without control characters, cut to a line's length. Null for none or several. */
+/** Returns the Message-ID without control characters, cut to a line's length. Null unless there is exactly one. */
 export function messageIdOf(fields: readonly HeadField[]): string | null {
   const [first, ...more] = valuesOf(fields, 'message-id');
   const cleaned = first?.replace(CONTROL, ' ').trim().slice(0, VALUE_MAX) ?? '';

@@ -3,7 +3,7 @@ import { dkimHost, type DkimPublicKey, dkimText, returnPathHost, spfHost } from 
 
 export interface PlatformFacts {
   domain: string;
-  /** PLATFORM_ADDRESSES: IPv4 and IPv6 addresses. */
+  /** PLATFORM_ADDRESSES: public IPv4 and IPv6 addresses of the installation. */
   addresses: readonly string[];
   spf: string | null;
   dkim: readonly DkimPublicKey[];
@@ -28,7 +28,7 @@ export interface ZoneStart {
   negativeTtl: number;
 }
 
-/** `refused`: the name is in another zone. `fine`: it exists, even without records. `absent`: it does not exist. */
+/** Answer of a zone. `refused`: the name is in another zone. `fine`: the name exists. `absent`: it does not exist. */
 export type ZoneAnswer = { code: 'fine' | 'absent'; records: readonly ZoneRecord[] } | { code: 'refused' };
 
 const TTL_SECONDS = 3_600;
@@ -40,7 +40,7 @@ export function mailHost(platformDomain: string): string {
   return `mx.${platformDomain}`;
 }
 
-/** Returns SMTP_NAME, or else a name below the platform's domain if that domain is publicly resolvable. */
+/** Returns the mail server's name: SMTP_NAME, a name below the platform's domain, or that domain if it is local. */
 export function receivingName({
   smtpName,
   platformDomain,
@@ -69,7 +69,7 @@ export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts)
   ];
 }
 
-/** Returns the records of a separate zone, with its SOA record and name servers on this host. */
+/** Returns the records of a separate DNS zone, with its SOA record and with this host as its name server. */
 export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[] {
   const { domain, addresses } = facts;
   const servers = [`ns1.${domain}`, `ns2.${domain}`];
@@ -90,13 +90,13 @@ export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[]
   ];
 }
 
-/** Returns the authoritative answer. Names are case-insensitive. ANY gets only the first existing type (RFC 8482). */
+/** Returns the authoritative answer. Ignores case in names. ANY returns only the first existing type (RFC 8482). */
 export function answerFrom(zone: readonly ZoneRecord[], name: string, type: string): ZoneAnswer {
   const [start] = zone;
   const asked = name.toLowerCase().replace(/\.$/, '');
   if (start === undefined || (asked !== start.name && !asked.endsWith(`.${start.name}`))) return { code: 'refused' };
   const there = zone.filter((record) => record.name === asked);
-  // A name with existing subdomains exists even without records (RFC 8020).
+  // A name with existing subdomains exists even if it has no records (RFC 8020).
   const exists = there.length > 0 || zone.some((record) => record.name.endsWith(`.${asked}`));
   const wanted = type === 'ANY' ? there.find((record) => record.type !== 'SOA')?.type : type;
   return { code: exists ? 'fine' : 'absent', records: there.filter((record) => record.type === wanted) };

@@ -1,7 +1,7 @@
 /**
- * The party that caused a rejection. `recipient`: the address does not exist or permanently accepts no mail. `sender`:
- * the sender's address or domain. `source`: the IP address, its name or its reputation. `rate`: too much mail at once,
- * or a temporary refusal.
+ * Party or condition that caused a rejection. `recipient`: the address does not exist or permanently accepts no mail.
+ * `sender`: the sender's address or domain. `source`: the IP address, its name or its reputation. `rate`: too much mail
+ * at once, or a temporary refusal.
  */
 export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
 
@@ -13,7 +13,7 @@ export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
  */
 const either = (...patterns: RegExp[]): RegExp => new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 
-/** Patterns with precedence over every code: Gmail returns 5.2.1 (disabled mailbox) if a mailbox receives too much. */
+/** Patterns of rate limits. Checked before codes: Gmail sends 5.2.1 (disabled mailbox) if a mailbox gets too much. */
 const RATE = either(
   /\b(?:rate|frequency)[- ]?limit|\brate of\b.{0,30}\bmail\b|\breceiving (?:e-?mails?|messages) (?:too quickly|at a)|\bat a rate that\b/,
   /\btoo (?:many|much|fast|quickly|frequent|often)\b(?! (?:hops|received))|\bthrottl|\bconcurrent\b|\bthread limit\b/,
@@ -22,7 +22,7 @@ const RATE = either(
   // QQ sends this text if the recipient receives a lot of mail in a short time.
   /\bmailbox unavailable or access deni(?:ed|ned)\b/,
   /频率|頻率|稍后(?:再试|重试)|稍後(?:再試|重試)/,
-  // Codes of Comcast.
+  // Comcast's codes for rate limits.
   /\bRL0\d{5}\b/,
 );
 
@@ -31,23 +31,23 @@ const BLOCKLISTS =
 const SOURCE = either(
   /\bbanned send(?:er|ing)\b|\bbad reputation\b|\blow reputation of the sending\b|\bip=[\d.:a-f]+ - |\bsuspected (?:spam ip|bounce attack)|\bnot accepted from (?:this )?ip\b/,
   /\b(?:connections?|messages|mail|traffic)\b.{0,20}\bnot (?:be )?accepted from\b|\bmessages from \S+ (?:weren't sent|will be permanently deferred)|\bconnection denied\b|\bip\b.{0,60}\bnot authorized to send\b/,
-  // Codes of Comcast.
+  // Comcast's codes for a blocked source.
   /\b(?:BL|ES|DN)0\d{5}\b/,
 );
 /**
- * Codes that blame the source. Exchange Online: a ban of the IP address (5.7.511, 5.7.606-649, 5.7.708), of the content
- * (506), of the address family (510) or of a tenant (705). RFC 7372: reverse DNS. Google: rate (28).
+ * Codes that blame the source. Exchange Online blocks the IP address (5.7.511, 5.7.606-649, 5.7.708), the content
+ * (5.7.506), the address family (5.7.510) or a tenant (5.7.705). RFC 7372: reverse DNS (5.7.25). Google: rate (5.7.28).
  */
 const SOURCE_CODES = /^5\.7\.(?:25|28|50[67]|51[013]|6(?:0[6-9]|[1-4]\d)|70[58])$/;
 
-/** Failed sender callouts, for example of Exim: the server could not verify the sender's address. */
+/** Patterns of failed sender callouts, for example by Exim: the server could not verify the sender's address. */
 const SENDER = either(
   /\bverification failed for\b|\bsender verif|\b(?:sender|callout|callback) verif\w*|\b(?:callout|callback)\b.{0,20}\b(?:fail|verif)|\bverif\w*\b.{0,30}\b(?:sender|return[- ]path)/,
   /\bsender(?:'s)?(?: e?-?mail)?(?: address| domain)?(?: \S+){0,3} (?:rejected|refused|denied|unknown|invalid|blocked|does not|doesn't|not (?:found|exist|allowed|valid|authoriz\w*|verified))/,
   /\b(?:invalid|unknown|bad|unverified|unauthenticated|suspected|suspected spam|unresolvable|unroutable) (?:envelope )?(?:sender|return[- ]path|reverse[- ]path|from address|mail from)/,
   /\b(?:return[- ]path|reverse[- ]path|return address|from (?:address|domain)|mail from)\b.{0,60}\b(?:not|invalid|reject\w*|refus\w*|fail\w*|unresolvable|unknown)\b/,
 );
-/** A callout that was not completed says nothing about the sender. */
+/** Pattern of a sender verification that the server could not complete. Its failure says nothing about the sender. */
 const SENDER_UNKNOWN_YET = /\bcould not complete (?:sender|recipient) verif/i;
 const SENDER_CODES = /^5\.(?:1\.[789]|7\.(?:2[0-4679]|30|509))$/;
 
@@ -55,7 +55,7 @@ const FULL = either(
   /\b(?:mail ?box|mail ?folder|quota|storage|disk|inbox)\b.{0,60}\b(?:full|exceed\w*|over)\b|\bover ?quota\b|\binsufficient (?:disk|storage|system storage)|\bout of storage\b/,
   /\b(?:over|exceed\w*|full|violation)\b.{0,40}\b(?:quota|storage|disk)|\btoo much mail\b|\bspace not enough\b/,
 );
-/** A mailbox that is full today may accept mail tomorrow, so its address must not be suppressed permanently. */
+/** Code of a full mailbox. The mailbox may accept mail again, so the address must not be suppressed permanently. */
 const FULL_CODES = /^5\.2\.2$/;
 
 const UNKNOWN_RECIPIENT = either(
@@ -67,12 +67,12 @@ const UNKNOWN_RECIPIENT = either(
   /\bdestinataire inconnu|не (?:существует|найден)|неизвестный|不存在|存在しません|見つかりません|宛先不明/,
 );
 const RECIPIENT_CODES = /^5\.(?:1\.(?:0|1|2|3|4|6|10)|2\.1)$/;
-/** Words that blame the message, its sender or a rule, but not the recipient. */
+/** Words that indicate a problem with the message, its sender or a rule, but not with the recipient. */
 const NOT_OF_RECIPIENT = /\bsender\b|\bspam|\bblock|\bpolicy\b|\bvirus|\bcontent\b/i;
 const POLICY =
   /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
-/** Words that also occur in other rejections. They are used only if no other pattern matches. */
+/** Patterns that probably blame the source. Used last, because they also occur in other kinds of rejections. */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,
   /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
@@ -105,8 +105,8 @@ export function reasonOf(enhanced: string | null, text: string): ReplyReason | n
 
 function namesRecipient(enhanced: string | null, text: string): boolean {
   if (enhanced !== null && RECIPIENT_CODES.test(enhanced)) return enhanced !== '5.1.0' || !POLICY.test(text);
-  // These codes are not about the address, even if the text is. The exceptions are 5.0.0, 5.4.1, 5.5.0 and 5.7.1: large
-  // providers use 5.4.1 and 5.5.0 for unknown addresses.
+  // With a code other than these four, the address is not the cause, even if the text says so. Large providers use
+  // 5.4.1 and 5.5.0 for unknown addresses.
   if (enhanced !== null && !/^5\.(?:0\.0|4\.1|5\.0|7\.1)$/.test(enhanced)) return false;
   return UNKNOWN_RECIPIENT.test(text) && !NOT_OF_RECIPIENT.test(text) && !FULL.test(text);
 }

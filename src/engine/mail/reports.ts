@@ -4,23 +4,26 @@ import { recipientsOfStatus, type ReportedRecipient } from './delivery-status.js
 import { headerOf, headersOf, type MimePart, mimePartsOf, walk, walkOwn } from './mime-parts.js';
 
 export interface MailReport {
-  /** `bounce` includes delays and successes. `complaint`: "this is spam". `auto-reply` includes receipts. */
+  /**
+   * `bounce`: a delivery report, including reports of delays and successful deliveries. `complaint`: a recipient
+   * reported the message as spam. `auto-reply`: an automatic reply, a read receipt or bulk mail.
+   */
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other';
   /** For a bounce: the named recipients, at most 100. May be empty. */
   recipients: readonly ReportedRecipient[];
-  /** For a bounce without named recipients: the reported result. */
+  /** For a bounce without named recipients: whether the message failed or is delayed. Null if unknown. */
   unnamed: 'failed' | 'delayed' | null;
-  /** For a complaint: the addresses of the complainants that it names. */
+  /** For a complaint: the addresses of the recipients who complained, if the complaint names them. */
   complainants: readonly string[];
   /** For a complaint: its feedback type (RFC 5965), such as `abuse`. */
   complaint: string | null;
-  /** Identifiers of the reported message. All of them are untrusted, because anybody can send a report. */
+  /** Identifiers of the reported message. They are untrusted, because anybody can send a report. */
   about: {
-    /** Local parts that look like Posthorn's return paths. */
+    /** Local parts of addresses in the report that look like Posthorn's return paths. */
     returnPaths: readonly string[];
     /** Message-IDs without angle brackets, and envelope ids (RFC 3461). */
     messageIds: readonly string[];
-    /** The `b=` values of DKIM signatures, without white space. */
+    /** Values of the `b=` tag of DKIM signatures, without white space. */
     signatures: readonly string[];
   };
 }
@@ -50,9 +53,9 @@ const REPLIES_BY_THEMSELVES = [
 ];
 
 /**
- * Parses reports of RFC 3464, 5965, 3798 and 6522, and otherwise the usual human-readable texts. Nothing in a report is
- * trusted, and no message is rejected: a message that cannot be understood is `other`. `isFromNobody` is true for the
- * null sender, which reports use. For 1 MB of any content, the work is bounded.
+ * Parses reports of RFC 3464, 5965, 3798 and 6522, and the usual human-readable texts. Nothing in a report is trusted.
+ * No message is rejected: a message that cannot be understood is `other`. `isFromNobody`: the envelope sender is the
+ * null sender, which reports use. The work is bounded for any content.
  */
 export function readReport(raw: Buffer, isFromNobody: boolean): MailReport {
   const message = mimePartsOf(raw);
@@ -119,7 +122,7 @@ function namedBy(
   );
 }
 
-/** Returns whether a recipient's filter script rejected the message in the form of a receipt (RFC 5429). */
+/** Returns whether the message is a rejection by a recipient's filter script, in the form of a receipt (RFC 5429). */
 function isRejection(message: MimePart): boolean {
   return (
     /\breport-type\s{0,5}=\s{0,5}"?disposition-notification/i.test(headerOf(message, 'content-type')) &&
@@ -127,7 +130,7 @@ function isRejection(message: MimePart): boolean {
   );
 }
 
-/** Detects automatic replies (RFC 3834 and older conventions). A subject alone is not enough: anyone can write one. */
+/** Returns whether a message is an automatic reply (RFC 3834, older conventions). A subject alone is no proof. */
 function repliesByItself(message: MimePart): boolean {
   const submitted = headerOf(message, 'auto-submitted');
   if (submitted !== '' && !/^no\b/i.test(submitted)) return true;
@@ -141,14 +144,14 @@ function repliesByItself(message: MimePart): boolean {
   );
 }
 
-/** Detects bulk mail by its `Precedence` header. Some bounces have this header too. */
+/** Returns whether the `Precedence` header marks a message as bulk mail. Some bounces have this header too. */
 function isInBulk(message: MimePart): boolean {
   return /^(?:bulk|junk|list)\b/i.test(headerOf(message, 'precedence'));
 }
 
 function complaintOf(parts: readonly MimePart[]): { type: string | null; complainants: string[] } | null {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
-  // Hotmail's older format consists only of the message, with its recipient in a header.
+  // Hotmail's older format contains no report, only the message. A header names the recipient who complained.
   const hotmail = parts.map((part) => headerOf(part, 'x-hmxmroriginalrecipient')).find((address) => address !== '');
   if (report === undefined)
     return hotmail === undefined ? null : { type: 'abuse', complainants: addressesIn([hotmail]) };
@@ -163,7 +166,7 @@ function complaintOf(parts: readonly MimePart[]): { type: string | null; complai
 const addressesIn = (values: readonly string[]): string[] =>
   values.slice(0, 100).flatMap((value) => /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value)?.[0] ?? []);
 
-/** Returns the first text part. Removes the tags of HTML. */
+/** Returns the first text part. If it is HTML, removes the tags. */
 function plainOf(parts: readonly MimePart[]): string {
   const leaf =
     parts.find(({ type, text }) => type === 'text/plain' && text.trim() !== '') ??
@@ -182,7 +185,7 @@ function plainOf(parts: readonly MimePart[]): string {
     .replaceAll('&#64;', '@');
 }
 
-/** Decodes encoded words (RFC 2047), as far as needed to read a subject. */
+/** Decodes encoded words (RFC 2047), to the extent needed to read a subject. */
 function wordsOf(value: string): string {
   return value
     .slice(0, 2_000)

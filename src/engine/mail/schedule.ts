@@ -1,7 +1,7 @@
 const DAY_MS = 86_400_000;
 export const SCHEDULE_DAYS_MAX = 30;
 
-/** RFC 3339 with a time zone. A time without a zone is ambiguous. */
+/** Time of RFC 3339 with a time zone. A time without a zone is ambiguous and therefore rejected. */
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
 /** A relative time such as `in 1 min`, as in the examples of the `resend` package. */
 const FROM_NOW = /^in (\d{1,6}) ?(m|mins?|minutes?|h|hours?|d|days?)$/i;
@@ -22,7 +22,7 @@ function fromNow(text: string, nowMs: number): number | null {
   return count === undefined ? null : nowMs + Number(count) * (UNIT_MS[unit.charAt(0).toLowerCase()] as number);
 }
 
-/** Rejects a day that the month does not have. `Date` would silently turn it into another day. */
+/** Returns a time in milliseconds, or null. Rejects days such as 31 February, which `Date` would change. */
 function momentOf(text: string): number | null {
   const [, year, month, day] = MOMENT.exec(text.trim()) ?? [];
   if (

@@ -1,7 +1,8 @@
 import { readSesNotification, type SesNotification } from './ses-notification.js';
 
 /**
- * From Amazon's "Contents of event data that SES publishes to SNS" and "SNS notification contents for SES", shortened.
+ * Samples from Amazon's "Contents of event data that SES publishes to SNS" and "SNS notification contents for SES",
+ * shortened.
  */
 const MAIL = {
   timestamp: '2016-10-14T05:02:16.645Z',

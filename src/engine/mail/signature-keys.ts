@@ -8,9 +8,9 @@ const DKIM_FIELDS: ReadonlySet<string> = new Set(['dkim-signature']);
 const ARC_FIELDS: ReadonlySet<string> = new Set(['arc-message-signature', 'arc-seal']);
 const NAME_MAX = 253;
 
-/** Returns at most `SIGNATURES_MAX` key names (RFC 6376, 3.6.2.1; RFC 8617), before the whole message is read. */
+/** Returns at most `SIGNATURES_MAX` DNS names of keys (RFC 6376, 3.6.2.1; RFC 8617). Needs only the header. */
 export function signatureKeyNames(fields: readonly HeadField[]): string[] {
-  // DKIM first: many ARC fields in a message must not displace the keys that DMARC needs.
+  // DKIM keys come first, so that many ARC fields do not displace the keys that DMARC needs.
   return [...new Set([...keyNames(fields, DKIM_FIELDS), ...arcKeyNames(fields)])].slice(0, SIGNATURES_MAX);
 }
 
@@ -35,7 +35,7 @@ function keyNames(fields: readonly HeadField[], signatures: ReadonlySet<string>)
 /** Returns the name in lower case and A-labels, without a trailing dot. Null if invalid. */
 export function keyName(name: string): string | null {
   const plain = name.toLowerCase().replace(/\.$/, '');
-  // Checks the length before encoding, which takes quadratic time. A-labels are longer than the labels they encode.
+  // Checks the length first, because encoding takes quadratic time. A-labels are longer than their Unicode labels.
   if (plain.length > NAME_MAX) return null;
   const ascii = /^[\x21-\x7e]*$/.test(plain) ? plain : domainToASCII(plain);
   const isName =

@@ -1,26 +1,26 @@
 const MINUTE_MS = 60_000;
 
-/** Waits of RFC 5321. `block`: until a part of the message is sent. `final-dot`: until the reply to the message. */
+/** Type of a wait for the server. `block`: until a part of the message is sent. `final-dot`: until the reply to it. */
 export type SmtpWait = keyof typeof RFC_WAITS_MS;
 
-/** Waits of RFC 5321, section 4.5.3.2. It omits EHLO, STARTTLS, AUTH and RSET, which use the time for MAIL. */
+/** Waits of RFC 5321, section 4.5.3.2. EHLO, STARTTLS, AUTH and RSET are not listed there and use the wait for MAIL. */
 export const RFC_WAITS_MS = {
-  /** Section 4.5.3.2.1. */
+  /** RFC 5321, section 4.5.3.2.1. */
   greeting: 5 * MINUTE_MS,
-  /** Section 4.5.3.2.2. */
+  /** RFC 5321, section 4.5.3.2.2. */
   mail: 5 * MINUTE_MS,
-  /** Section 4.5.3.2.3. */
+  /** RFC 5321, section 4.5.3.2.3. */
   rcpt: 5 * MINUTE_MS,
-  /** Section 4.5.3.2.4. */
+  /** RFC 5321, section 4.5.3.2.4. */
   data: 2 * MINUTE_MS,
-  /** Section 4.5.3.2.5. */
+  /** RFC 5321, section 4.5.3.2.5. */
   block: 3 * MINUTE_MS,
-  /** Section 4.5.3.2.6. A server that replies too late may have accepted the message. A retry would duplicate it. */
+  /** RFC 5321, section 4.5.3.2.6. If Posthorn gives up too early, a retry may duplicate an accepted message. */
   'final-dot': 10 * MINUTE_MS,
   command: 5 * MINUTE_MS,
 } as const;
 
-/** Returns the wait of RFC 5321, limited to the operator's maximum for one reply. */
+/** Returns the wait of RFC 5321, limited to the operator's maximum for one reply (`answerMsMax`). */
 export function waitMs(wait: SmtpWait, answerMsMax: number): number {
   return Math.min(RFC_WAITS_MS[wait], answerMsMax);
 }
@@ -31,7 +31,7 @@ export function waitAfter(command: string): SmtpWait {
   return /^DATA\b/i.test(command) ? 'data' : 'command';
 }
 
-/** Returns the time limit of a whole conversation, for a server that is slow with every reply. */
+/** Returns the time limit of a whole conversation, in case the server is slow with every reply. */
 export function conversationMsMax(answerMsMax: number): number {
   return 2 * answerMsMax;
 }

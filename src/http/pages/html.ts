@@ -13,7 +13,7 @@ export class Html {
   }
 }
 
-/** Values of a template: text and numbers are escaped, null renders as nothing, lists are concatenated. */
+/** Value in an HTML template: text and numbers are escaped, null renders as nothing, lists are concatenated. */
 export type HtmlValue = string | number | null | Html | readonly HtmlValue[];
 
 /** Tagged template that escapes its values. Safe only for element content and double-quoted attributes. */

@@ -15,7 +15,7 @@ export function ownPath(given: unknown, baseUrl: string): string | null {
   return isTenants(target.pathname.slice(prefix.length)) ? null : target.pathname + target.search;
 }
 
-/** Detects receive URLs, where tenants can configure redirects. Decodes the path as the router does. */
+/** Returns whether a path is a receive URL, where tenants can configure redirects. Decodes it as the router does. */
 function isTenants(path: string): boolean {
   try {
     return decodeURIComponent(path).startsWith(VERBATIM_PREFIX);

@@ -1,4 +1,4 @@
-/** Stylesheet of the served pages: system font and colours, light and dark, usable at 200 % zoom and on a phone. */
+/** Stylesheet of the HTML pages: system font and colors, light and dark, usable at 200 % zoom and on a phone. */
 export const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --quiet: #57606a; --line: #8c959f; --accent: #0a58b5; --on-accent: #fff; --fault: #b3261e; --panel: #f3f5f8; }
 @media (prefers-color-scheme: dark) {

@@ -1,27 +1,27 @@
 /** Number of recent requests from which the arrival rate is computed. */
 const SEEN = 8;
-/** Threshold for a useless linger: requests this close together form a group even without a linger. */
+/** A linger (waiting for further requests) was useless if all requests of its group arrived within this time. */
 const TOGETHER_MS = 1.5;
-/** Number of consecutive useless lingers after which lingers are skipped. A single one may be a coincidence. */
+/** Number of consecutive useless lingers after which lingers are skipped. A single useless linger may be chance. */
 const IN_VAIN = 2;
 /** Maximum number of consecutive groups that skip the linger. Each useless linger doubles the number of skips. */
 const AT_ONCE_MAX = 64;
 
 export interface LingerLimits {
-  /** Maximum wait of the first request of a group. */
+  /** Maximum time that the first request of a group waits for further requests. */
   waitMsMax: number;
-  /** Maximum of the linger plus the average write time. During slow writes, requests arrive even without a linger. */
+  /** Maximum sum of linger and average write time. During a slow write, the next group forms even without a linger. */
   lingerAndWriteMs: number;
   /** Number of requests at which a group is written immediately. */
   batchSize: number;
 }
 
 /**
- * Decides whether the first request of a group should wait for others before a group commit.
+ * Decides whether the first request of a group should wait (linger) for others before a group commit.
  *
- * Lingering pays if the arrival rate makes another request within the linger likely. It does not pay for a single
- * client. After a pause, the rate is low. If each request follows the previous response, the rate is high, but no
- * second request arrives. Such lingers gain nothing, and are then tried less and less often.
+ * A linger is worthwhile if the arrival rate makes another request likely before the linger ends. A single client that
+ * sends each request after the previous response has a high arrival rate, but its requests never share a group. Such
+ * lingers are useless, and are then tried less and less often.
  *
  * Pure: takes and returns values. Times are milliseconds of one monotonic clock.
  */
@@ -42,7 +42,7 @@ export class AdaptiveLinger {
     if (this.arrivalsMs.length > SEEN) this.arrivalsMs.shift();
   }
 
-  /** Returns how long a group's first request waits for others, or 0. Call once per group: it counts skips. */
+  /** Returns how long a group's first request waits for further ones, or 0. Counts skips: call it once per group. */
   lingerMs(nowMs: number): number {
     if (this.arrivalsMs.length < SEEN) return 0;
     const waitMs = Math.min(this.limits.waitMsMax, this.limits.lingerAndWriteMs - this.writeMs);
@@ -57,7 +57,7 @@ export class AdaptiveLinger {
     return restMs < this.gapMs(this.arrivalsMs.at(-1) ?? 0);
   }
 
-  /** Records a group that lingered. `spreadMs`: time between its first and last arrival. */
+  /** Records that a group lingered. `spreadMs`: time between the arrivals of the group's first and last request. */
   recordDeparture(spreadMs: number): void {
     this.emptyWaits = spreadMs > TOGETHER_MS ? 0 : this.emptyWaits + 1;
     this.skipsLeft = this.emptyWaits < IN_VAIN ? 0 : Math.min(2 ** (this.emptyWaits - IN_VAIN + 1), AT_ONCE_MAX);

@@ -8,8 +8,8 @@ import { JOB, type Job, type JobTurn } from './every.js';
 import { HOUSEKEEPING, Loop, type LoopDelay } from './loop.js';
 
 /**
- * Runs the `@Every` methods of all providers. The root module starts and stops it, because that module bootstraps last
- * and shuts down first: jobs run only while every provider that they use is up.
+ * Runs the `@Every` methods of all providers. The root module starts and stops these jobs, because the root module
+ * bootstraps last and shuts down first. Jobs therefore run only while every provider that they use is up.
  */
 @Injectable()
 export class BackgroundJobs {
@@ -30,7 +30,7 @@ export class BackgroundJobs {
   start(): void {
     this.rejectIgnoredJobs();
     const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
-    // The set removes duplicates, because an alias provider has the same instance as its target.
+    // An alias provider has the same instance as its target. The set removes such duplicates.
     for (const instance of new Set(instances))
       if (typeof instance === 'object' && instance !== null) this.startJobsOf(instance);
   }

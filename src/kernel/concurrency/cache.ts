@@ -9,13 +9,14 @@ export interface CacheOptions {
   entriesMax: number;
   nowMs: () => number;
   /**
-   * Time up to which all change notifications have arrived (`Notifications.confirmedUntilMs`). Entries that no notification
-   * invalidated are treated as loaded at this time. Do not set it for values that change merely because time passes.
+   * Returns the time up to which all change notifications have arrived (`Notifications.confirmedUntilMs`). Entries that
+   * no notification invalidated are treated as loaded at this time. Do not set it for values that change merely because
+   * time passes.
    */
   confirmedUntilMs?: () => number;
 }
 
-/** Maximum age of a cached value, even if the notification that should have invalidated it was lost. */
+/** Maximum age of a cached value. Limits how long a value stays outdated if its notification was lost. */
 export const STALENESS_MAX_MS = 5_000;
 
 /**
@@ -34,13 +35,13 @@ export class Cache<V> {
     return this.fresh(key) ?? this.loaded(key);
   }
 
-  /** Returns the promise that `get` would return, or undefined if `get` would load. */
+  /** Returns the promise that `get` would return, or undefined if `get` would load the value. */
   fresh(key: string): Promise<V> | undefined {
     const known = this.entries.get(key);
     return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;
   }
 
-  /** Returns the value, or undefined if it is not loaded. Saves a promise on the hot path of every message. */
+  /** Returns the value, or undefined if it is not loaded. Unlike `get`, it creates no promise for each message. */
   known(key: string): V | undefined {
     const entry = this.entries.get(key);
     return entry && this.freshUntilMs(entry) > this.options.nowMs() ? entry.settled : undefined;

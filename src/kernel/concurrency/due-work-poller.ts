@@ -4,7 +4,7 @@ import { Database } from '../database/database.js';
 import { Loop, type LoopDelay } from './loop.js';
 
 const LOOK_MS = 1_000;
-/** Maximum age of a poll result. An older result means that two polls have failed or take too long. */
+/** Age above which the last poll result is too old. Two polls have then failed, or polls take too long. */
 const GOOD_MS = 3_000;
 /** Time limit of a poll. A poll that takes longer is treated as failed. */
 const DEADLINE_MS = 4_000;
@@ -12,7 +12,7 @@ const DEADLINE_MS = 4_000;
 const ATTENDED_MS = 30_000;
 
 export interface DueWork {
-  /** Name of the work: the argument of `schedule`, and the column name in the statement. */
+  /** Name of the work: the argument of `schedule`, and the name of its column in the polling statement. */
   name: string;
   /** SQL expression: milliseconds until work is due, or null for never. Must read only one index entry. */
   inMs: string;
@@ -28,7 +28,7 @@ export interface DueWork {
 @Injectable()
 export class DueWorkPoller implements OnApplicationShutdown {
   private readonly watches: DueWork[] = [];
-  /** Timers by name of the work, with times of the monotonic clock. */
+  /** Timers by name of the work. `atMs` is a time of the monotonic clock. */
   private readonly alarms = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
   private readonly loop: Loop;
   private seenMs = -Infinity;
@@ -55,7 +55,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     return this.clock.monotonicMs() - this.seenMs < GOOD_MS ? Math.max(ownMs, ATTENDED_MS) : ownMs;
   }
 
-  /** Wakes the loop of the work `name` in `inMs`, if that is before the next poll. Ignores unregistered work. */
+  /** Wakes the loop of the work `name` after `inMs`, if the next poll is later. Ignores unregistered work. */
   schedule(name: string, inMs: number): void {
     const watch = this.watches.find((each) => each.name === name);
     if (watch && inMs <= LOOK_MS) this.wakeIn(watch, inMs);
@@ -70,7 +70,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
   async poll(): Promise<LoopDelay> {
     const watches = [...this.watches];
     const columns = watches.map(({ name, inMs }) => `(${inMs})::float8 as "${name}"`);
-    // Work is only ever added, so the number of entries identifies the text of the prepared statement.
+    // Work is added but never removed, so the number of entries identifies the SQL text of the prepared statement.
     const statement = {
       name: `lookout_${watches.length}`,
       text: `select ${columns.join(', ')}`,
@@ -91,7 +91,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     return { restMs: LOOK_MS };
   }
 
-  /** Wakes every loop once, because loops rest longer while this poller works. Afterwards they poll by themselves. */
+  /** Wakes every loop once after a failed poll, because loops rest longer while polls succeed. */
   private failed(): void {
     if (this.isFailing) return;
     this.isFailing = true;
@@ -105,7 +105,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     const alarm = this.alarms.get(dueWork.name);
     if (alarm && alarm.atMs <= atMs) return;
     clearTimeout(alarm?.timer);
-    // Adds 1 ms, because a timer may fire slightly early, when no work is due yet.
+    // Adds 1 ms, because a timer may fire slightly early, before the work is due.
     const timer = setTimeout(
       () => {
         this.alarms.delete(dueWork.name);

@@ -28,9 +28,9 @@ type JobDecorator = <T extends JobTurn>(target: object, key: string, descriptor:
 export const JOB = Symbol('job');
 
 /**
- * Runs the method of a provider in the background: once after the start, and then `everyMs` after each turn. A turn
- * that throws is logged and retried, as described at `Loop`. It never affects readiness. ADR 39 explains why jobs are
- * timers.
+ * Runs the method of a provider in the background: once after the start, and then `everyMs` after each turn. `Loop`
+ * describes how a turn that throws is logged and retried. Such a turn never affects readiness. ADR 39 explains why jobs
+ * are timers.
  */
 export const Every = (everyMs: number, options: JobOptions): JobDecorator =>
   SetMetadata<symbol, Job>(JOB, { ...options, everyMs });

@@ -1,8 +1,9 @@
 const PLACES_PER_KEY = 100;
 
 /**
- * A semaphore per key that limits concurrent work, for example requests to one transform or proxy URL. Waiters get
- * slots in order of arrival, within a time limit. A hanging host thus holds a limited number of connections.
+ * A semaphore per key that limits concurrent work, for example requests to one transform or proxy URL. Waiting calls
+ * get slots in order of arrival, or none after a time limit. A host that hangs thus occupies a limited number of
+ * connections.
  */
 export class KeyedSemaphore {
   private readonly taken = new Map<string, number>();
@@ -10,7 +11,7 @@ export class KeyedSemaphore {
 
   constructor(private readonly perKeyMax = PLACES_PER_KEY) {}
 
-  /** Runs `work` in a slot and passes the rest of `timeoutMs` to it. Returns null if no slot became free in time. */
+  /** Runs `work` once a slot is free, with the rest of `timeoutMs`. Returns null if no slot became free in time. */
   async run<T>(key: string, timeoutMs: number, work: (leftMs: number) => Promise<T>): Promise<T | null> {
     const fromMs = performance.now();
     const taken = this.taken.get(key) ?? 0;

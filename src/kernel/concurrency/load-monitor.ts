@@ -8,7 +8,7 @@ export interface LoadSample {
   utilization: number;
 }
 
-/** Counts deliveries, so that background work can yield to them. */
+/** Measures the delivery load, so that background work can yield to deliveries. */
 @Injectable()
 export class LoadMonitor {
   private begun = 0;

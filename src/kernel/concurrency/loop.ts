@@ -7,7 +7,7 @@ export interface LoopDelay {
 export interface LoopLimits {
   /** Time limit of a turn. A turn that takes longer is abandoned, and the next one begins. */
   deadlineMs: number;
-  /** Maximum time by which a turn may be overdue before the process is not ready. Infinity for housekeeping. */
+  /** Maximum time by which a turn may be overdue. Above it, the process is not ready. Infinity for housekeeping. */
   lateMs: number;
 }
 
@@ -20,8 +20,9 @@ const BACKOFF_MS_FIRST = 100;
 const BACKOFF_MS_MAX = 5_000;
 
 /**
- * A background loop that survives any error. A failed turn is logged, and the next follows after a backoff that doubles
- * up to five seconds. A turn that does not end is abandoned. Readiness and metrics read the times of turns.
+ * A background loop that survives any error. A failed turn is logged, and the next turn follows after a backoff that
+ * doubles up to five seconds. A turn that does not end is abandoned. Readiness checks and metrics use the times of the
+ * turns.
  */
 export class Loop {
   private static readonly started = new Set<Loop>();
@@ -50,7 +51,7 @@ export class Loop {
     return Loop.started;
   }
 
-  /** Returns how long a successful turn has been overdue. 0 if the next turn is in the future. */
+  /** Returns by how many milliseconds the next successful turn is overdue. 0 if it is not due yet. */
   overdueMs(): number {
     return this.stopped ? 0 : Math.max(0, performance.now() - this.dueMs);
   }

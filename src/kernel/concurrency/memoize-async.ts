@@ -1,4 +1,4 @@
-/** Calls `make` once and caches its result. A failure is not cached, so that the next call tries again. */
+/** Returns a function that calls `make` once and caches the result. After a failure, the next call tries again. */
 export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () =>

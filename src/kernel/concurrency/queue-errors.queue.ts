@@ -2,15 +2,15 @@ import type { INestApplicationContext, OnApplicationShutdown } from '@nestjs/com
 import { ModulesContainer } from '@nestjs/core';
 import { Queue } from 'bullmq';
 
-/** Time limit of a clean close. A reachable server responds within this time. */
+/** Time limit for closing a queue cleanly. A reachable server responds within this time. */
 const GOODBYE_MS = 2_000;
-/** Time limit of a disconnect, which needs no response from the server. */
+/** Time limit for disconnecting a queue, which needs no response from the server. */
 const LEAVE_MS = 500;
 
 /**
- * Handles the errors of every queue, including queues of extensions and of modules that only register a queue. BullMQ
- * prints an unhandled error with all attached objects, which include the connection's password. Code that uses a queue
- * reports its own failures.
+ * Handles the errors of every queue, including queues of extensions and of modules that only register a queue.
+ * Otherwise BullMQ prints an error with all objects attached to it, including the connection's password. Code that uses
+ * a queue reports its own failures.
  *
  * Also limits how long closing a queue may take at shutdown. BullMQ waits forever on a connection that died silently,
  * and the process would have to be killed.
@@ -27,9 +27,9 @@ export function handleQueueErrors(app: INestApplicationContext): void {
 
 function leaveInTime(queue: Queue & Partial<OnApplicationShutdown>): void {
   const disconnect = queue.disconnect.bind(queue);
-  // BullMQ waits for an event of ioredis, which ioredis does not emit while it waits between two connection attempts.
+  // `disconnect` waits for an event that ioredis does not emit while it waits between two connection attempts.
   queue.disconnect = async () => void (await within(LEAVE_MS, disconnect()));
-  // The hook of @nestjs/bullmq, which closes the queue.
+  // Shutdown hook of @nestjs/bullmq that closes the queue.
   const goodbye = queue.onApplicationShutdown;
   if (!goodbye) return;
   queue.onApplicationShutdown = async (signal) => {

@@ -22,7 +22,7 @@ const DEADLINE_MS = 15_000;
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
 /** Connections per pool. A worker needs one more connection, because its LISTEN connection stays open. */
 const CONNECTIONS = { queue: 2, worker: 3 } as const;
-/** Idle timeout of connections. It exceeds a worker's polling interval, because opening one costs more than a query. */
+/** Idle timeout of connections. Exceeds a worker's polling interval, because reconnecting costs more than a query. */
 const IDLE_MS = 30_000;
 /** Delay before BullMQ sees an error of an unavailable server, because BullMQ retries immediately. */
 const REST_MS = 500;
@@ -130,7 +130,7 @@ async function unhurried<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns a Redis connection for uses other than queues. Null without REDIS_URL. Commands fail fast in an outage. */
+/** Returns a Redis connection for uses other than queues, or null without REDIS_URL. Commands fail fast in outages. */
 export function redisConnection(config: Config): Redis | null {
   if (!config.redisUrl) return null;
   const redis = new Redis(config.redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0, lazyConnect: true });

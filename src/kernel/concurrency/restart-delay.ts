@@ -3,7 +3,7 @@ const DELAY_MS_MAX = 5000;
 /** Lifetime above which the end of a process does not count as a failed start. */
 const STABLE_MS = 30_000;
 
-/** Returns the delay in milliseconds after consecutive failures: 0, then 50, doubling up to 5,000. */
+/** Returns the delay in milliseconds before a restart, by consecutive failures: 0, then 50, doubling up to 5,000. */
 export function restartDelayMs(failures: number): number {
   return failures === 0 ? 0 : Math.min(DELAY_MS_FIRST * 2 ** (failures - 1), DELAY_MS_MAX);
 }

@@ -1,7 +1,7 @@
 import { type Scope, SCOPES } from '../tenant.js';
 import { ConfigError } from './config-values.js';
 
-/** Excludes `none` and algorithms with shared secrets: an attacker could use the public key as the shared secret. */
+/** Excludes `none` and algorithms with shared secrets, because attackers could use the public key as the secret. */
 export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set([
   'RS256',
   'RS384',
@@ -22,13 +22,13 @@ export interface OidcProvider {
   /** Secret of the client. Null for a public client. */
   clientSecret: string | null;
   groupsClaim: string;
-  /** Pairs of group and role. `*` matches every user. Empty if only existing members may sign in. */
+  /** Pairs of a group and the role it grants. `*` matches every user. Empty if only existing members may sign in. */
   roles: readonly (readonly [group: string, role: Scope])[];
-  /** Allowed domains of email addresses, in lower case. Empty: all. */
+  /** Domains of the email addresses that may sign in, in lower case. Empty: all domains. */
   domains: readonly string[];
-  /** Accepts an address that is not marked as verified. Some providers never mark managed addresses as verified. */
+  /** Whether to accept an address that is not marked as verified. Some providers never mark managed addresses. */
   trustsEmail: boolean;
-  /** Signing algorithms for this client. Empty: all of `SIGNING_ALGORITHMS` that the provider lists. */
+  /** Accepted signing algorithms. Empty: all of `SIGNING_ALGORITHMS` that the provider lists. */
   signingAlgorithms: readonly string[];
   /**
    * Slug of the owning organization, which new members join. Null: the installation's provider, whose new members join
@@ -70,7 +70,7 @@ export function readOidc({
   if (issuer.search !== '' || issuer.hash !== '' || issuer.username !== '')
     throw new ConfigError('OIDC_ISSUER must be a URL without credentials, query and fragment.');
   return {
-    // The issuer must equal the issuer in the provider's document, so no slash is added.
+    // The issuer must equal the issuer in the provider's discovery document, so no slash is added.
     issuer: issuer.pathname === '/' ? issuer.origin : issuer.href,
     clientId,
     clientSecret,
@@ -83,7 +83,7 @@ export function readOidc({
   };
 }
 
-/** Error text. With several organizations, a provider could claim any member's address unless it lists its domains. */
+/** Error text. With several organizations, a provider without a list of domains could claim any member's address. */
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';
 

@@ -2,10 +2,10 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
-/** Length of the authentication tag, always set and checked: Node.js would also accept 4 bytes (standards.md, 7). */
+/** Length of the authentication tag. Always set and checked, since Node.js would accept 4 bytes (standards.md, 7). */
 const TAG_BYTES = 16;
 
-/** Number of bytes by which a box exceeds its plaintext. */
+/** Number of bytes by which a box (the result of `encrypt`) exceeds its plaintext. */
 export const BOX_BYTES = IV_BYTES + TAG_BYTES;
 
 /**

@@ -46,7 +46,8 @@ describe('derived keys', () => {
   });
 
   it('are HKDF-SHA256 without salt: RFC 5869, test case 3', () => {
-    // The test case has an empty `info`, unlike all purposes here. Only 32 of the 42 published bytes are compared.
+    // The published test case uses an empty `info`, unlike all callers of `derive`. Only the first 32 of its 42 bytes
+    // are compared.
     expect(derive(Buffer.alloc(22, 0x0b), '').toString('hex')).toBe(
       '8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d',
     );

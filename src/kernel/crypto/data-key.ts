@@ -6,16 +6,16 @@ const WRAPPED_VERSION = 1;
 
 export interface DataKey {
   id: number;
-  /** The key itself, 32 bytes. Secret. */
+  /** The data key itself, not encrypted, 32 bytes. Secret. */
   key: Buffer;
 }
 
-/** Returns data key 0, derived from MASTER_KEY. It sealed all values before random data keys existed. */
+/** Returns data key 0, derived from MASTER_KEY. This key sealed all values before random data keys existed. */
 export function firstDataKey(masterKey: Buffer): Buffer {
   return derive(masterKey, 'posthorn vault v1');
 }
 
-/** Encrypts a data key under a key derived from MASTER_KEY, bound to its number. Returns a version byte and a box. */
+/** Encrypts a data key, bound to its number, with a key derived from MASTER_KEY. Returns a version byte and a box. */
 export function wrap(masterKey: Buffer, { id, key }: DataKey): Buffer {
   return Buffer.concat([Buffer.of(WRAPPED_VERSION), encrypt(wrappingKey(masterKey), key, rowOf(id))]);
 }

@@ -33,7 +33,7 @@ const REPLACE: Statement = {
 
 const OLDEST_SECRET: Statement = {
   name: 'keyring.oldest_secret',
-  // Uses environments_pkey. Reads a signing secret, which every environment has had since the first release.
+  // Uses the index environments_pkey. Reads a signing secret, which every environment has had since the first release.
   text: 'select id, secret from environments order by id limit 1',
 };
 
@@ -66,7 +66,7 @@ export class KeyringStore {
     await this.database.query(REPLACE, [keys.map(({ id }) => id), keys.map(({ wrapped }) => wrapped)]);
   }
 
-  /** Returns a value that every installation in use has stored, or null on a new installation. */
+  /** Returns the oldest sealed value: the signing secret of the first environment. Null on a new installation. */
   async oldestSecret(): Promise<SealedValue | null> {
     const [row] = await this.database.query<{ id: number; secret: Buffer }>(OLDEST_SECRET);
     return row

@@ -8,15 +8,15 @@ import { KeyringStore, type WrappedKey } from './keyring.store.js';
 import { dataKeyOf, openValue } from './sealed-value.js';
 
 const KEY_BYTES = 32;
-/** Number of the first random key. No rotation removes it, so all nodes derive shared values from it. */
+/** Number of the first random key. A rotation never removes this key, so all nodes can derive shared values from it. */
 const ROOT_ID = 1;
 /** Minimum time between two reads of the table of data keys, however often an unknown key is requested. */
 const REREAD_MS_MIN = 1_000;
 
 /**
- * The installation's data keys, decrypted in memory. The newest key seals new values. Older keys still open what they
- * sealed. In the database the keys are wrapped with MASTER_KEY. Replacing MASTER_KEY therefore rewrites a few rows and
- * no secret.
+ * The installation's data keys, decrypted in memory. The newest key seals new values. Older keys can still open the
+ * values that they sealed. In the database, the data keys are wrapped with MASTER_KEY. Replacing MASTER_KEY therefore
+ * rewrites only these few rows, and none of the sealed values.
  *
  * Call `load` before anything else. Newer keys are loaded on the notification `keyring`, or when a value requires an
  * unknown key. Loaded keys stay in memory, even after a rotation has wrapped them with another MASTER_KEY.
@@ -53,7 +53,7 @@ export class Keyring {
     return { id: this.newestId, key: this.known(this.newestId) };
   }
 
-  /** Returns the data key, or null if it is unknown. The table is then read again in the background. */
+  /** Returns the data key. If it is unknown, returns null and reads the table again in the background. */
   find(id: number): Buffer | null {
     const key = this.keys.get(id) ?? null;
     if (key === null && this.clock.nowMs() - this.rereadAtMs >= REREAD_MS_MIN) this.reread();
@@ -76,7 +76,7 @@ export class Keyring {
     });
   }
 
-  /** Wraps every data key again, in one transaction. Throws ConfigError if the current MASTER_KEY cannot open them. */
+  /** Wraps every data key with `masterKey`, in one transaction. Throws ConfigError if MASTER_KEY cannot open a key. */
   async rewrap(masterKey: Buffer): Promise<void> {
     await this.store.locked(async () => {
       const keys = (await this.store.list()).map((row) => this.unwrapped(row));
@@ -84,7 +84,7 @@ export class Keyring {
     });
   }
 
-  /** Stores key 0, so that values sealed before random data keys existed become independent of this MASTER_KEY. */
+  /** Returns the stored data keys. If none exist, stores key 0 (for values older than data keys) and random key 1. */
   private async begin(): Promise<WrappedKey[]> {
     const rows = await this.store.list();
     if (rows.length > 0) return rows;

@@ -9,7 +9,7 @@ export interface SealedPlace {
   column: string;
 }
 
-/** Version 1: version byte ‖ box, under data key 0. Posthorn still reads this version, but no longer writes it. */
+/** Version 1: version byte ‖ box (see `encrypt`), under data key 0. Still read, but no longer written. */
 const VERSION_1 = 1;
 const HEADER_BYTES_1 = 1;
 /** Version 2: version byte ‖ number of the data key (4, big endian) ‖ box. */
@@ -21,7 +21,7 @@ export function sealedIn({ table, environmentId, id, column }: SealedPlace): str
   return `${table}|${environmentId}|${id}|${column}`;
 }
 
-/** Seals a value and prepends the number of the data key. The header and the context are both authenticated. */
+/** Seals a value and prepends a header with the data key's number. Authenticates both the header and the context. */
 export function sealValue({ id, key }: DataKey, plaintext: string | Buffer, context: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES_2);
   header.writeUInt8(VERSION_2);

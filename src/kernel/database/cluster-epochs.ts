@@ -3,9 +3,9 @@ import { Database, type Statement } from './database.js';
 import { Notifications } from './notifications.js';
 
 /**
- * Current cluster and timeline. The control file has the timeline of the last checkpoint, which may be minutes old. The
- * name of the WAL file is correct immediately after a promotion. The timeline is null on a standby, which writes
- * nothing.
+ * SQL expression for the current cluster and timeline. The control file has the timeline of the last checkpoint, which
+ * may be minutes old. The name of the WAL file is correct immediately after a promotion. The timeline is null on a
+ * standby, which writes nothing.
  */
 const NOW = `(
   select system_identifier, case when not pg_is_in_recovery()
@@ -13,16 +13,16 @@ const NOW = `(
   from pg_control_system())`;
 
 /**
- * SQL for the epoch of the current transaction. Transaction ids are only comparable within one cluster and timeline. If
- * either differs from the newest record, the epoch is higher, even before the change is recorded. Timelines that were
- * skipped also increase the epoch, so that two timelines never share an epoch.
+ * SQL expression for the epoch of the current transaction. Transaction ids are only comparable within one cluster and
+ * timeline. If the cluster or the timeline differs from the newest record, the epoch is higher, even before the change
+ * is recorded. Timelines that were skipped also increase the epoch, so that two timelines never share an epoch.
  */
 export const EPOCH = `(
   select c.epoch + case when n.timeline_id is null then 0 when c.system_identifier <> n.system_identifier then 1
                         when c.timeline_id <> n.timeline_id then greatest(n.timeline_id - c.timeline_id, 1) else 0 end
   from cluster_epochs c, ${NOW} n where c.epoch = (select max(epoch) from cluster_epochs))`;
 
-/** Waits for transactions that still write items, because readers treat all items of an older epoch as committed. */
+/** Waits for transactions that still write pull items, because readers treat items of older epochs as committed. */
 export const LOCK_FOR_EPOCH = 'lock table pull_items in share row exclusive mode';
 
 export const IS_EPOCH_RECORDED = `select 1 from cluster_epochs where epoch = ${EPOCH}`;
@@ -73,7 +73,7 @@ export class ClusterEpochs {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
       await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // Harmless: `EPOCH` includes the unrecorded change, unless two more changes precede the next attempt.
+      // A failure is harmless: `EPOCH` includes the unrecorded change, unless two more changes precede the next try.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
       );

@@ -9,9 +9,8 @@ const DEADLINE_MS = 5_000;
 const NOTIFIED_MS_MAX = 5_000;
 
 /**
- * Checks that the connections to PostgreSQL support what Posthorn sends over them, before anything relies on them. A
- * pooler lacks some features of a server, and most of these fail silently.
- *
+ * Checks at the start that the connections to PostgreSQL support the features that Posthorn needs. A pooler lacks some
+ * features of a server, and most of them fail silently.
  * @throws ConfigError with one sentence for the operator.
  */
 export async function checkDatabaseConnections(config: Config): Promise<void> {

@@ -38,7 +38,7 @@ class Server extends Duplex {
     done();
   }
 
-  /** FATAL 57P01, and the end of the connection: the response of `pg_terminate_backend`. */
+  /** Sends FATAL 57P01 and ends the connection, as a server does after `pg_terminate_backend`. */
   terminate(): void {
     const fields = Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0');
     const head = Buffer.alloc(5);

@@ -7,7 +7,7 @@ import type { TimeOfDatabase } from './notifications.js';
 
 const HOUR_MS = 3_600_000;
 
-/** A machine and a PostgreSQL with separate wall clocks, and one monotonic clock for both. */
+/** A machine and a PostgreSQL server with separate wall clocks, and one monotonic clock for both. */
 class Machine extends SystemClock {
   elapsedMs = 0;
   wallMs = 1_790_000_000_000;

@@ -17,7 +17,7 @@ const NOW: Statement = {
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 };
 
-/** Sets the clock to PostgreSQL's time. Does not change it if both agree within the precision of the round trip. */
+/** Sets the clock to PostgreSQL's time, unless both times agree within the precision of the round trip. */
 export async function followDatabase(
   clock: SystemClock,
   ask: (text: string) => Promise<{ ms: number }[]>,
@@ -34,7 +34,7 @@ function follow(clock: SystemClock, { ms, askedMs, answeredMs }: TimeOfDatabase)
 }
 
 /**
- * Keeps this process's clock on PostgreSQL's time. Logs an error if the machine's clock is wrong by a minute or more.
+ * Adjusts this process's clock to PostgreSQL's time. Logs an error if the machine's clock is wrong by a minute or more.
  * Such a process still serves, but does not claim deliveries or clean up until the clocks agree.
  */
 @Injectable()

@@ -6,7 +6,7 @@ export class ClusterEpochEntity {
   @PrimaryColumn('int', { primaryKeyConstraintName: 'cluster_epochs_pkey' })
   epoch: number;
 
-  /** Identifier of the cluster, a decimal number of 64 bits. */
+  /** Identifier of the PostgreSQL cluster: a 64-bit integer, as a decimal string. */
   @Column('bigint', { name: 'system_identifier' })
   systemIdentifier: string;
 
@@ -24,7 +24,7 @@ export class SeenClockEntity {
   @Column('timestamptz', { name: 'seen_at' })
   seenAt: Date;
 
-  /** Time from which the clock jumped ahead. Null while it runs normally. */
+  /** Time that the clock showed before it jumped ahead. Null while it runs normally. */
   @Column('timestamptz', { name: 'leapt_from', nullable: true })
   leaptFrom: Date | null;
 

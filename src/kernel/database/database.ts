@@ -12,18 +12,18 @@ import { PlannedPool } from './planned-pool.js';
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Deadline, if it is shorter than the pool's. After this time the connection is destroyed. */
+  /** Deadline of the statement, if shorter than the pool's. The connection is destroyed after this time. */
   readonly deadlineMs?: number;
 }
 
 export interface PiggybackStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
-  /** Called with the rows of this statement, after it and the main statement have committed in one transaction. */
+  /** Called with the rows of the piggyback statement, once it has committed together with the main statement. */
   onCommitted(rows: unknown[]): void;
 }
 
-/** Lock timeout of a piggyback statement. It is set after the main statement has run and does not affect that one. */
+/** Sets the lock timeout of a piggyback statement. Runs after the main statement, which is not affected by it. */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
 interface Unit {
@@ -31,11 +31,11 @@ interface Unit {
   /** Set while the transaction begins, so that concurrent calls wait for the same transaction. */
   opening: Promise<void> | null;
   afterCommit: (() => void)[];
-  /** Functions that run when the unit ends, whether it commits or not. */
+  /** Functions that run when the unit of work ends, whether it commits or not. */
   afterEnd: (() => void)[];
-  /** Writes what must be stored with the unit's first effect, in the same transaction. Null once it has run. */
+  /** Writes the data that must be stored together with the first write of the unit. Null once it has run. */
   companion: (() => Promise<void>) | null;
-  /** True if accepted messages are stored in the unit's transaction, which is open then. */
+  /** True if accepted messages are stored in the unit's transaction. The transaction is then already open. */
   takesMessages: boolean;
   /** True when the unit has ended. Statements that the unit did not await must not use its released connection. */
   ended: boolean;
@@ -52,7 +52,7 @@ const VITAL_DEADLINE_MS = 35_000;
  *
  * Inside `transaction` every query runs on the transaction's connection, including queries of other stores. Inside
  * `unitOfWork` the first transaction stays open until the unit ends. The HTTP layer uses this to commit an idempotency
- * record together with the effect. Before the first write the unit holds no connection, for example during a probe.
+ * record together with the effect of its request. A unit holds no connection before its first write.
  */
 @Injectable()
 export class Database {
@@ -95,9 +95,9 @@ export class Database {
   }
 
   /**
-   * Runs a frequent statement outside of any transaction, or in the caller's transaction with `within`. A piggyback
-   * statement commits atomically with it. Throws the error of either statement, including a lock timeout of the
-   * piggyback statement.
+   * Runs a frequent statement outside of any transaction, or in the caller's transaction with `within`. If there is a
+   * piggyback statement, both statements commit together. Throws the error of either statement, including a lock
+   * timeout of the piggyback statement.
    */
   async queryPrepared<R>(
     statement: Statement,
@@ -117,13 +117,13 @@ export class Database {
     return (own?.rows ?? []) as R[];
   }
 
-  /** Runs a read-only hot statement on separate connections, so that reads never delay accepts. */
+  /** Runs a frequent, read-only statement on separate connections, so that reads never delay accepted messages. */
   async readPrepared<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.readPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
-  /** Runs statements that keep this process alive, on connections that no other work can exhaust. */
+  /** Runs a statement of the worker's heartbeat, on connections that are reserved for such statements. */
   async heartbeatQuery<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.heartbeatPool.query(this.prepared(statement, values));
     return result.rows as R[];
@@ -151,7 +151,7 @@ export class Database {
     return work();
   }
 
-  /** Commits when `work` ends, and rolls back when it throws. */
+  /** Runs `work` as a unit of work. Commits when `work` ends, and rolls back when it throws. */
   async unitOfWork<T>(work: () => Promise<T>): Promise<T> {
     const unit: Unit = {
       runner: null,
@@ -176,20 +176,21 @@ export class Database {
       await unit.runner?.release().catch(() => undefined);
       for (const notify of unit.afterEnd) notify();
       this.unitsOpen -= 1;
-      // An enabled AsyncLocalStorage slows down every promise of the process. The hot path uses no unit of work.
+      // Disabled while no unit of work is open, because an enabled AsyncLocalStorage slows down every promise of the
+      // process. Frequent statements do not need it, because they use no unit of work.
       if (this.unitsOpen === 0) this.units.disable();
     }
   }
 
-  /** Starts a unit of work if there is none. */
+  /** Runs `work` in the current unit of work, or in a new one if there is none. Returns its result. */
   inCurrentUnit<T>(work: () => Promise<T>): Promise<T> {
     return this.current() ? work() : this.unitOfWork(work);
   }
 
   /**
    * Runs `work` in the current unit of work or in a new one. Every writing statement joins the transaction of the unit.
-   * `companion` writes data that must be stored together with the effect. It runs once: at `commitEarly`, or when
-   * `work` calls the function that it receives.
+   * `companion` writes data that must be stored together with the unit's writes. It runs once: at `commitEarly`, or
+   * when `work` calls the function that it receives.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.inCurrentUnit(async () => {
@@ -212,7 +213,7 @@ export class Database {
     await runner?.commitTransaction();
     await runner?.release();
     Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [], takesMessages: false });
-    // Runs outside of the unit, because a loop that is woken here must not work within the unit's transactions.
+    // Runs outside of the unit, because a loop that `notify` wakes must not work within the unit's transactions.
     this.units.exit(() => {
       for (const notify of [...afterCommit, ...afterEnd]) notify();
     });
@@ -224,7 +225,7 @@ export class Database {
     return unit !== undefined && (unit.companion !== null || unit.takesMessages);
   }
 
-  /** Runs `work`. The messages that it accepts commit with the current unit of work, if there is one. */
+  /** Runs `work`. The messages that `work` accepts commit with the current unit of work, if there is one. */
   joined<T>(work: () => Promise<T>): Promise<T> {
     const unit = this.current();
     if (!unit || unit.companion) return work();
@@ -234,7 +235,7 @@ export class Database {
     });
   }
 
-  /** Returns whether a write now joins the transaction of the current unit of work. */
+  /** Returns whether a write at this moment would join the transaction of the current unit of work. */
   isInTransaction(): boolean {
     const unit = this.current();
     return unit !== undefined && (unit.runner !== null || unit.companion !== null);
@@ -254,7 +255,7 @@ export class Database {
     else notify();
   }
 
-  /** Returns the connections of each pool, and the number of `waiting` requests. */
+  /** Returns the number of connections, idle connections and waiting requests of each pool. */
   poolFigures(): { pool: string; total: number; idle: number; waiting: number }[] {
     return [
       ['ordinary', this.pool()],
@@ -275,7 +276,7 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** Runs the companion. `unit.companion` stays set until the companion ends, so that all its writes join. */
+  /** Runs the companion. Until it ends, `unit.companion` stays set, so that its writes join the unit's transaction. */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
     if (companion === null) return;
@@ -317,13 +318,13 @@ export class Database {
     return unit?.ended ? undefined : unit;
   }
 
-  /** Omits the name behind a pooler, where the next statement may use a session that does not know the name. */
+  /** Returns the query of a statement. Omits its name behind a pooler, where the next session may not know the name. */
   private prepared({ name, text, deadlineMs }: Statement, values: unknown[]): pg.QueryConfig {
     const statement = this.isPooled ? { text, values } : { name, text, values };
     return deadlineMs === undefined ? statement : Object.assign(statement, { query_timeout: deadlineMs });
   }
 
-  /** `master` is a documented member of TypeORM's driver: "Pool for master database." */
+  /** Returns the pool of TypeORM's driver. `master` is a documented member: "Pool for master database." */
   private pool(): pg.Pool {
     return (this.dataSource.driver as PostgresDriver).master as pg.Pool;
   }
@@ -346,13 +347,13 @@ export function sqlState(error: unknown): string | null {
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
-/** Returns whether the failed statement may have been committed: the connection broke before the response. */
+/** Returns whether the failed statement may have committed, because the connection broke before the response. */
 export function isOutcomeUnknown(error: unknown): boolean {
   const state = sqlState(error);
   return state === null || /^(08|57P)/.test(state);
 }
 
-/** Returns whether the storage caused the error: no connection, a restart, too many clients, a timeout. */
+/** Returns whether an unavailable storage caused the error: no connection, a restart, too many clients, a timeout. */
 export function isStorageAway(error: unknown): boolean {
   const state = sqlState(error);
   if (state === null) return true;

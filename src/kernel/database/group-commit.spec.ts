@@ -324,7 +324,7 @@ describe('GroupCommit with an AdaptiveLinger', () => {
   const arrangeWithAdaptiveLinger = () =>
     arrange({ adaptiveLinger: new AdaptiveLinger({ waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 3 }) });
 
-  /** Adds an item every 2 ms and writes it immediately, until a linger becomes worthwhile. */
+  /** Adds items every 2 ms, each written immediately, until a linger is worthwhile. Returns the number of items. */
   async function busy(seen: ReturnType<typeof arrangeWithAdaptiveLinger>): Promise<number> {
     for (let n = 0; n < 7; n += 1) {
       void seen.commit.add(1);

@@ -17,12 +17,12 @@ export interface GroupCommitOptions<T, R> {
    */
   isOfOne?: (error: unknown) => boolean;
   itemsMax: number;
-  /** Returns the bytes of an item. Groups of large bodies have fewer items. */
+  /** Returns the size of an item in bytes. The size of a group is limited, so groups of large items have fewer items. */
   weigh: (item: T) => number;
   weightMax: number;
-  /** Time to wait for other items. 0 writes as soon as the previous group is written. */
+  /** Time to wait for further items. With 0, items are written as soon as the previous group is written. */
   lingerMs: number;
-  /** Minimum time between the starts of two groups. A busy service commits less often, an idle service immediately. */
+  /** Minimum time between the starts of two groups. A busy service commits less often. An idle one commits at once. */
   gapMs: number;
   /** Decides whether to linger longer than `lingerMs`. If omitted, groups never linger longer. */
   adaptiveLinger?: AdaptiveLinger;
@@ -37,7 +37,7 @@ export interface Carried<T, R> {
   missed: () => void;
 }
 
-/** Age at which waiting items are rejected together with a failed group. Otherwise they might wait as long again. */
+/** Age above which waiting items are rejected together with a failed group, so that they do not wait even longer. */
 const LATE_MS = 1_000;
 
 /**
@@ -82,7 +82,7 @@ export class GroupCommit<T, R> {
     return new Promise((resolve) => this.idle.push(resolve));
   }
 
-  /** Passes the waiting items to a caller's own commit, even while a write is running. Null if no item waits. */
+  /** Returns the waiting items, to write in the caller's own commit, even while a write runs. Null if none waits. */
   carry(): Carried<T, R> | null {
     if (this.waiting.length === 0) return null;
     const group = this.nextGroup();

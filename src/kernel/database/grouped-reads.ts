@@ -1,12 +1,12 @@
 import { isStorageAway } from './database.js';
 import { GroupCommit } from './group-commit.js';
 
-/** Minimum time between two statements. It combines reads under load, while a single read runs immediately. */
+/** Minimum time between two statements. Under load, reads are combined. A single read runs immediately. */
 const GAP_MS = 2;
 
 /**
- * Batches concurrent reads into one statement. Reads that arrive meanwhile form the next batch. Nothing is cached, so
- * every result is newer than its request. `read` returns values in the order of its keys, without a transaction.
+ * Batches concurrent reads into one statement. Reads that arrive while it runs form the next batch. Nothing is cached,
+ * so every result is newer than its request. `read` returns values in the order of its keys, without a transaction.
  */
 export class GroupedReads<K, V> {
   private readonly group: GroupCommit<K, V>;

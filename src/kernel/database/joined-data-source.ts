@@ -4,13 +4,12 @@ import type { DataSource, QueryRunner, ReplicationMode } from 'typeorm';
 export type UnitConnection = () => Promise<unknown>;
 
 /**
- * Returns TypeORM's data source for repositories: inside a unit of work, its queries run on the unit's connection.
+ * Returns TypeORM's data source for repositories. Inside a unit of work, its queries run on the unit's connection.
  *
- * `unitConnection` receives the mode of the query runner: TypeORM uses `slave` for reads and `master` for writes. It
- * returns null if the statement does not belong to a transaction of a unit.
- *
- * The runner of a joined query counts as inside a transaction. TypeORM then uses savepoints instead of `COMMIT`, and
- * `release` does not release the unit's connection, because the runner has not acquired it.
+ * `unitConnection` receives the mode of the query runner (`slave` for reads, `master` for writes). It returns null if
+ * the statement does not belong to a transaction of a unit. TypeORM treats the runner of a joined query as inside a
+ * transaction. It then uses savepoints instead of `COMMIT`, and `release` does not release the unit's connection,
+ * because the runner has not acquired it.
  */
 export function joinedDataSource(
   dataSource: DataSource,

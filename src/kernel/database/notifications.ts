@@ -29,7 +29,7 @@ const BEAT: Statement = {
   deadlineMs: STATEMENT_MS_MAX,
 };
 
-/** PostgreSQL's clock at some moment between two readings of this process's monotonic clock. */
+/** PostgreSQL's time at some moment between two readings of this process's monotonic clock. */
 export interface TimeOfDatabase {
   ms: number;
   askedMs: number;
@@ -39,7 +39,7 @@ export interface TimeOfDatabase {
 interface Beat {
   nonce: string;
   sentAtMs: number;
-  /** Time of the commit on the monotonic clock. Null until it is known. */
+  /** Time on the monotonic clock at which the heartbeat was committed. Null until it is known. */
   committedMs: number | null;
 }
 
@@ -87,7 +87,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     return this.clock.nowMs() - this.confirmedMs > STALENESS_MAX_MS;
   }
 
-  /** Registers `listener`. It gets the key of every change, and `*` if changes may have been missed. */
+  /** Registers `listener`, which receives the key of every change, and `*` if changes may have been missed. */
   on(topic: string, listener: Listener): void {
     this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
   }
@@ -120,7 +120,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.stopped = true;
     if (this.reconnect) clearTimeout(this.reconnect);
     if (this.beating) clearInterval(this.beating);
-    // Does not wait for the end, because a connection that died silently would not respond.
+    // Does not wait for the connection to close, because a connection that died silently would not respond.
     void this.connection?.end().catch(() => undefined);
   }
 
@@ -172,7 +172,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
         for (const dispatch of this.timekeepers)
           dispatch({ ms: row.ms, askedMs, answeredMs: this.clock.monotonicMs() });
     } catch {
-      // The heartbeat was not sent, or its outcome is unknown. This says nothing about the LISTEN connection.
+      // The heartbeat was not sent, or its outcome is unknown. In both cases, the LISTEN connection may be intact.
       if (this.beat === beat) [this.beat, this.begunMs] = [null, -Infinity];
     }
   }

@@ -84,7 +84,7 @@ const ARRAYS: [string, Buffer, string][] = [
   ],
 ];
 
-/** Throws if the array is longer or shorter than its header says. */
+/** Returns the elements of the array. Throws if the array is longer or shorter than its header says. */
 function elementsOf(array: Buffer): (Buffer | null)[] {
   const length = array.readInt32BE(0) === 0 ? 0 : array.readInt32BE(12);
   const elements: (Buffer | null)[] = [];

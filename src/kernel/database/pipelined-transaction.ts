@@ -20,9 +20,9 @@ interface Wire {
 type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
 
 /**
- * Sends several statements in one packet and one commit, without the `Sync` that would end a transaction after each
- * (PostgreSQL's protocol, "Pipelining"). Either all statements are committed or none. `Pool.query` resolves to their
- * results after the commit, and rejects with the first error.
+ * Sends several statements in one packet and one commit, without the `Sync` that would end the transaction after each
+ * statement (PostgreSQL's protocol, "Pipelining"). Either all statements are committed or none. `Pool.query` resolves
+ * to their results after the commit, and rejects with the first error.
  */
 export class PipelinedTransaction {
   /** node-postgres sets this callback. */
@@ -82,7 +82,7 @@ export class PipelinedTransaction {
     else this.callback?.(null, this.results);
   }
 
-  /** The server skipped the statements after the failed one. Their next use must send the text again. */
+  /** The server skipped the statements after the failed one. Their SQL text must be sent again next time. */
   handleError(error: Error, wire: Wire): void {
     for (const { name } of this.parts.slice(this.at))
       if (name !== undefined) delete wire.submittedNamedStatements[name];

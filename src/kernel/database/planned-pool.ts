@@ -28,7 +28,7 @@ const BEGIN_PLANNED = [
 /** Idle time after which all connections but one are closed, because each backend's cached plans take 3 to 10 MB. */
 const IDLE_MS_MAX = 60_000;
 
-/** Connections whose statements are planned for tables of any size. Each statement is a separate transaction. */
+/** A pool with planner settings that suit tables of any size. Each statement is a separate transaction. */
 export class PlannedPool {
   readonly pool: pg.Pool;
 
@@ -55,7 +55,7 @@ export class PlannedPool {
     return result as pg.QueryResult;
   }
 
-  /** Runs all statements in one round trip and one commit. Results are in order. If one fails, none is committed. */
+  /** Runs all statements in one round trip and one commit. Returns results in order. If one fails, none commits. */
   async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     if (this.isPooled) return this.planned(statements);
     return (await this.pool.query(

@@ -56,13 +56,13 @@ export class RetentionGate {
     return this.last?.seen.leaptFromMs === null;
   }
 
-  /** Takes a new reading regularly, so that it is recent even in a process whose jobs do not check the gate. */
+  /** Reads the clocks regularly: the last reading must be recent even if no job of this process checks the gate. */
   @Every(EVERY_MS, { name: 'Retention gate' })
   async refresh(): Promise<void> {
     await this.isOpen();
   }
 
-  /** Returns how long the gate stays closed by monotonic clocks. 0 if it is open. */
+  /** Returns how much longer the gate stays closed, on monotonic clocks. 0 if it is open. */
   private waitingMs(): number {
     const seen = this.last?.seen;
     return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;

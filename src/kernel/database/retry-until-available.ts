@@ -29,11 +29,11 @@ const CONNECTION_MESSAGES = [
 /** The server reports that it is starting or stopping. It will be available again. */
 const STARTING = new Set(['57P01', '57P02', '57P03']);
 
-/** How long a start waits for a server that does not respond. */
+/** Maximum time that the start of the service waits for a server that does not respond. */
 const SILENCE_MS_MAX = 30_000;
 const REST_MS = 500;
 
-/** True if PostgreSQL was unreachable or the connection broke. Any other error concerns the statement. */
+/** Returns whether PostgreSQL was unreachable or the connection broke. Other errors concern the statement. */
 export function isUnreachable(error: unknown): boolean {
   if (sqlState(error) !== null) return isStorageAway(error);
   const driverError = error instanceof Error && 'driverError' in error ? error.driverError : error;

@@ -33,8 +33,8 @@ export type ColumnValues<Row> = { [Column in keyof Row]?: Row[Column] | (() => s
 /**
  * TypeORM's repository for the rows of one tenant. A query without the tenant does not compile.
  *
- * Queries run in the current transaction, if there is one. Writes open one, so that they join the unit of work and its
- * companion, as the writing statements of `Database.query` do.
+ * Queries run in the current transaction, if there is one. A write outside of a transaction opens one, so that it joins
+ * the unit of work and its companion, as the writing statements of `Database.query` do.
  */
 export class TenantRepository<Row extends TenantRow> {
   constructor(
@@ -73,12 +73,12 @@ export class TenantRepository<Row extends TenantRow> {
     await this.database.transaction(() => this.rows().insert([...rows] as QueryDeepPartialEntity<Row>[]));
   }
 
-  /** Inserts rows, or replaces those with the same values in the columns of `key`. */
+  /** Inserts rows, or replaces existing rows with the same values in the columns of `key`. */
   async upsert(rows: readonly Row[], key: readonly (string & keyof Row)[]): Promise<void> {
     await this.database.transaction(() => this.rows().upsert([...rows] as QueryDeepPartialEntity<Row>[], [...key]));
   }
 
-  /** Returns the number of changed rows. It is 0 on an optimistic-lock conflict, if `where` contains the version. */
+  /** Returns the number of changed rows. If `where` contains the version, 0 means an optimistic-lock conflict. */
   async update(where: TenantWhere<Row>, changes: ColumnValues<Row>): Promise<number> {
     const result: UpdateResult = await this.database.transaction(() =>
       this.rows().update(limited(where), changes as QueryDeepPartialEntity<Row>),

@@ -4,16 +4,16 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { KeyedSemaphore } from '../concurrency/keyed-semaphore.js';
 import { VERSION } from '../version.js';
 
-/** Gauges of prom-client that have names for counters. `nodejs_active_resources` reports the same by type. */
+/** Gauges of prom-client that are named like counters. Removed, because `nodejs_active_resources` reports the same. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** Time until the event loop lag has been sampled a few times. Before that, its metrics are NaN. */
 const FIRST_LAGS_MS = 50;
 
-/** Maximum wait of a gauge for its turn. A server that hangs thus costs a scrape only one timeout. */
+/** Maximum time that a gauge waits for the gauges before it. A hanging server thus delays a scrape by one timeout. */
 const TURN_MS_MAX = 250;
 
-/** Contexts create their metrics here, so that names are unique and documented once. */
+/** Creates all metrics, so that their names are unique and documented in one place. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -47,7 +47,7 @@ export class Metrics {
     this.ofAll = ofAll;
   }
 
-  /** Starts the default metrics at the first scrape: measuring the lag wakes an idle process 100 times a second. */
+  /** Starts the default metrics at the first scrape. Measuring the lag wakes an idle process 100 times a second. */
   private async watch(): Promise<void> {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);

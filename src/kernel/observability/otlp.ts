@@ -44,7 +44,7 @@ export class OtlpSpans {
     this.tracer = this.provider.getTracer('posthorn');
   }
 
-  /** Starts a child span of `parent` (a W3C `traceparent`), or a new trace if it is null. */
+  /** Starts a child span of `parent` (a W3C `traceparent`), or a new trace if `parent` is null. */
   start(name: string, kind: keyof typeof KINDS, parent: string | null, describe: Describe): Traced {
     const span = this.tracer.startSpan(name, { kind: KINDS[kind] }, parentContext(parent));
     if (span.isRecording()) span.setAttributes(describe());

@@ -6,8 +6,9 @@ const NOTHING: Traced = { traceparent: null, end: () => undefined };
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Traces a message from accept to receipt, if an OTLP endpoint is configured. The event stores the request's span, and
- * each attempt is a child span. Without an endpoint, a caller's own `traceparent` is still passed through.
+ * Traces a message from its acceptance to its delivery, if an OTLP endpoint is configured. The event stores the
+ * request's span, and the span of each attempt is its child. Without an endpoint, a caller's own `traceparent` is still
+ * passed through.
  */
 export class Tracing implements OnApplicationShutdown {
   private constructor(private readonly spans: OtlpSpans | null) {}
@@ -18,7 +19,7 @@ export class Tracing implements OnApplicationShutdown {
     return new Tracing(new Spans(config, config.otlpEndpoint));
   }
 
-  /** Starts a span for the accept. It is a child of the caller's trace if the request has one. */
+  /** Starts a span for accepting a message. The span belongs to the caller's trace if the request has one. */
   startAccept(incoming: string | undefined, eventType: string): Traced {
     const parent = incoming !== undefined && TRACEPARENT.test(incoming) ? incoming : null;
     if (this.spans)
@@ -26,7 +27,7 @@ export class Tracing implements OnApplicationShutdown {
     return parent === null ? NOTHING : { traceparent: parent, end: () => undefined };
   }
 
-  /** Starts a span for a delivery, as a child of the accept's span. */
+  /** Starts a span for a delivery, as a child of the span of `startAccept`. */
   startDelivery(traceparent: string | null, describe: Describe): Traced {
     if (this.spans) return this.spans.start('posthorn.deliver', 'client', traceparent, describe);
     return traceparent === null ? NOTHING : { traceparent, end: () => undefined };

@@ -56,7 +56,7 @@ export class MtaStsPolicies {
     return policy ?? held;
   }
 
-  /** Fetches the policy. Verifies the certificate as usual, and follows no redirects (RFC 8461, section 3.3). */
+  /** Returns the published policy, or null. Verifies the certificate, and follows no redirects (RFC 8461, 3.3). */
   private async published(domain: string): Promise<MtaStsPolicy | null> {
     const url = new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`);
     const answer = await this.agent.exchange({

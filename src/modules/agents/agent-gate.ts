@@ -6,8 +6,8 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Protects `/mcp` against web pages that use a visitor's browser: with a foreign `Origin`, or under a host name that
- * points to Posthorn's address (DNS rebinding). Programs send no `Origin`.
+ * Protects `/mcp` against web pages that use a visitor's browser. Such requests have a foreign `Origin`, or a host name
+ * that points to Posthorn's address (DNS rebinding). Programs other than browsers send no `Origin`.
  */
 @Injectable()
 export class AgentGate {
@@ -24,7 +24,7 @@ export class AgentGate {
       throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
-  /** Error responses need CORS headers too. Without them, a page could read neither the status nor the challenge. */
+  /** Returns the CORS headers of a response. Errors need them too, so that a page can read status and challenge. */
   corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
     if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
     return {
@@ -35,14 +35,14 @@ export class AgentGate {
     };
   }
 
-  /** Accepts Posthorn's own origin, MCP_ALLOWED_ORIGINS, and on a loopback installation all loopback origins. */
+  /** Returns whether an origin may call: Posthorn's own, MCP_ALLOWED_ORIGINS, or on loopback any loopback origin. */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);
     if (origin === base.origin || this.config.mcpAllowedOrigins.includes(origin)) return true;
     return LOOPBACK.has(base.hostname) && URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname);
   }
 
-  /** Accepts any host unless MCP_ALLOWED_HOSTS is set. A loopback installation accepts only loopback hosts. */
+  /** Returns whether a host is accepted. By default every host is, but on loopback only loopback hosts are. */
   private admitsHost(host: string): boolean {
     const base = new URL(this.config.baseUrl);
     const { mcpAllowedHosts } = this.config;

@@ -89,7 +89,7 @@ export class OAuthCodeEntity {
   granterKeyId: Id | null;
 }
 
-/** A device that waits for its approval. It belongs to no environment until then. */
+/** A device that waits for approval. Until a user approves the device, it belongs to no environment. */
 @Entity('oauth_devices')
 @Check('oauth_devices_requested_scope_check', `requested_scope in ('read', 'write', 'admin')`)
 @Check('oauth_devices_scope_check', `scope in ('read', 'write', 'admin')`)

@@ -1,4 +1,4 @@
-/** Maximum size of a tool's answer. The whole MCP message, with its frame and notices, may have 25 KB. */
+/** Maximum size of a tool's answer, with notices. The JSON-RPC envelope needs the rest of a message's 25 KB. */
 export const ANSWER_BYTES_MAX = 24_000;
 
 /** Maximum size of a page or a text in an answer. The remaining bytes are for fields that the tool adds. */

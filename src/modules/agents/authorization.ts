@@ -26,7 +26,7 @@ export interface AuthorizationRequest {
   codeChallenge: string;
 }
 
-/** Result of reading a request: a question to the user, an error for the client, or an error only for the user. */
+/** Result of validating a request: a question to the user, an error for the client, or an error only for the user. */
 export type ReadRequest =
   | { kind: 'asked'; request: AuthorizationRequest }
   | { kind: 'refused'; client: OAuthClient; location: string; message: string }
@@ -47,7 +47,7 @@ export interface ConsentGiven {
   approval: Approval;
 }
 
-/** The code grant (RFC 6749, section 4.1) with PKCE (RFC 7636), `iss` (RFC 9207), `resource` (RFC 8707). */
+/** The OAuth code grant (RFC 6749, section 4.1), with PKCE (RFC 7636), `iss` (RFC 9207) and `resource` (RFC 8707). */
 @Injectable()
 export class Authorization {
   constructor(
@@ -60,7 +60,7 @@ export class Authorization {
     private readonly config: Config,
   ) {}
 
-  /** Validates a request. Until the redirect address is confirmed as the client's, only the user sees errors. */
+  /** Validates an OAuth request. Until its redirect address is confirmed as the client's, only the user sees errors. */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
     if (typeof clientId !== 'string' || typeof redirectUri !== 'string')
@@ -71,7 +71,7 @@ export class Authorization {
       return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris))
       return unsafe('The application requests a redirect to an address that it did not register.');
-    // This check also applies to clients that registered before the rule existed.
+    // Repeats a check of the registration, for clients that registered before this rule existed.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
       return unsafe('The application requests a redirect to an address that is not allowed.');
     const state =
@@ -150,7 +150,7 @@ export class Authorization {
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }
 
-  /** Revokes the grant of a key that was granted to a client (RFC 7009), with the audit entry in one transaction. */
+  /** Revokes a key that was granted to a client (RFC 7009). Writes the audit entry in the same transaction. */
   async giveBack(token: string, clientId: string | null, origin: AuditOrigin): Promise<void> {
     await this.database.transaction(async () => {
       const key = await this.keys.revokeText(token, clientId);
@@ -222,7 +222,7 @@ function fits(taken: TakenCode, given: { clientId: string; redirectUri: string; 
   );
 }
 
-/** Compares in constant time. */
+/** Returns whether two texts are equal. Compares in constant time. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b));
 }

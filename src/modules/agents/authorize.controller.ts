@@ -9,7 +9,7 @@ import { consentPage } from './consent-pages.js';
 import { OAuthClients } from './oauth-clients.js';
 import { originOf } from './redirect-uris.js';
 
-/** Query parameters that the consent form carries. They are checked again when the form is submitted. */
+/** Query parameters that the consent form sends along. They are checked again when the form is submitted. */
 const CARRIED = [
   'response_type',
   'client_id',

@@ -26,7 +26,7 @@ interface Downloaded {
 
 /**
  * Clients whose id is the URL of their metadata (OAuth Client ID Metadata Documents). Documents are fetched through the
- * SSRF protection, without redirects. Users see only metadata that a client is allowed to have.
+ * SSRF protection, without redirects. Their metadata is validated before users see it.
  */
 @Injectable()
 export class ClientDocuments {
@@ -41,7 +41,7 @@ export class ClientDocuments {
     private readonly clock: Clock,
   ) {}
 
-  /** Accepts an https URL that has a path and no parts that parsers interpret differently. */
+  /** Returns whether the id is an https URL that has a path and no parts that parsers interpret differently. */
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
     const { href, hostname, pathname, username, password, hash } = new URL(id);

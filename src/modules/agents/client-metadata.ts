@@ -71,7 +71,7 @@ export function clientMetadata(
   };
 }
 
-/** Removes invisible, direction-changing and line-breaking characters: users decide by the shown name. */
+/** Returns a name without invisible, direction-changing or line-breaking characters, because users rely on it. */
 function plain(name: unknown): string {
   return typeof name === 'string' ? name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim() : '';
 }

@@ -11,7 +11,7 @@ import { type SignedIn } from '#modules/auth/sessions.contract.js';
 import { Sessions } from '#modules/auth/sessions/sessions.js';
 import { Authorization, type AuthorizationRequest, type ConsentGiven } from './authorization.js';
 
-/** Key lifetimes that the page offers, in days. The first one is preselected. */
+/** Key lifetimes that the consent page offers, in days. The first one is preselected. */
 export const LIFETIMES = [30, 1, 7, 90] as const;
 const DAY_SECONDS = 86_400;
 
@@ -37,7 +37,7 @@ export class Consent {
     return null;
   }
 
-  /** Returns the user who submitted a form of their own session. Throws 401 and 403. */
+  /** Returns the user who submitted a form. Throws 401 without a session, and 403 for a form of another session. */
   async whoSent(request: FastifyRequest, form: FormFields): Promise<SignedIn> {
     const who = await this.sessions.read(request.headers.cookie);
     if (who === null)

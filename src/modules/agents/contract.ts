@@ -6,11 +6,11 @@ export type ApiQuery = Readonly<Record<string, string | number | boolean | undef
 
 export type ApiObject = Record<string, unknown>;
 
-/** An API path, created by `apiPath`. Each inserted value is one segment, so it cannot lead to another path. */
+/** An API path, created by `apiPath`. Each inserted value becomes one segment, so a value cannot change the path. */
 export class ApiPath {
   private constructor(readonly text: string) {}
 
-  /** Throws 400 for values that cannot be a segment: an empty value, `.` and `..`. */
+  /** Builds a path. Throws 400 for values that cannot be a segment: an empty value, `.` and `..`. */
   static from(parts: readonly string[], segments: readonly string[]): ApiPath {
     const encoded = segments.map((segment) => {
       if (segment === '' || segment === '.' || segment === '..' || segment.length > 512)

@@ -167,13 +167,13 @@ function highestOf(scope: string | undefined): Scope | null {
   return SCOPES.findLast((one) => asked.has(one)) ?? null;
 }
 
-/** Removes characters that break lines or change the text direction. Returns `null` if nothing is left. */
+/** Returns the name without characters that break lines or change text direction. `null` if nothing is left. */
 function plainName(name: string | undefined): string | null {
   const plain = (name ?? '').replace(/[^\p{L}\p{N} ._'-]/gu, '').trim();
   return plain === '' ? null : [...plain].slice(0, DEVICE_NAME_LENGTH_MAX).join('');
 }
 
-/** Accepts codes as users type them: in any case, with spaces or without the hyphen. */
+/** Returns the code in canonical form. Users type it in any case, with spaces or without the hyphen. */
 const normal = (userCode: string): string => userCode.toUpperCase().replace(/[^A-Z0-9]/g, '');
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -11,11 +11,12 @@ import { Consent } from './consent.js';
 import { deviceCodePage, deviceConsentPage, devicePage } from './consent-pages.js';
 import { DeviceGrants } from './device-grants.js';
 
-/** Limit of user codes tried per client IP address. The forms for the code and for the decision share it. */
+/** Limit of user codes tried per client IP address. The forms for the code and for the decision share this limit. */
 const GUESSES = { name: 'device', count: 5, seconds: 60 };
 
 /**
- * Pages on which a user enters the code that a program shows, and decides (RFC 8628, section 3.3). Not part of the API.
+ * Pages on which a user enters the code that a program shows, and approves or denies access (RFC 8628, section 3.3).
+ * Not part of the API.
  */
 @ApiExcludeController()
 @Controller('oauth/device')

@@ -32,7 +32,7 @@ export class GrantNotice {
     private readonly clock: Clock,
   ) {}
 
-  /** Never throws. Do not await it or call it in a transaction, because a mail relay can be slow. */
+  /** Sends the notice and never throws. Do not await it or call it in a transaction: a mail relay can be slow. */
   async send(grant: Grant): Promise<void> {
     if (!this.mail.isPossible) return;
     try {
@@ -74,7 +74,7 @@ If none of you meant this, revoke the key: it is one of your API keys.
 `;
 }
 
-/** Replaces all characters that could form a link in an email. A third party chose the name. */
+/** Returns the name with all characters replaced that could form a link in an email, because a third party chose it. */
 export const words = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ')

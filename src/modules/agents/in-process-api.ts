@@ -32,7 +32,7 @@ export class Refused extends Error {
 
 /**
  * Calls the API without a network connection, with the caller's own key and through the same hooks as external
- * requests. Validation, quotas, scopes, tenancy and the audit apply unchanged.
+ * requests. Validation, quotas, scopes, tenancy and the audit log apply unchanged.
  */
 export class InProcessApi implements ApiWriter {
   constructor(

@@ -28,7 +28,7 @@ const CALL = {
   params: { name: 'search_events', arguments: { status: 'dlq', limit: 5 } },
 };
 
-/** Serves the MCP endpoint for agents (specification, Agent transport). */
+/** Serves the MCP endpoint for agents. */
 @Section(
   'Agents',
   'The Model Context Protocol endpoint, and the sign-in of agents: OAuth 2 with PKCE, whose token is an ordinary API key. Errors of `/oauth` have the format of RFC 6749.',
@@ -106,7 +106,7 @@ export class McpController implements OnModuleInit {
   @Post('mcp')
   @HttpCode(200)
   @Scope('read')
-  // The request that a tool makes is audited, so the MCP call itself is not.
+  // The API requests that a tool makes are audited, so the MCP call itself is not.
   @Audit('never')
   @BodyLimit(BODY_BYTES_MAX)
   @ApiOperation({
@@ -155,7 +155,7 @@ export class McpController implements OnModuleInit {
   }
 }
 
-/** Returns the name of the tool that the message calls, if it is a tool call. */
+/** Returns the name of the tool that a message calls, or an empty string for other messages. */
 function calledTool(body: unknown): string {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
   return method === 'tools/call' && typeof params?.name === 'string' ? params.name : '';

@@ -14,7 +14,7 @@ export interface Added {
   inAll: number;
 }
 
-/** Uses `oauth_clients_network_idx` and `oauth_clients_unapproved_idx`. The counts omit the new row, hence `1 +`. */
+/** Inserts a client and counts the unapproved ones (`oauth_clients_unapproved_idx`), plus 1 for the new row. */
 const ADD: Statement = {
   name: 'oauth_clients.add',
   text: `
@@ -27,7 +27,7 @@ const ADD: Statement = {
         limit $7) unapproved) as "inAll"`,
 };
 
-/** Deletes a network's oldest clients, those shown to a user within a day last. Uses `oauth_clients_network_idx`. */
+/** Deletes a network's oldest clients, last those shown to a user within a day. Uses `oauth_clients_network_idx`. */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
   text: `
@@ -37,7 +37,7 @@ const THIN_NETWORK: Statement = {
       for update skip locked)`,
 };
 
-/** A site is an IPv4 address, or an IPv6 /48, because one site usually gets a whole /48 with 65,536 networks. */
+/** SQL expression for a network's site: an IPv4 address or an IPv6 /48, because one site usually gets a whole /48. */
 const SITE = `regexp_replace(network, '^([^:]*:[^:]*:[^:]*):.*$', '\\1')`;
 
 /**
@@ -90,7 +90,7 @@ const PURGE: Statement = {
 export class OAuthClientsStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds a client. Returns its creation time and the numbers of unapproved clients, up to each limit plus one. */
+  /** Adds a client. Returns its creation time and the numbers of unapproved clients, each up to its limit plus one. */
   async add(
     client: Omit<ClientRow, 'createdAt'>,
     network: string,

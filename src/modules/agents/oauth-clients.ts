@@ -7,7 +7,7 @@ import { ClientDocuments } from './client-documents.js';
 import { clientMetadata, DEVICE_GRANT, type OAuthClient } from './client-metadata.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 
-/** Maximum numbers of unapproved clients, in total and per network. They are deleted after a day. */
+/** Maximum numbers of unapproved clients, in total and per network. Unapproved clients are deleted after a day. */
 const UNAPPROVED_MAX = 10_000;
 const UNAPPROVED_OF_NETWORK_MAX = 100;
 
@@ -66,7 +66,7 @@ export class OAuthClients {
       : { ...found, isDocument: false };
   }
 
-  /** Protects the client for a day: other registrations cannot cause its deletion during that time. */
+  /** Records that a user saw the client. For a day, other registrations cannot cause its deletion. */
   async show({ id, isDocument }: OAuthClient): Promise<void> {
     if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }

@@ -4,7 +4,7 @@ import type { Scope } from '#kernel/tenant.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import type { OAuthDeviceEntity } from './agents.entities.js';
 
-/** `requestedScope` is `null` if the request named no known scope. `deviceName` is what the program claims to run on. */
+/** A device that waits for a user's decision. `requestedScope`: null if unknown. `deviceName`: unverified. */
 export type WaitingDevice = Pick<
   OAuthDeviceEntity,
   'clientId' | 'clientName' | 'address' | 'requestedScope' | 'deviceName' | 'createdAt'
@@ -96,7 +96,7 @@ const PURGE: Statement = {
 export class OAuthDevicesStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns false if another device already has the user code. */
+  /** Adds a device. Returns false if another device already has the user code. */
   async add(
     hash: Buffer,
     userCodeHash: Buffer,
@@ -127,7 +127,7 @@ export class OAuthDevicesStore {
     return found ?? null;
   }
 
-  /** Stores the decision; null denies the request. Returns the client, or `null` if no device waits for the code. */
+  /** Stores the decision (null: denial). Returns the client, or `null` if no device waits for a decision. */
   async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
     const {
       environmentId = null,

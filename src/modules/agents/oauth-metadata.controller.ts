@@ -24,9 +24,9 @@ const KEYS = '/oauth/jwks';
 export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 
 /**
- * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). MCP clients also look at the location of
- * OpenID Connect, below the path of BASE_URL (RFC 8414, section 5). If a proxy forwards only that path to Posthorn, no
- * other location works.
+ * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). MCP clients also try the location that
+ * OpenID Connect uses, below the path of BASE_URL (RFC 8414, section 5). If a proxy forwards only that path to
+ * Posthorn, no other location works.
  */
 @ApiTags('Agents')
 @Controller('.well-known')
@@ -134,8 +134,8 @@ export class OAuthMetadataController implements OnModuleInit {
   }
 
   /**
-   * Returns the metadata of the authorization server with the additional members that OpenID Connect Discovery, section
-   * 3, requires. No ID tokens are issued, so there are no algorithms and no keys.
+   * Returns the metadata of the authorization server, with the additional members that OpenID Connect Discovery,
+   * section 3, requires. No ID tokens are issued, so the lists of algorithms and keys are empty.
    */
   private openIdConfiguration(): object {
     return {

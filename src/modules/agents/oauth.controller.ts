@@ -275,7 +275,7 @@ export class OAuthController implements OnModuleInit {
   }
 }
 
-/** Accepts only form bodies. Rejects requests with a client secret, because clients are public. */
+/** Returns the fields of a form body. Rejects other bodies, and a client secret, because clients are public. */
 function formIn({ headers }: FastifyRequest, body: object | undefined): FormFields {
   if (!(headers['content-type'] ?? '').toLowerCase().startsWith(FORM))
     throw oauthError('invalid_request', `Send the body as ${FORM}.`);

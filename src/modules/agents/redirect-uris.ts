@@ -43,7 +43,7 @@ export function redirectFault(uri: unknown, privateSchemes: readonly string[]): 
     : 'A redirect URI needs the scheme https, or one that this installation allows.';
 }
 
-/** Compares two URIs character by character, except for a local port, which programs choose when they start. */
+/** Returns whether a URI is registered. Ignores the port of a local URI, which programs choose when they start. */
 export function isRegistered(given: string, registered: readonly string[]): boolean {
   return registered.some(
     (one) => one === given || (isLoopback(one) && isLoopback(given) && withoutPort(one) === withoutPort(given)),
@@ -85,7 +85,7 @@ function saysHost(uri: string, hostname: string): boolean {
   return said?.toLowerCase() === hostname;
 }
 
-/** Removes only the port from the text. Parsing the URL would also change other characters that are compared. */
+/** Returns the URI without its port. Parsing the URL would also change other characters that are compared. */
 function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:\[[^\]]*\]|[^/:?]*)):\d+/, '$1');
 }

@@ -12,7 +12,7 @@ const CALL_MS_MAX = 30_000;
 /** Initial length to which texts are cut if the answer is too large. */
 const TEXT_CHARACTERS_MAX = 2_000;
 
-/** Never throws. An error becomes an answer with the allowed arguments and an example, so the model can retry. */
+/** Calls a tool and never throws. An error becomes an answer with the allowed arguments and an example for a retry. */
 export async function callTool(called: AgentTool, args: unknown, api: InProcessApi): Promise<CallToolResult> {
   const { tool } = called;
   const parsed = tool.input.strict().safeParse(args ?? {});
@@ -62,7 +62,7 @@ function explain(error: z.ZodError, input: z.ZodObject): string {
     .join(' ');
 }
 
-/** Cuts the longest texts until the content fits into an answer, and marks each text that was cut. */
+/** Returns the content with its longest texts cut until it fits into an answer. Marks each text that was cut. */
 function fitted(content: ApiObject): ApiObject {
   let shown = content;
   for (let max = TEXT_CHARACTERS_MAX; answerBytes(shown) > ANSWER_BYTES_MAX && max >= 50; max = Math.floor(max / 2)) {

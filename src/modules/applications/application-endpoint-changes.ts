@@ -58,12 +58,12 @@ export class ApplicationEndpointChanges {
       if (updated === null) throw takenUid();
       return updated;
     });
-    // Also runs if the endpoint was already disabled, because the caller may repeat an interrupted request.
+    // This also runs if the endpoint was already disabled, because the caller may repeat an interrupted request.
     if (asked.status === 'disabled') await this.waiting.end([changed]);
     return changed;
   }
 
-  /** Removes an endpoint and its own destination. Waiting deliveries fail. Throws 404, also on a repeated call. */
+  /** Removes an endpoint and its own destination. Its pending deliveries fail. Throws 404, also on a repeated call. */
   async remove(environmentId: number, endpoint: ApplicationEndpoint): Promise<void> {
     const removed = await this.database.transaction(async () => {
       const row = await this.held(environmentId, endpoint);
@@ -74,12 +74,12 @@ export class ApplicationEndpointChanges {
     await this.waiting.end([removed]);
   }
 
-  /** Returns the secret that signs the endpoint's deliveries. Throws 409 if it uses a registered destination. */
+  /** Returns the secret that signs an endpoint's deliveries. Throws 409 if its destination is a registered one. */
   showSecret(tenant: Tenant, endpoint: ApplicationEndpoint): Promise<ShownSecret> {
     return this.destinations.showSecret(tenant, owned(endpoint));
   }
 
-  /** Replaces the secret. The old one also signs for `graceMs`. Throws 409 if a registered destination is used. */
+  /** Replaces the secret. The old secret still signs for `graceMs`. Throws 409 for a registered destination. */
   rotateSecret(tenant: Tenant, endpoint: ApplicationEndpoint, graceMs: number): Promise<ShownSecret> {
     return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }
@@ -111,14 +111,14 @@ export class ApplicationEndpointChanges {
     const columns: EndpointColumns = {};
     if (destination != null) columns.destinationId = await this.places.registered(environmentId, destination);
     if (status === 'active') Object.assign(columns, { status, disabledReason: null });
-    // The first reason for disabling is kept, as for destinations.
+    // If the endpoint is already disabled, its first reason is kept, as for destinations.
     else if (status === 'disabled' && row.status === 'active')
       Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
     return columns;
   }
 }
 
-/** A URL can only be replaced by a URL, and a destination only by a destination. */
+/** Returns the faults of a change. A URL can only be replaced by a URL, and a destination only by a destination. */
 function changeFaults(
   endpoint: ApplicationEndpoint,
   { url, destination, status, disabled_reason: reason, ...asked }: ApplicationEndpointChangesAsked,

@@ -65,7 +65,7 @@ export class ApplicationEndpointListQuery {
  */
 export class ApplicationEndpointFieldsBody extends DeliverySettingsBody {
   /**
-   * Your own id of the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
+   * Your own id for the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
    * not begin with `ep_`.
    */
   @ApiProperty({ example: 'production' })
@@ -177,7 +177,7 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
   @MaxLength(64)
   destination?: string | null;
 
-  /** `active` enables the endpoint and closes the circuit of its URL. `disabled` stops its deliveries. */
+  /** `active` enables the endpoint and closes the circuit breaker of its URL. `disabled` stops its deliveries. */
   @ApiProperty({ example: 'disabled' })
   @CanBeOmitted()
   @IsIn(STATUSES)
@@ -238,7 +238,7 @@ export class ApplicationEndpointItem {
   @IsString()
   id: string;
 
-  /** Your own id of the endpoint; `null` if it has none. */
+  /** Your own id for the endpoint; `null` if you have not set one. */
   @ApiProperty({ example: 'production' })
   @CanBeNull()
   @IsString()
@@ -412,7 +412,7 @@ export function presentEndpoints(
   return { data: views.map((view) => presentEndpointTo(caller, view)), next_cursor: nextCursor };
 }
 
-/** Omits the secret for a portal session without permission to see secrets. */
+/** Returns the new endpoint. Omits the secret for a portal session without permission to see secrets. */
 export function presentCreated(
   caller: Caller,
   view: ApplicationEndpointView,

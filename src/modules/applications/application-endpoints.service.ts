@@ -32,7 +32,7 @@ const LIMIT_DEFAULT = 50;
 /** An endpoint with a URL owns its destination. */
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 
-/** Returns the status of an endpoint and its reason. An endpoint with a URL has those of its own destination. */
+/** Returns an endpoint's status and its reason. An endpoint with a URL has those of its own destination. */
 export function statusOf({
   row,
   owned,
@@ -100,7 +100,7 @@ export class ApplicationEndpointsService {
     return this.view(row);
   }
 
-  /** Adds the details to a row. Throws 404 if the endpoint and its own destination were deleted in the meantime. */
+  /** Returns a row with its details. Throws 404 if the endpoint and its destination were deleted in the meantime. */
   async view(row: ApplicationEndpointEntity): Promise<ApplicationEndpointView> {
     const [view] = await this.views(row.environmentId, [row]);
     if (view === undefined) throw noSuch('endpoint');

@@ -30,7 +30,7 @@ const SUBSCRIBERS: Statement = {
     where matches or n = ${SCANNED_MAX} order by id desc`,
 };
 
-/** Stores endpoints of applications. Each change is published in its own transaction as a change of the application. */
+/** Stores endpoints of applications. The transaction of each change also announces that the application changed. */
 @Injectable()
 export class ApplicationEndpointsStore {
   private readonly rows: TenantRepository<ApplicationEndpointEntity>;
@@ -48,12 +48,12 @@ export class ApplicationEndpointsStore {
     return this.applications.hold(environmentId, id, how);
   }
 
-  /** Uses the index application_endpoints_application_id_idx. */
+  /** Returns the number of an application's endpoints. Uses the index application_endpoints_application_id_idx. */
   count(environmentId: number, applicationId: Id): Promise<number> {
     return this.rows.count({ environmentId, applicationId });
   }
 
-  /** Uses the index application_endpoints_pkey. */
+  /** Returns the endpoint with this id, or null. Uses the index application_endpoints_pkey. */
   find(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
     return this.rows.findOne({ environmentId, id });
   }
@@ -82,7 +82,7 @@ export class ApplicationEndpointsStore {
 
   /**
    * Returns endpoints of all applications that subscribe to one of the patterns or to all types, newest first. Reads a
-   * limited number of endpoints; `floor` is set if there may be more.
+   * limited number of endpoints. `floor` is the last endpoint that was read, or null if all were read.
    */
   async subscribers(
     environmentId: number,
@@ -119,7 +119,7 @@ export class ApplicationEndpointsStore {
     return (await this.written(row, write)) ? { ...row, ...columns } : null;
   }
 
-  /** Uses the index application_endpoints_pkey. */
+  /** Removes the endpoint. Uses the index application_endpoints_pkey. */
   remove({ environmentId, id, applicationId }: ApplicationEndpointEntity): Promise<void> {
     return this.database.transaction(async () => {
       await this.rows.delete({ environmentId, id });

@@ -16,7 +16,7 @@ export function uidFault(uid: string, prefix: 'app' | 'ep'): string | null {
 export class ApplicationReference {
   constructor(private readonly store: LiveApplicationsStore) {}
 
-  /** Throws 404 for a malformed `app_` id and 422 for an invalid uid. */
+  /** Returns the id or uid in a text. Throws 404 for a malformed `app_` id and 422 for an invalid uid. */
   parse(text: string): { id: Id; uid: null } | { id: null; uid: string } {
     if (text.startsWith('app_')) {
       const id = parseId('app', text);

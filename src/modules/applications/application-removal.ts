@@ -21,7 +21,7 @@ export class ApplicationRemoval {
   ) {}
 
   /**
-   * Removes an application with its endpoints and their own destinations. Waiting deliveries become failed. Throws 404,
+   * Removes an application with its endpoints and their own destinations. Pending deliveries become failed. Throws 404,
    * also on a repeated call.
    */
   async remove({ environmentId }: Tenant, application: string): Promise<void> {
@@ -29,7 +29,7 @@ export class ApplicationRemoval {
     if (!(await this.removeHeld(environmentId, id))) throw noSuch('application');
   }
 
-  /** Removes an application, its endpoints and their own destinations. Waiting deliveries fail. Idempotent. */
+  /** Removes an application, its endpoints and their own destinations. Pending deliveries fail. Idempotent. */
   async removeWhole(environmentId: number, applicationId: Id): Promise<void> {
     await this.removeHeld(environmentId, applicationId);
   }

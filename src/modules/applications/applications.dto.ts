@@ -55,7 +55,7 @@ export class ApplicationListQuery {
 
 /** Options for creating an application. */
 export class ApplicationCreationQuery {
-  /** If the uid already exists, return its application with 200 instead of 409. */
+  /** If true and the uid is taken, the response is the existing application with status 200, instead of 409. */
   @ApiProperty({ default: false, example: true })
   @CanBeOmitted()
   @IsBoolean()
@@ -67,7 +67,7 @@ export class ApplicationCreationQuery {
   customer: { summary: 'A customer, identified by your own id', value: { uid: 'customer-42', name: 'Acme Inc.' } },
 })
 export class NewApplicationBody {
-  /** Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`. */
+  /** Your own id for this application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`. */
   @ApiProperty({ example: 'customer-42' })
   @IsOptional()
   @IsString()
@@ -93,7 +93,7 @@ export class NewApplicationBody {
   name: { summary: 'Change the name', value: { name: 'Acme Corporation' } },
 })
 export class ApplicationChangesBody {
-  /** Your own id of the customer; `null` removes it. */
+  /** Your own id for this application; `null` removes it. */
   @ApiProperty({ example: 'customer-42' })
   @IsOptional()
   @IsString()
@@ -121,7 +121,7 @@ export class ApplicationItem {
   @IsString()
   id: string;
 
-  /** Your own id of the customer; `null` if it has none. */
+  /** Your own id for the customer that this application represents; `null` if you have not set one. */
   @ApiProperty({ example: 'customer-42' })
   @CanBeNull()
   @IsString()

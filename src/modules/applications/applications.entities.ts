@@ -30,7 +30,7 @@ export class ApplicationEntity {
   updatedAt: Date;
 }
 
-/** A subscription of an application: event filters and their target. */
+/** An endpoint of an application: its event filters, and the destination of the events that match. */
 @Entity('application_endpoints')
 @ForeignKey(() => ApplicationEntity, ['environmentId', 'applicationId'], ['environmentId', 'id'], {
   name: 'application_endpoints_application_fkey',

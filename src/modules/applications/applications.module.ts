@@ -25,7 +25,7 @@ import { SubscribersController } from './subscribers.controller.js';
 import { Subscribers } from './subscribers.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 
-/** Applications: the caller's customers, their endpoints, and subscriptions. */
+/** Applications (the caller's customers), their endpoints, and the subscriptions of the endpoints. */
 @Module({
   imports: [DestinationsModule, EventTypesModule, EventsModule, LedgerModule],
   controllers: [

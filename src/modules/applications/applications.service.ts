@@ -48,7 +48,7 @@ export class ApplicationsService {
     return row;
   }
 
-  /** Creates an application. Throws 422, or 409 if the uid is taken. With `orFind`, returns the existing one then. */
+  /** Creates an application. Throws 422, or 409 for a taken uid. With `orFind`, returns the existing application. */
   async create(
     { environmentId }: Tenant,
     fields: ApplicationFields,
@@ -68,7 +68,7 @@ export class ApplicationsService {
     return { row: known, isNew: false };
   }
 
-  /** Updates an application. Throws 404, 422, or 409 if the new uid is taken. Then nothing is changed. */
+  /** Updates an application. Throws 404, 422, or 409 if the new uid is taken. If it throws, nothing is changed. */
   async update(
     tenant: Tenant,
     application: string,

@@ -27,7 +27,7 @@ const INSERT: Statement = {
     on conflict (environment_id, uid) where uid is not null do nothing returning id`,
 };
 
-/** Stores applications. Each change is published in its own transaction, which invalidates every node's cache. */
+/** Stores applications. The transaction of each change announces the change, which invalidates every node's cache. */
 @Injectable()
 export class ApplicationsStore {
   private readonly rows: TenantRepository<ApplicationEntity>;
@@ -40,12 +40,12 @@ export class ApplicationsStore {
     this.rows = new TenantRepository(database, ApplicationEntity);
   }
 
-  /** Uses the index applications_pkey. */
+  /** Returns the application with this id, or null. Uses the index applications_pkey. */
   find(environmentId: number, id: Id): Promise<ApplicationEntity | null> {
     return this.rows.findOne({ environmentId, id });
   }
 
-  /** Uses the index applications_uid_idx. */
+  /** Returns the application with this uid, or null. Uses the index applications_uid_idx. */
   findByUid(environmentId: number, uid: string): Promise<ApplicationEntity | null> {
     return this.rows.findOne({ environmentId, uid });
   }
@@ -68,7 +68,7 @@ export class ApplicationsStore {
     return this.rows.find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Counts the matching applications, up to `max`. Uses the same indexes as `page`. */
+  /** Returns the number of matching applications, up to `max`. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: ApplicationFilter, max: number): Promise<number> {
     return (await this.rows.find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
@@ -121,7 +121,7 @@ export class ApplicationsStore {
     return this.notifications.announce('application', `${environmentId}:${id}`);
   }
 
-  /** Publishes a change after which a uid may belong to another application. */
+  /** Announces a change after which a uid may belong to another application. */
   private async announceUid(environmentId: number, id: Id): Promise<void> {
     await this.announce(environmentId, id);
     await this.notifications.announce('application_uid', String(environmentId));
@@ -136,7 +136,7 @@ function listed(environmentId: number, { beforeId, search }: ApplicationFilter):
   return { environmentId, ...(ids.length > 0 && { id: And(...ids) }) };
 }
 
-/** The conditions on name and uid each use their own index. A single condition would read every application. */
+/** Returns a condition for a prefix. Name and uid have separate conditions, so that each one uses its own index. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const found = ['name', 'uid'].map(
     (column) =>

@@ -81,7 +81,7 @@ export class Applications {
     return this.store.endpoint(environmentId, endpointId);
   }
 
-  /** Deliveries to an endpoint with its own URL are counted with the endpoint's id as the target. */
+  /** Returns how to select an endpoint's deliveries: by target if it has its own URL, otherwise by endpoint id. */
   private async aim(environmentId: number, name: string): Promise<EventAim | null> {
     const id = parseId('ep', name);
     const found = id && (await this.store.endpoint(environmentId, id));

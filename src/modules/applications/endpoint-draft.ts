@@ -32,7 +32,7 @@ export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
   );
 }
 
-/** Returns faults for delivery settings of an endpoint with a registered destination, which others may share. */
+/** Returns a fault for each given delivery setting, because a registered destination has its own settings. */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   return Object.keys(settings).map((path) => ({
     path,

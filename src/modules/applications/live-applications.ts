@@ -13,7 +13,7 @@ import { LiveApplicationsStore, type SubscribedRow } from './live-applications.s
 
 const APPLICATIONS_MAX = 20_000;
 const UIDS_MAX = 50_000;
-/** Maximum number of event types per application with cached matches. */
+/** Maximum number of event types per application whose matching endpoints are cached. */
 const TYPES_MAX = 256;
 /** Number of filter steps (about four milliseconds) after which the loop yields to other work. */
 const STEPS_AT_ONCE = 500_000;
@@ -25,18 +25,18 @@ const TRIES_MAX = 3;
 export interface LiveSubscriber {
   readonly id: Id;
   readonly destinationId: Id;
-  /** Whether the endpoint takes deliveries. Its destination may still be disabled. */
+  /** Whether the endpoint accepts deliveries. Its destination may still be disabled. */
   readonly isActive: boolean;
   readonly subscription: Subscription;
   readonly filter: Condition | null;
 }
 
-/** An endpoint that matches a message, or may match if its filter is undecided. */
+/** An endpoint that matches a message, or may match if the result of its filter is unknown. */
 export interface MatchingSubscriber extends LiveSubscriber {
   isDecided: boolean;
 }
 
-/** Evaluates filters on another thread. */
+/** Evaluates filters on another thread. Returns for each filter whether it matches, or null if this is unknown. */
 export type JudgesFilters = (filters: readonly Condition[], view: RequestView) => Promise<(boolean | null)[]>;
 
 export class LiveApplication {
@@ -47,7 +47,7 @@ export class LiveApplication {
     private readonly subscribers: readonly LiveSubscriber[],
   ) {}
 
-  /** Returns the matching subscribers. Calls `view` on demand. `judge` evaluates slow filters, null if undecided. */
+  /** Returns the matching subscribers. Only filters call `view`. `judge` evaluates slow filters (null: unknown). */
   async matching({ eventType, channels, view }: MessageTraits, judge: JudgesFilters): Promise<MatchingSubscriber[]> {
     const verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[] = [];
     let steps = 0;
@@ -123,7 +123,7 @@ export class LiveApplications {
     return this.byUid.get(`${environmentId}:${uid}`);
   }
 
-  /** Creates the application if the uid is unknown. Throws 404 if it is repeatedly deleted at the same time. */
+  /** Returns an application's id. Creates the application for an unknown uid. Throws 404 if it keeps being deleted. */
   async idOrNew(environmentId: number, uid: string, newId: () => Id): Promise<Id> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const known = await this.idOf(environmentId, uid);
@@ -167,7 +167,7 @@ export class LiveApplications {
   }
 }
 
-/** Compiles a filter. Throws if a filter that another version saved does not compile: it must not be ignored. */
+/** Returns a compiled filter. Throws if it does not compile in this version, because no filter may be ignored. */
 function conditionOf(filter: SubscribedRow['filter']): Condition {
   const compiled = compileFilter(filter, 'filter');
   if ('faults' in compiled)

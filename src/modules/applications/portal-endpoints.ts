@@ -28,7 +28,7 @@ export class PortalEndpoints {
     return portal === undefined ? FAN_OUT_MAX : this.config.portalEndpointsMax;
   }
 
-  /** Returns the allowed fields. Throws 422 if a portal session refers to a secret of the organization in a header. */
+  /** Returns the fields of a new endpoint unchanged. Throws 422 if a portal session refers to a secret in a header. */
   creation({ portal }: Caller, asked: NewApplicationEndpoint): NewApplicationEndpoint {
     if (portal !== undefined) refuseReferences(asked.headers ?? {}, {});
     return asked;

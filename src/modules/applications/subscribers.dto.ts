@@ -35,7 +35,7 @@ export class SubscriberItem {
   @IsString()
   application: string;
 
-  /** Your own id of the application; `null` if it has none. */
+  /** Your own id for the customer that the application represents; `null` if you have not set one. */
   @ApiProperty({ example: 'customer-42' })
   @CanBeNull()
   @IsString()

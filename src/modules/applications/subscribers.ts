@@ -15,7 +15,7 @@ export interface SubscriberView {
 
 const LIMIT_DEFAULT = 50;
 
-/** Reads the subscribers of an event type, over all applications of an environment. */
+/** Reads the subscribers of an event type, across all applications of an environment. */
 @Injectable()
 export class Subscribers {
   constructor(
@@ -28,7 +28,7 @@ export class Subscribers {
 
   /**
    * Lists subscribed endpoints, newest first. Each page reads a limited number of endpoints, so a short page is not
-   * always the last. Throws 404 and 400.
+   * always the last. Throws 404 for an unknown event type, and 400 for an invalid cursor.
    */
   async list(
     tenant: Tenant,

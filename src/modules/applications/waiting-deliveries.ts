@@ -4,14 +4,15 @@ import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /**
- * Ends waiting deliveries of endpoints that no longer accept any. The change of an owned destination already ends its
- * deliveries. A registered destination stays in use for others, so only this endpoint's deliveries are selected.
+ * Ends pending deliveries of endpoints that no longer accept deliveries. A change to an owned destination already ends
+ * its deliveries. A registered destination may serve other endpoints, so only the deliveries of these endpoints are
+ * selected.
  */
 @Injectable()
 export class WaitingDeliveries {
   constructor(private readonly cancellations: Cancellations) {}
 
-  /** Call this after the commit, when no new deliveries can be added. Idempotent. */
+  /** Call this after the change has committed, when no new deliveries can be added. Idempotent. */
   async end(endpoints: readonly ApplicationEndpointEntity[]): Promise<void> {
     for (const endpoint of endpoints) {
       if (hasUrl(endpoint)) continue;

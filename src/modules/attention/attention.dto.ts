@@ -19,20 +19,20 @@ export class ConcernItem {
   @IsString()
   subject: string | null;
 
-  /** Human-readable name of the subject, or the kind of the job if the subject is a job. */
+  /** Human-readable name of the affected resource. For a job, its kind. */
   @ApiProperty({ example: 'Orders' })
   @CanBeNull()
   @IsString()
   name: string | null;
 
-  /** Start of the problem, or the earliest time that the check examines if the problem is older. */
+  /** Start of the problem. If it began before the period that the check examines, the start of that period. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @IsDateTime()
   since: string;
 
   /**
-   * Number of occurrences, if the type counts them: consecutive failures, dead letters or requests within one day, or
-   * deliveries. Otherwise 1.
+   * Number of occurrences, if the type counts them: consecutive failures, deliveries, or the dead letters or requests
+   * of one day. Otherwise 1.
    */
   @ApiProperty({ example: 12 })
   @IsInt()

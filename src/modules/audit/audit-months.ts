@@ -8,7 +8,7 @@ import { AuditStore } from './audit.store.js';
 
 const EVERY_MS = 6 * 3_600_000;
 
-/** Creates the monthly partitions of the audit log in advance, and drops those older than AUDIT_RETENTION_DAYS. */
+/** Creates the monthly partitions of the audit log in advance. Drops partitions older than AUDIT_RETENTION_DAYS. */
 @Injectable()
 export class AuditMonths implements OnApplicationBootstrap {
   private readonly logger = new Logger('AuditLog');
@@ -20,7 +20,7 @@ export class AuditMonths implements OnApplicationBootstrap {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    // Runs before any request is served, because a partition cannot be created inside a request's transaction.
+    // Runs before the service accepts requests, because a request's transaction cannot create a partition.
     await retryUntilAvailable(() => this.store.ensurePartitions());
   }
 

@@ -12,7 +12,7 @@ import { AuditService } from './audit.service.js';
 /** Both media types imply UTF-8 without a charset parameter (RFC 7111, section 5.1). */
 const TYPES = { jsonl: 'application/x-ndjson', csv: 'text/csv' } as const;
 
-/** The audit log (contract, section 2). */
+/** The audit log. */
 @Section(
   'Audit',
   'The record of who changed what, and from which address. The log is append-only. It does not record traffic, because sends and received requests are recorded as events.',

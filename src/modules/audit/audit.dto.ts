@@ -118,13 +118,13 @@ export class AuditActorItem {
   @IsString()
   id: string | null;
 
-  /** Name of the key or address of the member at the time of the entry. */
+  /** Name of the key, or email address of the member, at the time of the entry. */
   @ApiProperty({ example: 'Billing service' })
   @CanBeNull()
   @IsString()
   name: string | null;
 
-  /** Origin of the key: `oauth` marks a key of an agent. */
+  /** Origin of the key. `oauth` means that the key was granted to an agent. */
   @ApiProperty({ example: 'api' })
   @CanBeNull()
   @IsString()
@@ -190,15 +190,15 @@ export class AuditItem {
   request_id: string | null;
 
   /**
-   * Value before the change. It has only the fields that differ, or all fields if the resource was removed. It is
-   * `null` if the resource was created. Secrets are masked.
+   * Value of the resource before the change. It has only the fields that differ, or all fields if the resource was
+   * removed. It is `null` if the resource was created. Secrets are masked.
    */
   @ApiProperty({ example: { name: 'Old' } })
   @CanBeNull()
   @IsObject()
   before: Record<string, unknown> | null;
 
-  /** Value after the change; `null` if the resource was removed. */
+  /** Value of the resource after the change; `null` if the resource was removed. */
   @ApiProperty({ example: { name: 'New' } })
   @CanBeNull()
   @IsObject()
@@ -254,7 +254,7 @@ export function presentAudit(row: AuditRow): AuditItem {
 function moment(name: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
-  // The date is also invalid for 23:59:60, which RFC 3339 allows but JavaScript does not.
+  // JavaScript cannot represent 23:59:60. RFC 3339 allows that time, but its date is invalid here.
   if (Number.isNaN(date.getTime())) throw badRequest(`${name} is not a time that can be used as a filter.`);
   return date;
 }

@@ -19,7 +19,7 @@ export class AuditLogEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'audit_log_pkey' })
   id: Id;
 
-  /** Day of `at`. The row is stored in the partition of its month. */
+  /** Day of `at`. The row is stored in the partition of that day's month. */
   @PrimaryColumn('date', { name: 'on_day', primaryKeyConstraintName: 'audit_log_pkey' })
   onDay: string;
 

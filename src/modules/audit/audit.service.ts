@@ -26,10 +26,10 @@ const HEADINGS = [
   'actor_session',
 ];
 
-/** Tenant that stands for the installation. No environment has the number 0. */
+/** Tenant that represents the installation as a whole. No environment has the number 0. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
 
-/** Reads the audit log. A test key sees entries of its environment, a live key also entries about both environments. */
+/** Reads the audit log. A live key also sees entries that do not belong to a single environment. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -48,7 +48,7 @@ export class AuditService {
     return this.cursors.page(tenant, query, rows, limit, ({ id }) => id);
   }
 
-  /** Lists entries without an organization: the operator's calls, and sign-ins with unknown addresses. */
+  /** Returns entries without an organization: the operator's calls, and sign-ins with unknown email addresses. */
   async listOfInstallation(
     filter: AuditFilter,
     page: PageQuery,
@@ -56,7 +56,7 @@ export class AuditService {
     return this.list(INSTALLATION, filter, page);
   }
 
-  /** Streams all entries, oldest first. Only the part that is being written is held in memory. */
+  /** Streams all entries, oldest first. Holds only the part that it is currently writing in memory. */
   async *export(tenant: Tenant, filter: AuditFilter, format: 'jsonl' | 'csv'): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(HEADINGS);
     const reach = reachOf(tenant);

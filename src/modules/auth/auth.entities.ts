@@ -47,7 +47,7 @@ export class EnvironmentEntity {
   @Column('int', { name: 'retention_days', default: 30 })
   retentionDays: number;
 
-  /** Configured destination of the service's own events. */
+  /** Destination configured for the service's own events. */
   @Column('uuid', { name: 'system_destination_id', nullable: true })
   systemDestinationId: Id | null;
 
@@ -57,7 +57,7 @@ export class EnvironmentEntity {
   @Column('bool', { name: 'public_event_catalog', default: false })
   publicEventCatalog: boolean;
 
-  /** Origins that may show the customers' portal in a frame. */
+  /** Origins that may show the customer portal in a frame. */
   @Column('text', { name: 'portal_origins', array: true, default: [] })
   portalOrigins: string[];
 
@@ -120,19 +120,19 @@ export class ApiKeyEntity {
   @Column('text', { name: 'granted_by', nullable: true })
   grantedBy: string | null;
 
-  /** Approver: a member, or the key used to sign in. Granted keys are revoked with their approver. */
+  /** Member who approved the grant, or else the key used to sign in. A granted key is revoked with its approver. */
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
 
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
 
-  /** First key of the grant, if this key is a rotation of a granted key. Revoking the grant revokes both keys. */
+  /** First key of the grant, if this key is a rotation of that granted key. Revoking the grant revokes both keys. */
   @Column('uuid', { name: 'first_key_id', nullable: true })
   firstKeyId: Id | null;
 }
 
-/** A former slug of an organization. Its URLs continue to work, so no other organization can take it. */
+/** A former slug of an organization. URLs with the slug continue to work, so no other organization can take it. */
 @Entity('reserved_slugs')
 export class ReservedSlugEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'reserved_slugs_pkey' })
@@ -209,7 +209,7 @@ export class SessionEntity {
   @Column('uuid', { name: 'key_id', nullable: true })
   keyId: Id | null;
 
-  /** Way of signing in. */
+  /** Sign-in method. */
   @Column('text')
   how: 'key' | 'code' | 'oidc';
 

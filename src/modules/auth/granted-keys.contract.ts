@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** Approver: a member, or the key used to sign in. Both are null for grants made before approvers were recorded. */
+/** Approver of a grant: a member, or the key used to sign in. Both are null for old grants without an approver. */
 export interface KeyGranter {
   memberId: Id | null;
   keyId: Id | null;

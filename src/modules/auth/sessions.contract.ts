@@ -4,7 +4,7 @@ import type { Scope } from '#kernel/tenant.js';
 /** Sign-in method: an API key, a code sent by email, or the identity provider. */
 export type SignInWay = 'key' | 'code' | 'oidc';
 
-/** The current user of a session. A changed role or a revoked key takes effect with the next request. */
+/** The current user of a session. A changed role or a revoked key takes effect with the session's next request. */
 export interface SignedIn {
   sessionId: Id;
   organizationId: Id;
@@ -14,16 +14,16 @@ export interface SignedIn {
   member: { id: Id; email: string; name: string } | null;
   /** `null` if a member opened the session. */
   key: { id: Id; environmentId: number; name: string } | null;
-  /** The member's role or the key's scope, which also limits everything that is created through the session. */
+  /** The member's role or the key's scope. Keys created through the session cannot have a higher scope. */
   role: Scope;
   /** Environments in which the session may act: both for a member, only the key's environment for a key. */
   modes: readonly ('live' | 'test')[];
   /** Both environments of the organization, whether or not the session may act in them. */
   environmentIds: Readonly<Record<'live' | 'test', number>>;
-  /** Latest end of the session: when the session itself or its key expires. */
+  /** Latest time at which the session ends: when the session itself or the key that opened it expires. */
   expiresAt: Date;
   how: SignInWay;
-  /** Token that every form of the session's pages carries as `csrf_token`. Checked with `holdsCsrfToken`. */
+  /** CSRF token. Every form on the session's pages sends the token as `csrf_token`. Checked with `holdsCsrfToken`. */
   csrfToken: string;
 }
 

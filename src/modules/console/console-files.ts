@@ -15,7 +15,7 @@ export interface ConsolePage {
   etag: string;
 }
 
-/** File name suffixes, as set in `console/vite.config.ts`. */
+/** File name suffixes of the compressed copies that `console/vite.config.ts` writes. */
 const ENDINGS: Readonly<Record<ContentCoding, string>> = { br: '.br', gzip: '.gz' };
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -25,14 +25,15 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-/** Locations of the build: next to the compiled sources, or below the package when the TypeScript sources run. */
+/** Possible locations of the console's build: relative to the compiled sources, or to the TypeScript sources. */
 const PLACES = ['../../../../dist/console', '../../../dist/console', '../../../console'].map((place) =>
   path.resolve(import.meta.dirname, place),
 );
 
 /**
- * Only assets that exist in the folder can be requested, so a request path never becomes a file system path. Files are
- * read on first request and cached: together they are smaller than one large payload.
+ * The files of the console's build. Only assets that exist in the folder can be requested, so a request path never
+ * becomes a file system path. Files are read on first request and cached: together they are smaller than one large
+ * payload.
  */
 export class ConsoleFiles {
   private readonly names: ReadonlySet<string>;
@@ -64,8 +65,9 @@ export class ConsoleFiles {
   }
 
   /**
-   * Returns the console's page, prepared once, with relative addresses below `base`. For a `screen` ("event-types") it
-   * also preloads that screen's files, which the browser would request only after the page's scripts.
+   * Returns the console's page, whose relative URLs resolve against `base`. Caches one page per `base` and `screen`.
+   * For a `screen` such as "event-types", the page also preloads that screen's files, which the browser would otherwise
+   * request only after the page's scripts.
    */
   page(base: string, screen = ''): ConsolePage {
     const ahead = this.screens.get(screen) ?? [];
@@ -92,7 +94,7 @@ export class ConsoleFiles {
         );
   }
 
-  /** Returns the script that embeds the portal in other pages, or null if the build has none. */
+  /** Returns the script that embeds the portal in other pages. Null if the build does not contain that script. */
   embedScript(): Buffer | null {
     const file = path.join(this.folder, 'embed', 'portal.js');
     return existsSync(file) ? (this.embed ??= readFileSync(file)) : null;
@@ -117,12 +119,12 @@ export class ConsoleFiles {
   }
 }
 
-/** Returns the page with addresses below `base` and the markup `more` in its head. */
+/** Returns the page with `base` as the base of its relative URLs, and with the markup `more` in its head. */
 function inPlace(page: string, base: string, more = ''): string {
   return page.replace('<head>', () => `<head>\n    <base href="${attribute(base)}">${more}`);
 }
 
-/** The text must match the links that the build writes. Otherwise the browser would load the file twice. */
+/** Returns a preload link. It must match the link that the build writes, or the browser would load the file twice. */
 const linkTo = (file: string): string =>
   `  <link rel="${file.endsWith('.css') ? 'stylesheet' : 'modulepreload'}" crossorigin href="./${attribute(file)}">\n  `;
 

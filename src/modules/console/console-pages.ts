@@ -10,18 +10,18 @@ import { isTrustworthy, originFor, policyOf } from './page-place.js';
 
 const PREFIX = '/console';
 
-/** Headers of every response below the prefix. */
+/** Headers of every response below the console's path. */
 const PROTECTION = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
 };
-/** Browsers apply this header only over https and on localhost. Elsewhere they log a warning. */
+/** Browsers apply this header only to https and localhost. For other origins, they log a warning. */
 const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
 
 /**
- * Serves the console: its files and one page below a common path. The routes are not part of the API and count against
- * no quota, because one page needs a dozen requests and users without a key may share an address.
+ * Serves the console: its files and one page below a common path. The routes are not part of the API and are excluded
+ * from quotas, because one page needs a dozen requests and users without a key may share an IP address.
  */
 @Injectable()
 export class ConsolePages implements OnModuleInit {
@@ -88,7 +88,7 @@ export class ConsolePages implements OnModuleInit {
   }
 }
 
-/** Returns the second path segment, after the environment. Empty for the page of a single item. */
+/** Returns the path segment that names the screen, after the environment. Empty for the page of a single item. */
 function screenOf({ params }: FastifyRequest): string {
   const [, screen = '', more] = ((params as { '*'?: string })['*'] ?? '').split('/');
   return more === undefined ? screen : '';

@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import { isIngestHost, originCalled } from '#http/forwarded.js';
 import type { Config } from '#kernel/config/config.js';
 
-/** Query parameter set by a redirect to BASE_URL's host. Prevents a loop behind a proxy that hides the host. */
+/** Query parameter set by a redirect to BASE_URL's host. Prevents a redirect loop if a proxy hides the host. */
 const MOVED = 'moved';
 
 /**
- * Returns BASE_URL's origin, or the request's own origin if BASE_URL is not set. Returns a redirect for a request to
- * another host, and null for a request to a host with customers' endpoints.
+ * Returns BASE_URL's origin, or the request's own origin if BASE_URL is not set. For a request to a host other than
+ * BASE_URL's, returns the URL to redirect to, or null if customers' endpoints are served on that host.
  */
 export function originFor(request: FastifyRequest, config: Config): string | { elsewhere: string } | null {
   const { baseUrl, configuredBaseUrl } = config;

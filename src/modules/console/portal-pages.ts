@@ -12,8 +12,8 @@ const PREFIX = '/portal';
 const EMBED = 'embed.js';
 
 /**
- * Serves the customer portal's page, with the console's assets. The page is the same for every session, except for the
- * origins that may frame it, because the token after `#` selects the application.
+ * Serves the customer portal's page, with the console's assets. The page is the same for every session, because the
+ * token after `#` selects the application. Only the origins that may frame the page differ.
  */
 @Injectable()
 export class PortalPages implements OnModuleInit {
@@ -30,7 +30,7 @@ export class PortalPages implements OnModuleInit {
     if (files !== null) this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
   }
 
-  /** Registers the routes. The page counts against the quota because it queries storage; the script does not. */
+  /** Registers the routes. The page counts toward the quota because it queries the database. The script does not. */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     fastify.get(`${PREFIX}/${EMBED}`, { config: { access: 'public', uncounted: true } }, (request, reply) =>
       this.sendScript(files, request, reply),
@@ -40,7 +40,7 @@ export class PortalPages implements OnModuleInit {
     );
   }
 
-  /** Sends the page of a session. For an unknown session id the page is the same, but no origin may frame it. */
+  /** Sends the portal page of a session. For an unknown session id, the page is the same but no origin may frame it. */
   private async showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const origin = originFor(request, this.config);
     if (origin === null) return this.refuse(request, reply);

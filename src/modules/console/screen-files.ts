@@ -27,7 +27,7 @@ export function filesOfScreens(folder: string): ReadonlyMap<string, readonly str
   );
 }
 
-/** Returns the built file of a source, the files that it imports, and the styles of all of them. */
+/** Returns the built file of a source file, the files that it imports, and the styles of all these files. */
 function reached(manifest: Manifest, source: string, seen = new Set<string>(), files = new Set<string>()): Set<string> {
   const built = manifest[source];
   if (built === undefined || seen.has(source)) return files;

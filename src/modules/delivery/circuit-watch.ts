@@ -10,16 +10,17 @@ import type { Id } from '#kernel/ids.js';
 import { CircuitsStore } from '#modules/destinations/circuits.store.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 
-/** Lease of a probe, longer than any attempt. A prober without a result by then is considered dead. */
+/** Lease of a probe, longer than any attempt. A worker that reports no result within the lease is considered dead. */
 const PROBE_LEASE_MS = 20_000;
 /**
- * Pause between reads of all circuits that are not closed. The shorter pause applies without notifications, or while
- * expired circuits remain to be deleted.
+ * Pause between reads of all circuits that are not closed. The shorter pause applies while notifications are not being
+ * received, or while expired circuits remain to be deleted.
  */
 const REFRESH_MS = 15_000;
 const REFRESH_SOON_MS = 5_000;
 /**
- * Deliveries per second for a target whose circuit has just closed. The rate doubles every second up to the maximum.
+ * Maximum deliveries per second for a target whose circuit has just closed. The limit doubles every second, up to
+ * `DRAIN_PER_SECOND_MAX`.
  */
 const DRAIN_PER_SECOND_FIRST = 20;
 const DRAIN_PER_SECOND_MAX = 2_000;
@@ -50,7 +51,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   private troubled = new Map<string, Circuit>();
   private readonly closedAtMs = new Map<string, number>();
   private readonly counts: GroupCommit<Counted, void>;
-  /** Number of outcomes that are being written, by target. */
+  /** Number of outcomes that are currently being written, by target. */
   private readonly counting = new Map<string, number>();
   private readonly changedTargets: GroupCommit<TargetKey, void>;
   private readonly openListeners: ((environmentId: number, targetId: Id) => void)[] = [];
@@ -100,7 +101,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return circuit !== undefined && mayProbe(circuit, this.clock.now());
   }
 
-  /** Claims the right to probe a target with an open circuit. Returns false if another worker has claimed it. */
+  /** Claims the right to probe a target with an open circuit. Returns false if another worker already has the right. */
   async takeProbe(environmentId: number, targetId: Id): Promise<boolean> {
     let taken = false;
     const circuit = await this.circuits.change(environmentId, targetId, (current) => {
@@ -112,7 +113,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return taken;
   }
 
-  /** Records an outcome. Writes failures, probes, and the first success after them. Returns a promise if it writes. */
+  /** Records an attempt's outcome. Writes only outcomes that change the circuit. Returns a promise if it writes. */
   count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
     if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);
@@ -134,7 +135,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** Writes one change per target, even if several of its attempts have ended. */
+  /** Records outcomes with one change per target, even if several attempts of the target have ended. */
   private async countAll(counted: Counted[]): Promise<void[]> {
     const now = this.clock.now();
     const byTarget = new Map<string, [Counted, ...Counted[]]>();
@@ -161,14 +162,14 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   private onChange(key: string): void {
     const [environment, targetId, state] = key.split(':');
-    // Changes may have been missed, so all circuits are read. The same applies if reading an announced circuit fails.
+    // Notifications may have been missed, so all circuits are read. They are also read if reading a circuit fails.
     if (!environment || !targetId) return this.loop.wake();
     const environmentId = Number(environment);
     if (state === 'failing') return this.failing(environmentId, targetId);
     this.changedTargets.add({ environmentId, targetId }).catch(() => this.loop.wake());
   }
 
-  /** Marks a target with a closed circuit as failing. The number of failures is counted in storage. */
+  /** Marks a target with a closed circuit as failing. The failures themselves are counted in storage. */
   private failing(environmentId: number, targetId: Id): void {
     const key = targetKey(environmentId, targetId);
     if (!this.troubled.has(key)) this.troubled.set(key, { ...CLOSED, consecutiveFailures: 1 });
@@ -210,7 +211,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
     for (const [key, circuit] of before) {
       if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
-      // Failures older than a minute are not read. Keeping their entry costs at most one unnecessary write.
+      // Failures older than a minute are not read. Keeping the target's entry costs at most one unnecessary write.
       if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX)
         this.troubled.set(key, circuit);
     }

@@ -34,9 +34,9 @@ export interface FailedAttemptReport extends AttemptReport {
  * notifications. Posthorn does not wait for a listener, and logs its errors.
  */
 export abstract class DeliveryListener {
-  /** Called after a successful delivery. Never called for pulled deliveries, because they have no attempts. */
+  /** Called after a successful delivery. Not called for pulled deliveries, because nothing is sent for them. */
   delivered?(report: AttemptReport): void | Promise<void>;
 
-  /** Called after an attempt failed, or after its target asked for a lower rate. */
+  /** Called after an attempt failed, or after the target responded with a request for a lower rate. */
   attemptFailed?(report: FailedAttemptReport): void | Promise<void>;
 }

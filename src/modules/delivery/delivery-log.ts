@@ -7,7 +7,7 @@ import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 import { targetKey } from './circuit-watch.js';
 
-/** Length of the period after a logged failure in which further failures of the target are summed up in one line. */
+/** Time in milliseconds after a logged failure, in which the target's further failures are summed up in one line. */
 const QUIET_MS = 10_000;
 /** Maximum number of targets with separate counts. Failures of all other targets are counted together. */
 const TARGETS_MAX = 1_000;
@@ -24,8 +24,8 @@ interface Failing {
 
 /**
  * Logs one line for each attempt that ends a delivery or fails. An unavailable receiver can fail thousands of times:
- * its first failure is logged, and those of the next ten seconds are summed up in one line. With a LOG_LEVEL above
- * `info` nothing is computed.
+ * its first failure is logged, and the failures of the next ten seconds are summed up in one line. With a LOG_LEVEL
+ * above `info`, no log lines are built.
  *
  * Log lines contain only Posthorn's own data: ids, numbers and the host. A path, a header or a response could contain
  * secrets.
@@ -90,7 +90,7 @@ export class DeliveryLog implements OnApplicationShutdown {
     this.timer = null;
   }
 
-  /** Sums up the last ten seconds in one line. If nothing failed, the next failure is logged at once again. */
+  /** Logs a target's failures of the last ten seconds in one line. If there are none, logs the next one at once. */
   private sumUp(key: string, failing: Failing): void {
     if (failing.total === 0) {
       this.failing.delete(key);
@@ -107,7 +107,7 @@ export class DeliveryLog implements OnApplicationShutdown {
   }
 }
 
-/** Returns the ids to log. A request's id equals the id of the message or event that it created. */
+/** Returns the ids to log. A request has the same id as the message or event that it created. */
 function idsOf({ eventId, messageId, direction, ordinal }: ClaimedDelivery): Record<string, unknown> {
   const madeId = messageId ?? eventId;
   return {

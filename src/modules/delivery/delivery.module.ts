@@ -26,7 +26,7 @@ import { WAKE_QUEUE, WakeQueue } from './wake.queue.js';
 import { DeliveryWorker } from './worker.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Module for the `api` role: only the queue that wakes workers in other processes. */
+/** Module for the `api` role. Contains only the queue that wakes workers in other processes. */
 @Module({
   imports: [BullModule.registerQueue({ name: WAKE_QUEUE }), LedgerModule],
   providers: [WakeQueue],

@@ -20,22 +20,22 @@ interface Sum {
 
 interface Waiting<Waiter> {
   first: Set<Waiter>;
-  /** Waiters that have only retries. They are skipped while retries use their full share. */
+  /** Waiters that have only retries. `next` skips them while retries use their full share. */
   retry: Set<Waiter>;
-  /** True if a retry is next. First attempts and retries alternate if both wait. */
+  /** True if the environment's next delivery is a retry. First attempts and retries alternate if both kinds wait. */
   retryIsNext: boolean;
 }
 
 export interface SlotLimits {
-  /** True if only slots above the ceiling are free. Environments that exceed their share cannot use these slots. */
+  /** True if only the extra slots above the ceiling are free. Environments above their share cannot use these slots. */
   isFull: boolean;
   mayRetry: boolean;
 }
 
 /**
- * Shares the local scheduler's capacity by organization, then by environment. A single tenant may use all of it. If
- * others wait, free slots go to the tenant that uses least. Each choice takes time proportional to the number of
- * waiting environments, not targets.
+ * Shares the local scheduler's capacity among organizations, then among an organization's environments. A single tenant
+ * may use all of the capacity. While several wait, free slots go to the tenant that uses the fewest. Each choice takes
+ * time proportional to the number of waiting environments, not of waiting targets.
  */
 export class FairShare<Waiter> {
   private readonly fairShare = new Map<number, EnvironmentShare>();
@@ -90,8 +90,8 @@ export class FairShare<Waiter> {
   }
 
   /**
-   * Removes the longest-waiting waiter of the environment with the fewest attempts in flight, within the organization
-   * with the fewest. Returns null if no waiter may use the free slots.
+   * Removes and returns the longest-waiting waiter of the environment with the fewest attempts in flight, within the
+   * organization with the fewest attempts in flight. Returns null if no waiter may use the free slots.
    */
   next({ isFull, mayRetry }: SlotLimits): Waiter | null {
     let best: {
@@ -122,7 +122,7 @@ export class FairShare<Waiter> {
     return waiter;
   }
 
-  /** Returns whether the organization exceeds an equal share, and the environment exceeds an equal share within it. */
+  /** Returns true if the organization exceeds an equal share, and the environment an equal share within that. */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);
@@ -136,7 +136,7 @@ export class FairShare<Waiter> {
 
   private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
     const { [figure]: own, environments } = this.sum(environmentShare);
-    // Reserves a share for one more organization and one more environment, which have no deliveries here yet.
+    // Reserves a share for one more organization and one more environment without deliveries in this process.
     return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 
@@ -198,7 +198,7 @@ export class FairShare<Waiter> {
         const share = this.fairShare.get(environmentId);
         if (share) this.assignOrganization(share, organization);
       },
-      // If loading fails, it is repeated when the environment becomes active again.
+      // A failed load of the organization is repeated when the environment becomes active again.
       () => undefined,
     );
   }

@@ -18,7 +18,7 @@ export class Gates {
     private readonly queued: QueuedTargets,
   ) {}
 
-  /** Parks deliveries that must wait behind their target's gate. On an error, releases the undecided deliveries. */
+  /** Passes deliveries to the scheduler, or parks those that must wait. On an error, releases the remaining claims. */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
     let decided = 0;
@@ -26,25 +26,25 @@ export class Gates {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.scheduler.accept(delivery);
         else {
-          // The target is noted immediately, because later deliveries of this batch depend on it.
+          // The target is marked as queued immediately, because later deliveries of this batch depend on it.
           this.queued.note(delivery.environmentId, delivery.targetId);
           parked.push(delivery);
         }
         decided += 1;
       }
     } finally {
-      // If the deliveries stayed claimed, they would be blocked until this worker exits.
+      // Deliveries that stayed claimed would be blocked until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // The targets are noted again: a poll of the table that ran before the release has not seen the parked
-      // deliveries.
+      // The targets are marked as queued again: a query of the table that ran before the release did not find the
+      // parked deliveries.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }
 
-  /** Returns the target's limit in deliveries per second, or null. */
+  /** Sets the target's concurrency limit. Returns the target's limit in deliveries per second, or null. */
   async applyLimits(environmentId: number, targetId: string): Promise<number | null> {
-    // A target that cannot be loaded must not block the others. Its own attempt fails and is postponed.
+    // A target that cannot be loaded must not block other targets. Its own attempt fails and is postponed.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
     if (target) this.scheduler.setCeiling(environmentId, targetId, target.concurrency);
     return target?.ratePerSecond ?? null;
@@ -55,7 +55,7 @@ export class Gates {
     if (!this.circuits.isClosed(environmentId, targetId)) return false;
     const rate = delivery.url === null ? await this.applyLimits(environmentId, targetId) : null;
     if (this.scheduler.roomFor(environmentId, targetId) <= 0) return false;
-    // Earlier deliveries of the same replay wait behind the gate, and only replays must keep their order.
+    // Earlier deliveries of the same replay are parked. Only replayed deliveries must keep their order.
     if (delivery.replayed && this.queued.has(environmentId, targetId)) return false;
     return rate === null || this.rateLimits.consume(environmentId, targetId, rate, 1) > 0;
   }

@@ -5,7 +5,7 @@ interface Held {
   payload: string | Buffer | null;
 }
 
-/** Number of payload bytes in memory. The deliveries of a fan-out share one payload, which is counted once. */
+/** Number of payload bytes in memory. All deliveries of one event share one payload, which is counted once. */
 export class HeldBytes {
   total = 0;
   private readonly sharers = new Map<Id, number>();

@@ -14,7 +14,7 @@ const DELIVERY = {
   targetId: TARGET,
 } as ClaimedDelivery;
 
-/** A table that has marked everything as cancelled. `held` contains pages of targets. */
+/** A table in which every delivery is marked as canceled. `held` contains pages of targets. */
 function arrange(held: { environmentId: number; targetId: string }[][] = []) {
   const world = {
     evicted: [] as string[],

@@ -8,14 +8,14 @@ import { Claims } from '#modules/ledger/claims.js';
 import { targetKey } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 
-/** Upper limit for the time that a claimed delivery takes to get from the table to the local scheduler. */
+/** Maximum time between the claim of a delivery in the table and its arrival in the local scheduler. */
 const WATCHED_MS = 30_000;
 
 /**
- * Handles cancellation and erasure of deliveries that this process holds. When a target is announced, its waiting
- * deliveries are evicted from the local scheduler and released. The release ends deliveries marked as cancelled.
- * Deliveries being claimed at that time are covered twice: each start checks the mark in storage for a while, and then
- * the eviction is repeated. While notifications are unavailable, every start checks storage.
+ * Handles canceled or erased deliveries that this process has already claimed. When a target is announced, its waiting
+ * deliveries are evicted from the local scheduler and released. The release ends deliveries that are marked as
+ * canceled. Deliveries that are just being claimed are covered in two ways: for a while, each start checks the mark in
+ * storage, and afterward the eviction is repeated. While notifications are unavailable, every start checks storage.
  */
 @Injectable()
 export class HeldCancellations {
@@ -39,7 +39,7 @@ export class HeldCancellations {
     );
   }
 
-  /** Returns why the delivery must not start, or null. Queries storage only if a cancellation is possible. */
+  /** Returns the reason not to start the delivery, or null. Queries storage only if a cancellation is possible. */
   reasonOf(delivery: ClaimedDelivery): CancelReason | null | Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
     return this.notifications.isDeaf() || this.isWatched(delivery) ? this.cancellations.reasonOf(delivery) : null;
@@ -51,7 +51,7 @@ export class HeldCancellations {
 
   private async onCancellation(key: string): Promise<void> {
     if (key !== '*') return this.cancelled(parsed(key));
-    // Notifications may have been missed, so all targets are read from storage.
+    // Notifications may have been missed, so all targets with canceled deliveries are read from storage.
     let after: TargetKey | null = null;
     do {
       const targets: TargetKey[] = await this.cancellations.heldTargets(after);

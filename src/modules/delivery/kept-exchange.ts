@@ -3,9 +3,9 @@ import { HIDDEN, isSensitive } from '#kernel/crypto/sensitive-headers.js';
 import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
 /**
- * Returns request and response as JSON for storage, or null if the adapter returned no valid exchange. Credentials and
- * headers with a named secret are redacted first, so that they never reach storage. The event's own headers are stored
- * with the event.
+ * Returns request and response as JSON for storage, or null if the adapter returned no valid exchange. First redacts
+ * credentials, and the headers that contain a named secret, so that they never reach storage. The event's own headers
+ * are stored with the event.
  */
 export function keptExchange(
   exchange: SentExchange | undefined,
@@ -31,7 +31,7 @@ export function keptExchange(
   );
 }
 
-/** Checks the shape, because the compiler does not check adapters of extensions. */
+/** Returns whether the exchange is valid at run time, because the compiler does not check adapters of extensions. */
 function isExchange({ method, url, headers, answered }: SentExchange): boolean {
   return (
     typeof method === 'string' &&

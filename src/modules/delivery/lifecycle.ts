@@ -8,7 +8,7 @@ import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Starts and drains the worker. A drain finishes and records running attempts, and releases other deliveries. */
+/** Starts and drains the worker. A drain lets running attempts finish, records them, and releases the rest. */
 @Injectable()
 export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
@@ -27,7 +27,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.cancellations.start();
     this.presence.onReaped(() => this.dispatcher.loop.wake());
     this.presence.start(this.scheduler);
-    // Without the sweep, only wake-ups start deliveries. Durability tests turn it off to prove that they detect a loss.
+    // Without the sweep, only wake-ups start deliveries. Durability tests disable it, to prove that they detect losses.
     if (this.config.reconcile) {
       this.claims.attend(
         () => this.dispatcher.loop.wake(),
@@ -41,7 +41,8 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
   async beforeApplicationShutdown(): Promise<void> {
     const waiting = this.scheduler.close();
     await Promise.all([this.dispatcher.loop.stop(), this.releaser.loop.stop()]);
-    // Not awaited: unregistering the worker releases the same claims, and unavailable storage must not delay the exit.
+    // Not awaited: unregistering the worker also releases these claims, and unavailable storage must not delay the
+    // exit.
     void this.claims.release(waiting, false).catch(() => undefined);
     await this.worker.idle();
     await this.presence.stop().catch(() => undefined);

@@ -10,7 +10,7 @@ import type { Performed } from './attempt.js';
 /** Maximum number of unfinished listener calls. A hanging listener must not fill the memory. */
 const UNENDED_MAX = 1_000;
 
-/** Notifies the listeners of extensions about attempts. Without listeners, no report is built. */
+/** Notifies extensions' listeners about attempts. Builds no report if there are no listeners. */
 @Injectable()
 export class DeliveryListeners implements OnModuleInit {
   private readonly logger = new Logger('Extensions');

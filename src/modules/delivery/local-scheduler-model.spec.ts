@@ -15,7 +15,7 @@ import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
-/** Limit of configuration reads per call, far more than one call needs. A higher number indicates an endless loop. */
+/** Maximum reads of the configuration per scheduler call. A higher number indicates an endless loop. */
 const LOOKS_MAX = 10_000;
 
 const TARGETS = ['a', 'b', 'c'] as const;
@@ -56,7 +56,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 let count = 0;
 
-/** A stopped clock: every response arrives immediately. */
+/** A clock that stands still, so that every response seems to arrive immediately. */
 class StoppedClock extends Clock {
   override now = (): Date => new Date(0);
   override nowMs = (): number => 0;
@@ -65,7 +65,7 @@ class StoppedClock extends Clock {
 
 const BUSY = { sampler: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as LoadMonitor;
 
-/** An object with this length, to simulate a payload without allocating it. */
+/** Returns an object with this length, to simulate a payload without allocating it. */
 const payloadOf = (length: number): string => ({ length }) as unknown as string;
 
 function event(targetId: string, payloadLength = 0, ratePerSecond: number | null = null): NewEvent {
@@ -135,7 +135,7 @@ class Model {
     this.compare();
   }
 
-  /** Ends all remaining deliveries in the same order as a process does at shutdown. */
+  /** Ends all remaining deliveries in the same order as a process that shuts down. */
   finish(closes: boolean): void {
     this.looks = 0;
     if (closes) {
@@ -222,9 +222,9 @@ class Model {
     strictEqual(this.scheduler.pressure(1)?.ready ?? 0, this.isClosed ? 0 : this.ready());
   }
 
-  /** Number of first attempts whose target would accept them, or responds so quickly that the wait is short. */
+  /** Returns the number of first attempts whose target has a free slot, or responds so fast that one soon is. */
   private ready(): number {
-    // The rate meter covers half a second. All responses arrived at the same time, within this half second.
+    // The rate meter covers the last half second. In this test, all responses arrive at the same time.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;
     const ofUs = TARGETS.filter(
       (each) =>

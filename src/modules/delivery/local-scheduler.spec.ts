@@ -11,7 +11,7 @@ import type { RateLimitTokens } from './rate-limit-tokens.js';
 import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
-/** Limit of configuration reads per call, far more than one call needs. A higher number indicates an endless loop. */
+/** Maximum reads of the configuration per scheduler call. A higher number indicates an endless loop. */
 const LOOKS_MAX = 10_000;
 
 /** A local scheduler with in-memory dependencies. Attempts start and end only when the test says so. */
@@ -91,7 +91,7 @@ function event(targetId: string, more: Partial<NewEvent> = {}): NewEvent {
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent): ClaimedDelivery =>
   ({ environmentId, eventId: id, ordinal: 0, targetId, payload, attempts: 0 }) as ClaimedDelivery;
 
-/** An object with this length, to simulate a payload without allocating it. */
+/** Returns an object with this length, to simulate a payload without allocating it. */
 const payloadOf = (length: number): string => ({ length }) as unknown as string;
 
 const many = (length: number, targetId: string, attempts = 0): ClaimedDelivery[] =>

@@ -29,7 +29,7 @@ import { type ClaimHolder, WorkerHeartbeat } from './worker-heartbeat.js';
 export interface DeliveryTurn {
   delivery: ClaimedDelivery;
   probe: boolean;
-  /** Time on the monotonic clock at which the attempt began. Absent until the attempt begins. */
+  /** Time on the monotonic clock at which the attempt began. Undefined before the attempt. */
   startedMs?: number;
   /** True if the target was not known to respond when the attempt began. */
   isUnresponsive?: boolean;
@@ -41,9 +41,9 @@ interface TargetQueue {
   environmentId: number;
   targetId: Id;
   window: ConcurrencyWindow;
-  /** First attempts and retries have separate queues, so that neither blocks the other. */
+  /** First attempts and retries have separate queues, so that neither kind has to wait for the other. */
   waiting: { first: DeliveryTurn[]; retry: DeliveryTurn[] };
-  /** True if a retry is next. First attempts and retries alternate if both wait. */
+  /** True if the target's next delivery is a retry. First attempts and retries alternate if both kinds wait. */
   retryIsNext: boolean;
   reserved: number;
   answering: Answering;
@@ -52,43 +52,43 @@ interface TargetQueue {
   isHeldBack: boolean;
 }
 
-/** Maximum number of deliveries held at once: in flight, waiting, and reserved slots. */
+/** Maximum number of deliveries that this process has claimed: in flight, waiting, and reserved. */
 const HELD_MAX = 8_000;
 const HELD_PER_TARGET_MAX = 2_000;
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
-/** Number of deliveries above `HELD_MAX` for environments that hold less than their share. */
+/** Number of deliveries above `HELD_MAX` that only environments below their fair share may claim. */
 const HELD_FOR_OTHERS = 2_000;
 /**
- * Additional slots, as a fraction of the ceiling, for environments that use less than their share. Otherwise fast
- * receivers would wait for the timeouts of another tenant's unresponsive receivers.
+ * Additional slots, as a fraction of the ceiling, for environments that use less than their fair share. Without these
+ * slots, fast receivers would wait for the timeouts of another tenant's unresponsive receivers.
  */
 const RUNNING_FOR_OTHERS = 0.25;
-/** Maximum number of deliveries claimed at once for an environment below its share while all slots are taken. */
+/** Maximum number of deliveries claimed at once for an environment below its fair share while all slots are taken. */
 const ROOM_FOR_OTHERS = 100;
 
 /**
  * Schedules the deliveries of this process.
  *
  * - Each target has its own concurrency window, so a slow target blocks only itself.
- * - A common ceiling limits all attempts. Retries get at most half of it.
+ * - A common ceiling limits the attempts in flight. Retries get at most half of it.
  * - A single tenant may use all slots up to the ceiling. Additional slots above it are reserved for other tenants.
  * - Targets that are not known to respond may be limited to fewer slots (see `TimeoutIsolation`).
  */
 @Injectable()
 export class LocalScheduler implements Scheduler, ClaimHolder {
   private readonly targets = new Map<string, TargetQueue>();
-  /** Shares of the capacity by tenant, and the targets with deliveries that wait only for the common ceiling. */
+  /** Each tenant's share of the capacity, and the targets whose deliveries wait only for the common ceiling. */
   private readonly shares: FairShare<TargetQueue>;
   private readonly pressing: SchedulerPressure;
   private readonly silent: TimeoutIsolation<TargetQueue>;
-  /** Number of deliveries held, by the worker id under which they were claimed. */
+  /** Number of deliveries in this process by worker id, under which they were claimed. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
   private retriesRunning = 0;
   private held = 0;
   private readonly bytes = new HeldBytes();
   private closed = false;
-  /** True if a delivery could not start because its claim may be lost. */
+  /** True if a delivery could not start because the worker's lease on its claims may have expired. */
   private isStalled = false;
   private runTurn: (deliveryTurn: DeliveryTurn) => void = () => undefined;
   private onLeft: () => void = () => undefined;
@@ -136,9 +136,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return 'run';
   }
 
-  /**
-   * Returns the environment's deliveries that are ready but waiting for CPU in this process, or null if there are none.
-   */
+  /** Returns the environment's backlog of deliveries that are ready but wait for CPU. Null if there is none. */
   pressure(environmentId: number): Pressure | null {
     return this.closed ? null : this.pressing.forEnvironment(environmentId);
   }
@@ -170,7 +168,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.onLeft();
   }
 
-  /** Returns how many more deliveries may be claimed, in total or for an environment that has less than its share. */
+  /** Returns how many more deliveries may be claimed: in total, or for an environment that is below its fair share. */
   room(environmentId?: number): number {
     if (this.closed || this.bytes.total >= HELD_BYTES_MAX) return 0;
     const free = Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
@@ -178,7 +176,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return Math.max(0, Math.min(ROOM_FOR_OTHERS, HELD_MAX + HELD_FOR_OTHERS - this.held));
   }
 
-  /** Returns the environments that use more than their share of a full process; empty if the process is not full. */
+  /** Returns the environments above their fair share while the process is full. Empty while the process is not full. */
   crowdedEnvironments(): number[] {
     const isFull = this.running >= this.config.deliveryConcurrency || this.held >= HELD_MAX;
     return isFull && !this.closed ? this.shares.aboveShare() : [];
@@ -206,7 +204,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     );
   }
 
-  /** Adds a claimed delivery. It starts as soon as its target's window allows. */
+  /** Adds a claimed delivery. The delivery starts as soon as its target's window allows. */
   accept(delivery: ClaimedDelivery, probe = false): void {
     this.count(delivery, 1);
     this.holdsMore(delivery.environmentId, 1);
@@ -214,7 +212,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startOrWait(this.targetFor(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
-  /** Called on a response or a timeout. Starts the next delivery. `outcome` is null if nothing was sent. */
+  /** Called when the target responded or timed out. Starts the next delivery. `outcome` is null if nothing was sent. */
   recordAnswer(deliveryTurn: DeliveryTurn, outcome: Outcome | null, isTimedOut = false): void {
     const target = this.targetFor(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     onSettle(target.window, outcome ?? 'failed', deliveryTurn.isLingering === true);
@@ -228,13 +226,13 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
       this.startHeldBack(target.environmentId);
     }
     if (!this.shares.isAnyWaiting()) return this.startWaiting(target);
-    // Other targets wait for this slot, so this target goes to the end of the queue.
+    // Other targets wait for the free slot, so this target goes to the end of the queue.
     this.queue(target);
     this.pressing.recount(target);
     this.startStarved();
   }
 
-  /** Called when an attempt of a slow type runs long: the target's other deliveries may then use free slots. */
+  /** Called when an attempt takes long. The attempt then frees its slot in its target's concurrency window. */
   onLinger(deliveryTurn: DeliveryTurn): void {
     const target = this.targetFor(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     deliveryTurn.isLingering = true;
@@ -266,20 +264,20 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return this.byClaimant.has(claimant);
   }
 
-  /** Drops waiting deliveries of a dead worker id: others own them. Running results are rejected by fencing tokens. */
+  /** Drops waiting deliveries of a dead worker id: other workers own them. Fencing rejects running ones' results. */
   dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
     for (const target of [...this.targets.values()])
       this.emptied(target, ({ delivery }) => delivery.claimedBy === claimant);
   }
 
-  /** Starts deliveries that could not start while the worker's lease was uncertain. */
+  /** Starts deliveries that could not start while it was uncertain whether the worker's lease was valid. */
   resume(): void {
-    // Drop claims that were in flight while their worker id was declared dead.
+    // Drops deliveries that were being claimed while their worker id was declared dead.
     for (const claimant of [...this.byClaimant.keys()])
       if (!this.presence.isOwnClaim(claimant)) this.dropClaim(claimant);
-    // Normally the end of an attempt starts targets that timeout isolation holds back. Start them here too, because an
-    // environment may have no attempt in flight.
+    // Normally the end of an attempt starts targets that timeout isolation holds back. They are also started here,
+    // because an environment may have no attempt in flight.
     for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
     this.startStarved();
     if (!this.isStalled) return;
@@ -328,7 +326,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return target;
   }
 
-  /** Forgets an idle target if `HELD_MAX` targets are known. With fewer targets, its concurrency window is kept. */
+  /** Removes an idle target from memory if `HELD_MAX` targets are in memory. Otherwise keeps its concurrency window. */
   private forgetTarget(target: TargetQueue): void {
     if (this.heldBy(target) > 0 || this.targets.size < HELD_MAX) return;
     this.targets.delete(targetKey(target.environmentId, target.targetId));
@@ -352,7 +350,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.pressing.recount(target);
   }
 
-  /** Starts targets that isolation holds back. If other targets wait for a slot, these targets queue behind them. */
+  /** Starts targets held back by timeout isolation. They queue behind targets that already wait for a slot. */
   private startHeldBack(environmentId: number): void {
     const isAnyWaiting = this.shares.isAnyWaiting();
     for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {
@@ -364,7 +362,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     }
   }
 
-  /** Gives free slots one at a time to targets that wait only for the ceiling, in the order of fair share. */
+  /** Gives free slots, one at a time, to targets that wait only for the common ceiling, in the order of fair share. */
   private startStarved(): void {
     const max = this.config.deliveryConcurrency;
     while (this.running < withOthers(max)) {
@@ -394,7 +392,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     }
     const takesRetry = mayRetry && (first.length === 0 || target.retryIsNext);
     const [next] = (takesRetry ? retry : first) as [DeliveryTurn, ...DeliveryTurn[]];
-    // Probes are exempt from isolation. A target that responds to its probe is no longer held back.
+    // Probes are exempt from timeout isolation. A target that responds to its probe is no longer held back.
     if (!next.probe && !this.silent.admits(target, max)) {
       this.silent.wait(target);
       return false;
@@ -423,7 +421,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.running += 1;
     this.shares.run(target.environmentId, 1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning += 1;
-    // The target may start while it waits in the queue of timeout isolation. It is removed from that queue, so that
+    // The target may start while it is still in the queue of timeout isolation. It is removed from that queue, so that
     // every target in the queue has a delivery to start.
     this.silent.removeWaiter(target);
     deliveryTurn.isUnresponsive = this.silent.onStart(target);
@@ -431,7 +429,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.runTurn(deliveryTurn);
   }
 
-  /** Returns the limit for held deliveries. Above `HELD_MAX`, only environments below their share may add more. */
+  /** Returns the maximum of claimed deliveries. Above `HELD_MAX`, only environments below their share may add more. */
   private heldMax(environmentId: number): number {
     return this.held < HELD_MAX || this.shares.isAboveShare(environmentId) ? HELD_MAX : HELD_MAX + HELD_FOR_OTHERS;
   }

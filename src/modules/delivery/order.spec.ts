@@ -18,13 +18,13 @@ import type { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const CLAIM_MAX = 7;
 
-/** A delivery in the table, in the order of due times. */
+/** A row of the simulated delivery table. The table is sorted by due time. */
 interface Row {
   delivery: ClaimedDelivery;
   is: 'due' | 'parked' | 'claimed';
 }
 
-/** One worker and a table for one target. The fuzzing scheduler decides how long statements and the receiver take. */
+/** One worker, and a table for one target. The fuzzing scheduler decides when statements and requests complete. */
 class Worker {
   readonly started: string[] = [];
   private readonly rows: Row[] = [];

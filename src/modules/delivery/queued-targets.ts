@@ -19,13 +19,13 @@ export class QueuedTargets {
     this.notedAt.set(targetKey(environmentId, targetId), this.moment);
   }
 
-  /** Returns the logical time before a query of the table. The query may miss targets that are noted later. */
+  /** Returns the logical time, to be called before a query of the table: the query may miss deliveries parked later. */
   look(): number {
     this.moment += 1;
     return this.moment;
   }
 
-  /** Records the result of a query that began at `sinceMoment`. `isPart` means that it found only some targets. */
+  /** Records the result of a query that began at `sinceMoment`. `isPart`: the query covered only some targets. */
   found(sinceMoment: number, targets: readonly TargetKey[], isPart: boolean): void {
     const keys = new Set(targets.map(({ environmentId, targetId }) => targetKey(environmentId, targetId)));
     for (const [key, notedAt] of this.notedAt)

@@ -3,9 +3,9 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 /**
- * Takes tokens from a target's bucket: one row for all workers (primary key of target_permits). Tokens grow by the
- * database's clock, so workers with different clocks share one rate. Adds the tokens grown since the last call, and
- * subtracts and returns the number taken.
+ * Takes tokens from a target's token bucket: one row for all workers (primary key of target_permits). Adds the tokens
+ * accrued since the last draw, then subtracts and returns the number taken. Tokens accrue by the database's clock, so
+ * workers with different clocks share one rate.
  */
 const DRAW: Statement = {
   name: 'permits_draw',
@@ -29,7 +29,7 @@ const DRAW: Statement = {
 export class RateLimitTokensStore {
   constructor(private readonly database: Database) {}
 
-  /** Takes up to `wanted` tokens. The first call for a target creates its row and takes none. */
+  /** Takes up to `wanted` tokens and returns the number taken. The first call for a target only creates its row. */
   async draw(
     environmentId: number,
     targetId: Id,

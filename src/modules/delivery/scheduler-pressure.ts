@@ -16,7 +16,7 @@ export interface Pressed {
   window: ConcurrencyWindow;
   answering: Answering;
   waiting: { first: { length: number } };
-  /** Number of the target's waiting first attempts that were counted as ready. */
+  /** Number of the target's waiting first attempts that are included in its environment's count of ready deliveries. */
   ready: number;
   /** True if the target is held back until attempts at other unresponsive targets of its environment end. */
   isHeldBack: boolean;
@@ -29,20 +29,20 @@ export interface Felt {
   utilization(): number;
 }
 
-/** At or above this utilization, the event loop has no spare capacity. */
+/** Utilization at which the event loop counts as having no spare capacity. */
 const BUSY = 0.85;
 const LOOK_MS = 100;
 const METERS_MAX = 10_000;
 
 /**
- * Counts, by environment, the deliveries that are ready but waiting for CPU in this process: first attempts whose
- * target would accept them. Deliveries for a target whose window is full are counted only if the target responds so
- * quickly that it is not the bottleneck. No delivery is counted while the process has idle time, or while slow
- * receivers occupy the environment's slots, because deliveries then wait for receivers.
+ * Counts, by environment, the deliveries that wait for CPU in this process: first attempts whose target has a free slot
+ * in its concurrency window. If that window is full, they are counted only while the target responds so quickly that it
+ * is not the bottleneck. No delivery is counted while the process has idle time, or while slow receivers occupy the
+ * environment's slots, because deliveries then wait for receivers.
  */
 export class SchedulerPressure {
   private readonly meters = new Map<number, Meter>();
-  /** Targets whose deliveries are counted although the window is full, as long as the target responds quickly. */
+  /** Targets with a full concurrency window, which respond so quickly that their deliveries still count as ready. */
   private readonly trusted = new Set<Pressed>();
   private lookedMs = -Infinity;
   private isBusy = false;
@@ -52,7 +52,7 @@ export class SchedulerPressure {
     private readonly felt: Felt,
   ) {}
 
-  /** Updates the target's count. Call it when a delivery starts or stops waiting, or when the window changes. */
+  /** Updates the target's count. Call it when a delivery starts or stops waiting, or the concurrency window changes. */
   recount(target: Pressed): void {
     const count = target.waiting.first.length;
     if (target.isHeldBack) return this.keep(target, 0, false);
@@ -68,7 +68,7 @@ export class SchedulerPressure {
     metered(this.meter(target.environmentId), nowMs);
   }
 
-  /** Returns the pressure of an environment, or null if there is none. */
+  /** Returns an environment's backlog of deliveries that wait for CPU, or null if there is none. */
   forEnvironment(environmentId: number): Pressure | null {
     const nowMs = this.felt.nowMs();
     if (nowMs - this.lookedMs >= LOOK_MS) this.look(nowMs);
@@ -82,7 +82,7 @@ export class SchedulerPressure {
   private look(nowMs: number): void {
     this.lookedMs = nowMs;
     this.isBusy = this.felt.utilization() >= BUSY;
-    // A target that stopped responding triggers no update of its own, so it is recounted here.
+    // A target that stopped responding triggers no recount by itself, so it is recounted here.
     for (const target of this.trusted) this.recount(target);
   }
 

@@ -12,7 +12,7 @@ import {
   type Target,
 } from '#modules/destinations/contract.js';
 
-/** Time after the target's timeout at which an attempt that the adapter has not finished is abandoned. */
+/** Time in milliseconds after the target's timeout, after which an unfinished attempt is abandoned. */
 const GRACE_MS = 2_000;
 
 const logger = new Logger('Adapters');
@@ -57,16 +57,16 @@ export async function deliverSupervised(
     if (ours !== null) throw ours;
     if (error instanceof DeadlinePassed)
       return failed('timeout', `The adapter of this type did not end its attempt within ${deadlineMs} ms.`);
-    // The error message may contain a credential. It is for the operator, not for the owner of the target.
+    // The error may contain a credential, so it goes to the operator's log, and not to the owner of the target.
     logger.error(`The adapter of type ${target.type} failed: ${error instanceof Error ? error.stack : String(error)}`);
     return failed('adapter', 'The adapter of this type failed. The log of the service says how.');
   }
 }
 
-/** Upper limit for any type, regardless of the adapter's own value. */
+/** Upper limit for the duration of an attempt of any type, regardless of the adapter's own limit. */
 const ATTEMPT_MS_MAX = 3_600_000;
 
-/** Returns the adapter's limit or the target's timeout. An invalid limit is ignored. */
+/** Returns the time limit of an attempt: the adapter's if it is valid, otherwise the target's timeout. */
 export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Target, 'timeoutMs'>): number {
   try {
     const said: unknown = adapter.attemptMsMax;
@@ -76,7 +76,7 @@ export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Ta
   }
 }
 
-/** Loads the request that an attempt repeats, and records storage errors. */
+/** Loads the received request that an attempt forwards, and keeps a storage error for `faultOf`. */
 class StoredRequest {
   private isAwaited = false;
   private fault: Error | null = null;
@@ -95,7 +95,7 @@ class StoredRequest {
     }
   }
 
-  /** Returns the storage error that caused the attempt to fail, or null if the target or adapter is responsible. */
+  /** Returns the storage error that made the attempt fail. Null if the target or the adapter caused the failure. */
   faultOf(end: unknown): Error | null {
     return this.fault ?? (this.isAwaited && end instanceof DeadlinePassed ? end : null);
   }
@@ -123,7 +123,7 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/** Returns whether a duration is valid. An invalid one is replaced, because a failed attempt would send again. */
+/** Returns whether a duration is valid. An invalid one is replaced: failing the attempt would repeat the delivery. */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;
 }

@@ -62,7 +62,7 @@ describe('LocalScheduler: targets that are not known to respond', () => {
     } as ClaimedDelivery;
   };
 
-  /** Sends `sent` deliveries of an environment to hanging targets, with 64 slots. `count` of the attempts time out. */
+  /** Sends `sent` deliveries of one environment to unresponsive targets, with 64 slots. `count` attempts time out. */
   function hang(count: number, sent = 200) {
     const arranged = arrange(64);
     const { scheduler, running, end } = arranged;

@@ -10,31 +10,31 @@ export interface IsolatedTarget {
 
 interface Environment<Target> {
   silence: TimeoutHistory;
-  /** Attempts in flight at targets that were not known to respond when the attempts began. */
+  /** Number of attempts in flight whose target was not known to respond when the attempt began. */
   running: number;
-  /** Time of the last response from targets not known to respond. Without a response, time of the first attempt. */
+  /** Time of the last response from a target not known to respond. Initially, the start of the first attempt. */
   sinceMs: number;
-  /** Targets with a delivery to start, in order of arrival. */
+  /** Targets that wait for a slot in isolation, each with a delivery to start, in order of arrival. */
   waiting: Set<Target>;
 }
 
 /** Maximum share of slots for an environment's targets not known to respond, while few or none of them respond. */
 const PART = 0.25;
-/** Time without a response to attempts in `PART` of the slots after which the limit applies, before they time out. */
+/** Time without a response from targets not known to respond, after which they are limited even before a timeout. */
 const VAIN_MS = 3_000;
 /** Number of consecutive timeouts after which a target that has responded no longer counts as responsive. */
 const UNANSWERED_MAX = 3;
 /**
- * Time without a response from any target after which the limit is lifted, because no other tenant needs the slots. The
+ * Time without a response from any target, after which the limit is lifted because no other tenant needs the slots. The
  * time is long, because an idle tenant may become active again.
  */
 const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Limits the slots of an environment whose receivers only time out. Neither a concurrency window nor a circuit protects
- * against many unresponsive receivers at different addresses, because each attempt is the first one at its target and
- * waits for its full timeout.
+ * Limits the slots of an environment whose receivers only time out. Concurrency windows and circuit breakers do not
+ * protect against many unresponsive receivers at different addresses, because each attempt is the first one at its
+ * target and waits for its full timeout.
  *
  * The environment gets at most a quarter of the slots while other targets respond. The cost of its attempts (opening
  * and closing connections, writing results, seconds of waiting) then affects neither other tenants nor its own
@@ -69,14 +69,14 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return true;
   }
 
-  /** Records the end of an attempt. `isCounted`: result of `onStart`. `isAnswered`: null if nothing was sent. */
+  /** Records the end of an attempt. `isCounted`: the result of `onStart`. `isAnswered`: null if nothing was sent. */
   onEnd(target: Target, isCounted: boolean, isAnswered: boolean | null): void {
     if (isCounted) this.environment(target.environmentId).running -= 1;
     if (isAnswered === null) return;
     const nowMs = this.nowMs();
     if (isAnswered) this.respondedAtMs = nowMs;
     target.unanswered = isAnswered ? 0 : target.unanswered + 1;
-    // A response of a target that is known to respond says nothing about the other targets.
+    // A response from a target that is known to respond says nothing about the targets that are not known to respond.
     if (!isCounted && isAnswered) return;
     const environment = this.environment(target.environmentId);
     if (isAnswered) environment.sinceMs = nowMs;

@@ -5,10 +5,10 @@ import { Clock } from '#kernel/clock.js';
 import { Dispatcher } from './dispatcher.js';
 import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 
-/** Minimum interval between log lines. An unavailable queue emits an error with every reconnect. */
+/** Minimum interval between log lines in milliseconds. An unavailable queue emits an error at every reconnect. */
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Polling interval of the queue in seconds while no job arrives. The sweep finds lost wake-ups sooner. */
+/** Seconds that a request to the queue waits for a job. The sweep finds lost wake-ups sooner. */
 const ASK_SECONDS = 60;
 
 @Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
@@ -29,12 +29,12 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
     );
   }
 
-  /** Closes without waiting: an unavailable queue would delay the drain. The sweep finds interrupted wake-ups. */
+  /** Closes without waiting, because an unavailable queue would delay the drain. The sweep replaces lost wake-ups. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker.close(true);
   }
 
-  /** Logs queue errors, which would otherwise end the process. During an outage, the sweep finds deliveries. */
+  /** Logs queue errors, which would otherwise end the process. The sweep finds deliveries while the queue is down. */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();

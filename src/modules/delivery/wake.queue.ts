@@ -28,7 +28,7 @@ export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
     queue.on('error', () => undefined);
   }
 
-  /** Disconnects without waiting for the queue. The sweep finds wake-ups that were in flight. */
+  /** Disconnects without waiting for wake-ups in flight. The sweep finds their deliveries. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.queue.disconnect();
   }

@@ -122,7 +122,7 @@ describe('WorkerHeartbeat', () => {
     expect(second).not.toBe(first);
     expect(worker.mayStart(first)).toBe(true);
     await turns(6);
-    // Attempts in flight under the id end normally.
+    // The replaced worker id stays registered, because an attempt under that id is still in flight.
     expect(table.left).toEqual([]);
     held.clear();
     await turn();

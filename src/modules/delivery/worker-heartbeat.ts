@@ -10,14 +10,14 @@ import { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
-/** Time for which a replaced worker id is kept if a claim got no response. Any response arrives earlier. */
+/** Time for which a replaced worker id stays registered after a claim without a response. Responses arrive sooner. */
 const DOUBT_MS = 4_000;
 
 /** A worker id under which this worker claims or claimed deliveries. Times are on the monotonic clock. */
 interface Name {
   id: Id;
   sinceMs: number;
-  /** Time at which the last successful renewal was requested. PostgreSQL's lease starts slightly later. */
+  /** Start time of the last successful lease renewal. The lease in PostgreSQL starts slightly later. */
   beatMs: number;
   replacedMs: number | null;
   /** True if a claim under this id got no response. */
@@ -26,9 +26,9 @@ interface Name {
 
 export interface ClaimHolder {
   holds(claimant: Id): boolean;
-  /** Drops deliveries that have not started: their worker id was declared dead, so other workers own them. */
+  /** Drops the id's deliveries that have not started, because the id was declared dead and other workers own them. */
   dropClaim(claimant: Id): void;
-  /** Called after leases are renewed: deliveries that could not start meanwhile now start, or are dropped. */
+  /** Called after a lease renewal. Deliveries that had to wait for the renewal then start, or are dropped. */
   resume(): void;
 }
 
@@ -45,12 +45,12 @@ export interface ClaimHolder {
 export class WorkerHeartbeat {
   private readonly logger = new Logger(WorkerHeartbeat.name);
   private readonly loop: Loop;
-  /** The id for new claims, followed by older ids. */
+  /** The worker id for new claims, followed by the older worker ids. */
   private names: [Name, ...Name[]];
   private isLeaving = false;
   /**
-   * Start of the period with working heartbeats. While storage was unavailable, no worker could renew its lease. Right
-   * after that, no worker is therefore declared dead.
+   * Time since which heartbeats have worked without interruption. Right after a storage outage, no worker is declared
+   * dead, because no worker could renew its lease during that outage.
    */
   private steadySinceMs: number | null = null;
   private reapedListeners: (() => void)[] = [];
@@ -70,7 +70,7 @@ export class WorkerHeartbeat {
     );
   }
 
-  /** Returns the id for new claims. Null while the worker must not claim, because its lease or clock is uncertain. */
+  /** Returns the worker id for new claims. Null while claiming is unsafe, because the lease or clock is uncertain. */
   claimant(): Id | null {
     const [current] = this.names;
     return !this.isLeaving && this.isFresh(current) && this.time.isAgreed() ? current.id : null;
@@ -93,7 +93,7 @@ export class WorkerHeartbeat {
     if (name) name.isInDoubt = true;
   }
 
-  /** Resolves like the claim. If the claim's outcome is unknown, marks the worker id as suspect. */
+  /** Returns the result of the claim. If the claim fails without a known outcome, marks the worker id as suspect. */
   async trackClaim<T>(claimant: Id, claim: Promise<T>): Promise<T> {
     try {
       return await claim;
@@ -112,7 +112,7 @@ export class WorkerHeartbeat {
     this.loop.start();
   }
 
-  /** Stops claiming, and releases all remaining claims. */
+  /** Stops claiming deliveries, and releases all remaining claims. */
   async stop(): Promise<void> {
     this.isLeaving = true;
     await this.loop.stop();
@@ -153,8 +153,9 @@ export class WorkerHeartbeat {
   }
 
   /**
-   * Unregisters a replaced id that is no longer needed, after one more lifetime for in-flight statements. An id with a
-   * claim that got no response is kept for a shorter time.
+   * Unregisters a replaced worker id that is no longer needed, and returns whether it did so. Waits for one more
+   * lifetime of the id first, because statements with the id may be in flight. After a claim without a response, waits
+   * only `DOUBT_MS`.
    */
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;

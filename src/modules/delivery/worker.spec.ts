@@ -16,7 +16,7 @@ const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId:
 
 const SUCCEEDED = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
 
-/** Creates a worker whose dependencies record their calls. `breaks` names a step that fails. */
+/** Creates a worker whose dependencies record their calls. `breaks` contains the errors of the steps that fail. */
 function arrange(
   breaks: { attempt?: Error; record?: Error; notify?: Error; count?: Error } = {},
   performed: unknown = SUCCEEDED,

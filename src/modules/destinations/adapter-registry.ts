@@ -12,7 +12,7 @@ export class AdapterRegistry implements OnModuleInit {
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Throws if two adapters serve the same type, which makes the start fail. */
+  /** Throws if two adapters serve the same type. The service then does not start. */
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
       if (this.discovery.getMetadataByDecorator(Adapter, wrapper) !== undefined)
@@ -34,7 +34,7 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.has(type) ? null : absenceOf(type);
   }
 
-  /** Returns true if an adapter serves the type or the specification names it. */
+  /** Returns true for types that callers may use, and for types that Posthorn names but does not support yet. */
   knows(type: string): boolean {
     return this.offered().includes(type) || this.refusal(type) !== null;
   }
@@ -45,14 +45,12 @@ export class AdapterRegistry implements OnModuleInit {
     if (adapter?.isOffered === true) return adapter;
     const refusal = this.refusal(type);
     if (refusal !== null) throw unservable(refusal, refusal);
-    // An extension may serve a type of the specification that Posthorn itself does not support yet.
+    // The set removes duplicates: an extension may serve a type that Posthorn itself does not support yet.
     const expected = `must be one of ${[...new Set([...this.offered(), ...UNSUPPORTED])].join(', ')}`;
     throw unservable(`type: ${expected}`, expected);
   }
 
-  /**
-   * Returns the reason why a type of the specification is not supported yet, or `null` for a supported or unknown type.
-   */
+  /** Returns the reason why a type in `UNSUPPORTED` cannot be used, or `null` for a supported or unknown type. */
   refusal(type: string): string | null {
     if (this.adapters.has(type)) return null;
     return UNSUPPORTED.includes(type) ? `${type} delivery isn't supported yet` : null;
@@ -78,7 +76,7 @@ export class AdapterRegistry implements OnModuleInit {
   }
 }
 
-/** Replaces a missing adapter. Deliveries are retried, and succeed if the extension is loaded again in time. */
+/** Adapter of a type whose extension is not loaded. Deliveries are retried, as the extension may be loaded again. */
 class AbsentAdapter extends DestinationAdapter {
   override readonly pulled = false;
 

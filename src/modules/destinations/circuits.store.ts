@@ -19,7 +19,7 @@ type Row = Columns<
 
 type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
 
-/** An update of a circuit that stays closed. `i` is its index among the changes. */
+/** A new failure count for a circuit that stays closed. `i` is the index of the circuit among the changes. */
 interface Count {
   i: number;
   change: CircuitChange;
@@ -79,8 +79,8 @@ const COUNT: Statement = {
 const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
-  // Uses the index `circuits_changed_at_idx`. Two days exceed the 28 hours for which an ad-hoc URL is retried. An open
-  // circuit is probed, and thus changed, as long as deliveries wait for it.
+  // Uses the index `circuits_changed_at_idx`. Two days exceed the 28 hours for which an ad-hoc URL is retried. The row
+  // of an open circuit changes with each probe, as long as deliveries wait for the circuit.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
@@ -127,7 +127,7 @@ const REMOVE: Statement = {
   text: 'delete from circuits where environment_id = $1::int and target_id = $2::uuid',
 };
 
-/** Stores circuits. Each change holds the lock of the circuit's row. */
+/** Stores circuits. Each change of a circuit locks its row. */
 @Injectable()
 export class CircuitsStore {
   constructor(
@@ -137,7 +137,7 @@ export class CircuitsStore {
     private readonly systemEvents: SystemEvents,
   ) {}
 
-  /** Returns all circuits that are not closed, and the closed ones that had a failure in the last minute. */
+  /** Returns all circuits that are not closed, and closed circuits with a failure in the last minute. */
   async troubled(): Promise<TargetCircuit[]> {
     const rows = await this.database.query<Row>(TROUBLED);
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id, circuit: circuit(row) }));
@@ -154,15 +154,15 @@ export class CircuitsStore {
     return row ? circuit(row) : CLOSED;
   }
 
-  /** Returns the circuits of the given targets, without circuits that are closed and have no failures. */
+  /** Returns the circuits of the given targets. Omits circuits that are closed and have no failures. */
   async findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>> {
     const rows = await this.database.query<Row>(FIND_ALL, [environmentId, targetIds]);
     return new Map(rows.map((row) => [row.target_id, circuit(row)]));
   }
 
   /**
-   * Changes all circuits that stay closed with two statements, outside a transaction. A circuit that changes its state,
-   * or that another worker is changing, is changed individually.
+   * Changes all circuits that stay closed with two statements, outside a transaction. A circuit whose state changes, or
+   * that another worker is just changing, is changed individually.
    */
   async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
     const found = await this.found(changes);
@@ -184,7 +184,7 @@ export class CircuitsStore {
     return became;
   }
 
-  /** Deletes some circuits that were idle longer than any delivery is retried. Returns true if there may be more. */
+  /** Deletes some circuits that were idle for longer than any delivery is retried. Returns true if more may remain. */
   async forget(): Promise<boolean> {
     return (await this.database.query(FORGET)).length === FORGOTTEN_AT_ONCE;
   }
@@ -245,7 +245,7 @@ export class CircuitsStore {
     return written;
   }
 
-  /** Records a system event, except for ad-hoc URLs, whose ids are internal. Not called when a probe fails. */
+  /** Records a system event, except for ad-hoc URLs, whose ids are internal. Not called after a failed probe. */
   private async note(environmentId: number, targetId: Id, { state }: Circuit): Promise<void> {
     const [destination] = await this.names.find(environmentId, [targetId]);
     if (!destination) return;
@@ -253,7 +253,7 @@ export class CircuitsStore {
     await this.systemEvents.note({ environmentId, type, subject: targetId, details: shownTarget(destination) });
   }
 
-  /** Locks the circuit's row until the transaction ends. */
+  /** Returns the circuit, and locks its row until the transaction ends. */
   private async lock(environmentId: number, targetId: Id): Promise<Circuit> {
     // Retries, because the row of a closed circuit may be deleted between the two statements.
     for (;;) {
@@ -273,7 +273,7 @@ function circuit(row: Row): Circuit {
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
 
-/** Returns true if other workers need the change. A further failure of a closed circuit is not published. */
+/** Returns true if other workers need to know the change. Further failures of a closed circuit are not published. */
 function isNews(before: Circuit, next: Circuit): boolean {
   return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }

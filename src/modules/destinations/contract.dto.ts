@@ -23,7 +23,7 @@ import type {
 
 const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 
-/** Number of attempts per delivery and the waits between them, given as numbers or as the name of a policy. */
+/** Number of attempts per delivery and the waits between attempts: given as numbers, or by a retry policy's name. */
 export class RetryBody {
   /**
    * Name of a retry policy from an extension, used instead of `max_attempts` and `schedule`. `null` removes the policy.
@@ -45,7 +45,7 @@ export class RetryBody {
   @Max(20)
   max_attempts?: number;
 
-  /** Maximum wait before each attempt, in seconds. The last value applies to all further attempts. */
+  /** Maximum wait before each attempt, in seconds. The last value applies to all remaining attempts. */
   @ApiProperty({ example: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000] })
   @CanBeOmitted()
   @IsArray()
@@ -82,7 +82,7 @@ export class RetryItem {
   @IsInt()
   max_attempts: number;
 
-  /** Maximum wait before each attempt, in seconds. The last value applies to all further attempts. */
+  /** Maximum wait before each attempt, in seconds. The last value applies to all remaining attempts. */
   @ApiProperty({ example: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000] })
   @IsArray()
   @IsInt({ each: true })
@@ -91,7 +91,7 @@ export class RetryItem {
 
 /** A limit on the rate of deliveries, shared by all workers. */
 export class RateLimitBody {
-  /** Deliveries per second. Values below 1 allow less than one delivery per second. */
+  /** Deliveries per second. May be a fraction: 0.1 allows one delivery every ten seconds. */
   @ApiProperty({ example: 50 })
   @IsNumber()
   @Min(0.001)
@@ -99,7 +99,7 @@ export class RateLimitBody {
   per_second: number;
 }
 
-/** The header with which your company signed its webhooks before it moved to Posthorn. */
+/** The signature header that you used before you moved to Posthorn, for receivers that still verify it. */
 export class LegacySignatureBody implements LegacySignatureSettings {
   /** Name of the header that carries the signature. */
   @ApiProperty({ example: 'X-Acme-Signature' })
@@ -126,7 +126,7 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   @Length(1, 200)
   content?: string;
 
-  /** Template of the header's value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
+  /** Template of the header's value. May contain `{id}`, `{timestamp}`, `{signature}` and literal text. */
   @ApiProperty({ default: '{signature}', example: 't={timestamp},v1={signature}' })
   @CanBeOmitted()
   @IsString()
@@ -147,7 +147,7 @@ export class LegacySignatureBody implements LegacySignatureSettings {
   @Length(1, 200)
   id_header?: string | null;
 
-  /** Key of the HMAC. Stored encrypted and never returned. If omitted, the stored key stays. */
+  /** Key of the HMAC. Stored encrypted and never returned. If omitted, the stored key is kept. */
   @ApiProperty({ example: 'an-old-shared-secret' })
   @CanBeOmitted()
   @IsString()
@@ -201,11 +201,11 @@ export class LegacySignatureItem {
   id_header: string | null;
 }
 
-/** Delivery settings, which are the same for a destination and for an endpoint of an application. */
+/** Delivery settings. The settings are the same for a destination and for an endpoint of an application. */
 export class DeliverySettingsBody implements DeliverySettings {
   /**
-   * Headers that are added to every delivery. They override the headers of a received request. Headers in a send
-   * request override them.
+   * Headers that are added to every delivery. They override headers with the same name of a received request. They are
+   * overridden by headers of a send request.
    */
   @ApiProperty({ example: { 'x-tenant': '42' } })
   @IsOptional()
@@ -291,15 +291,15 @@ export class DeliverySettingsItem implements ShownDeliverySettings {
   @IsBoolean()
   asymmetric: boolean;
 
-  /** Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
+  /** Legacy signature header, sent in addition to the standard signature headers. `null` if there is none. */
   @CanBeNull()
   @IsObjectOf(() => LegacySignatureItem)
   legacy_signature: LegacySignatureItem | null;
 }
 
-/** The keys with which a receiver verifies deliveries. */
+/** The signing secret and the public key with which a receiver verifies deliveries. */
 export class SigningSecretItem {
-  /** `whsec_` followed by the key in base64. The receiver verifies `v1` signatures with it. */
+  /** `whsec_` followed by the key in base64. The receiver uses this secret to verify `v1` signatures. */
   @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   @IsString()
   secret: string;

@@ -9,7 +9,7 @@ import type { DestinationEntity, RetrySettings } from './destinations.entities.j
 import type { RetryPolicies } from './retry-policies.js';
 import type { SettingsChanges } from './settings.js';
 
-/** Converts settings from API format. Throws 422 for a legacy secret that does not match its encoding. */
+/** Returns the changes for settings in API format. Throws 422 for a legacy secret that does not match its encoding. */
 export function deliveryChanges(given: DeliverySettings): SettingsChanges {
   const {
     headers,
@@ -85,7 +85,7 @@ function shownScheme({
   return { ...scheme, timestamp_header: timestampHeader, id_header: idHeader };
 }
 
-/** Returns the bytes of a new secret, or `undefined` if the stored secret is kept. */
+/** Returns the bytes of a new secret, or `undefined` to keep the stored secret. */
 function legacyKey({ secret, secret_encoding: encoding }: LegacySignatureSettings): Buffer | undefined {
   if (secret === undefined) {
     if (encoding === undefined) return undefined;
@@ -94,7 +94,7 @@ function legacyKey({ secret, secret_encoding: encoding }: LegacySignatureSetting
     ]);
   }
   const key = Buffer.from(secret, encoding ?? 'utf8');
-  // Node.js ignores invalid input when it decodes. Encoding the result again detects that.
+  // When decoding, Node.js skips invalid characters. Encoding the result again reveals whether any were skipped.
   const isWhole =
     key.length > 0 &&
     (encoding === 'hex' ? key.length * 2 === secret.length : key.toString(encoding ?? 'utf8') === secret);

@@ -21,7 +21,7 @@ export type SigningKeys = Pick<Target, 'signingKeys' | 'privateKeys'>;
 
 export interface OpenedKeys {
   current: SigningKeys;
-  /** Current and previous keys, used until a rotation's grace period ends. `null` if there are no previous keys. */
+  /** Current and previous keys, which sign until a rotation's grace period ends. `null` without previous keys. */
   both: SigningKeys | null;
   graceUntilMs: number;
   legacySignature: Target['legacySignature'];
@@ -42,7 +42,7 @@ export class DestinationSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the columns of a new destination. `given` is the owner's secret. Throws 422 if the secret is invalid. */
+  /** Returns a new destination's secret columns: `given`, or a generated secret. Throws 422 if `given` is malformed. */
   begin(
     place: Place,
     given: string | null,
@@ -59,7 +59,7 @@ export class DestinationSecrets {
     };
   }
 
-  /** Returns the changed columns: adds keys that are now needed, and removes keys that are no longer needed. */
+  /** Returns changed columns for new settings: adds keys that are now needed, and removes keys no longer needed. */
   following(
     row: DestinationEntity,
     { asymmetric, legacySignature }: Settings,
@@ -73,7 +73,7 @@ export class DestinationSecrets {
     return columns;
   }
 
-  /** Decrypts the signing keys. The caller decides by its clock which of them sign. */
+  /** Returns the decrypted signing keys. The caller checks whether the previous keys' grace period is over. */
   open(row: DestinationEntity): OpenedKeys {
     const signingKeys = [this.current(row)];
     const privateKeys = row.privateKey ? [privateKeyOf(this.opened(row, 'private_key', row.privateKey))] : [];
@@ -91,14 +91,14 @@ export class DestinationSecrets {
     };
   }
 
-  /** Returns the secret. Throws 404. */
+  /** Returns the signing secret of a destination. Throws 404 if the destination does not exist. */
   async show(tenant: Tenant, id: Id, whose: Whose = 'listed'): Promise<ShownSecret> {
     const row = await this.store.find(tenant.environmentId, id, whose);
     if (row === null) throw noSuch('destination');
     return this.shown(row);
   }
 
-  /** Generates new keys. The previous keys also sign for `graceMs`. Older keys stop signing. Throws 404. */
+  /** Generates new keys. The previous keys also sign for another `graceMs`. Older keys stop signing. Throws 404. */
   rotate(tenant: Tenant, id: Id, graceMs: number, whose: Whose = 'listed'): Promise<ShownSecret> {
     return this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id, whose);

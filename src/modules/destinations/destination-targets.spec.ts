@@ -18,7 +18,7 @@ const KEYS: OpenedKeys = {
   legacySignature: null,
 };
 
-/** Creates destinations `1` to `9` of environment 7. Each statement records the ids that it loads. */
+/** Creates destinations `1` to `9` of environment 7. Records the ids that each statement loads. */
 function arrange() {
   const asked: Id[][] = [];
   const world = { isAway: false, nowMs: 0 };

@@ -13,7 +13,7 @@ import { secretNames } from './header-templates.js';
 import { RetryPolicies } from './retry-policies.js';
 import { targetOf } from './target.js';
 
-/** Rows that several concurrent loads request, by id. One statement then loads them all. */
+/** Pending loads by destination id. A single statement then reads all of these rows. */
 type Gathering = Map<Id, (rows: Promise<ReadonlyMap<Id, DestinationEntity>>) => void>;
 
 const ENTRIES_MAX = 50_000;
@@ -22,9 +22,9 @@ const ENTRIES_MAX = 50_000;
 @Injectable()
 export class DestinationTargets {
   private readonly cache: Cache<Target | null>;
-  /** Cache keys of targets with secrets in their headers, which are the only ones that a changed secret affects. */
+  /** Cache keys of targets with secrets in their headers. A changed secret affects only these targets. */
   private readonly withSecrets = new Set<string>();
-  /** Set while `ofAll` reads the cache, so that all missing entries are loaded together. */
+  /** Set while `ofAll` reads the cache, so that all missing entries are loaded with one statement. */
   private gathering: Gathering | null = null;
 
   constructor(
@@ -50,18 +50,18 @@ export class DestinationTargets {
     return this.cache.known(`${environmentId}:${id}`);
   }
 
-  /** Returns `null` if this environment has no such destination. */
+  /** Returns the target of a destination, or `null` if this environment has no such destination. */
   find(environmentId: number, id: Id): Promise<Target | null> {
     return this.cache.get(`${environmentId}:${id}`);
   }
 
-  /** Loads all targets that are not cached with one statement. A target with a missing header secret is `null`. */
+  /** Returns the targets. Loads uncached ones with one statement. Null if the target or one of its secrets is gone. */
   async ofAll(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     const found = this.gathered(environmentId, ids);
     try {
       return await Promise.all(found);
     } catch {
-      // Rare case: a target that cannot be loaded must not affect the others.
+      // A rare case. A target that cannot be loaded must not affect the other targets.
       return Promise.all(found.map((target) => target.catch(nullWhereRefused)));
     }
   }
@@ -89,14 +89,14 @@ export class DestinationTargets {
     const colon = key.indexOf(':');
     const environmentId = Number(key.slice(0, colon));
     const id = key.slice(colon + 1);
-    // `gathering` is read before the first await, because it is set only during the synchronous call.
+    // `gathering` is read before the first await, because it is set only during `ofAll`'s synchronous call.
     const { gathering } = this;
     const rows = gathering
       ? new Promise<ReadonlyMap<Id, DestinationEntity>>((resolve) => gathering.set(id, resolve))
       : this.rowsOf(environmentId, [id]);
     const row = (await rows).get(id);
     if (!row) return null;
-    // The key is recorded before the secrets are read, so that a concurrent change of a secret finds the entry.
+    // The cache key is recorded before the secrets are read, so that a concurrent change of a secret finds this entry.
     if (secretNames(row.headers).length > 0) this.withSecrets.add(key);
     const opened = {
       keys: this.secrets.open(row),

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type DestinationUser, type FindDestinationUsers } from './destination-users.contract.js';
 
-/** Finds users of a destination. A destination in use cannot be deleted. Modules register their lookups here. */
+/** Finds the resources that use a destination and prevent its deletion. Modules register their lookups here. */
 @Injectable()
 export class DestinationUsers {
   private readonly finders: FindDestinationUsers[] = [];

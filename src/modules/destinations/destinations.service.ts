@@ -26,7 +26,7 @@ export interface DestinationQuery {
 export interface DestinationRows {
   rows: DestinationEntity[];
   nextCursor: string | null;
-  /** Number of matching destinations, up to a cap. `null` if it was not requested. */
+  /** Number of matching destinations, up to a limit. `null` if it was not requested. */
   count: number | null;
 }
 
@@ -34,7 +34,7 @@ export interface DestinationView {
   row: DestinationEntity;
   settings: ShownDeliverySettings;
   circuit: Circuit;
-  /** Reason why no adapter serves the type, or `null`. */
+  /** Reason why no adapter serves the type. `null` if an adapter does. */
   unserved: string | null;
 }
 
@@ -63,7 +63,7 @@ export class DestinationsService {
     return { ...this.cursors.page(tenant, list, rows, limit, ({ id }) => id), count: counted };
   }
 
-  /** Throws 404 if there is no such destination. */
+  /** Returns a destination. Throws 404 if it does not exist. */
   async find(tenant: Tenant, id: Id): Promise<DestinationView> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw noSuch('destination');

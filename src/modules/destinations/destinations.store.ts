@@ -25,7 +25,7 @@ export interface DestinationFilter {
   beforeId?: Id;
 }
 
-/** Selects listed destinations, or destinations that an application's endpoint owns. */
+/** Kind of destination: `listed` if the API lists it, `owned` if it belongs to an application's endpoint. */
 export type Whose = 'listed' | 'owned';
 
 const DISABLE: Statement = {
@@ -68,8 +68,8 @@ const REMOVE_OWNED: Statement = {
 
 const RETRY_SCHEDULES: Statement = {
   name: 'destinations.retry_schedules',
-  // Uses the index `destinations_pkey` and reads all destinations of an environment, only when its retention is
-  // changed. Few destinations have their own schedule.
+  // Reads all destinations of an environment, with the index `destinations_pkey`. Runs only when the environment's
+  // retention is changed. Returns few rows, because few destinations have their own schedule.
   text: 'select distinct retry from destinations where environment_id = $1::int and retry is not null',
 };
 
@@ -79,7 +79,7 @@ export interface RemovedOwned {
   hadCircuit: boolean;
 }
 
-/** Stores destinations. Every change is published in its own transaction, so that all nodes invalidate their caches. */
+/** Stores destinations. The transaction of each change also notifies all nodes, which then invalidate their caches. */
 @Injectable()
 export class DestinationsStore {
   private readonly rows: TenantRepository<DestinationEntity>;
@@ -94,13 +94,13 @@ export class DestinationsStore {
     this.rows = new TenantRepository(database, DestinationEntity);
   }
 
-  /** Uses the index `destinations_pkey`. */
+  /** Returns a destination, or null if it does not exist. Uses the index `destinations_pkey`. */
   async find(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
     const row = await this.rows.findOne({ environmentId, id, ownerId: ownerOf(whose) });
     return row && this.opened(row);
   }
 
-  /** Locks the row until the transaction ends. */
+  /** Returns the destination, and locks its row until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
     const row = await this.rows.findForUpdate({ environmentId, id, ownerId: ownerOf(whose) });
     return row && this.opened(row);
@@ -117,7 +117,7 @@ export class DestinationsStore {
     return rows.map((row) => this.opened(row));
   }
 
-  /** Counts up to `max` destinations. Uses the same indexes as `page`. */
+  /** Returns the number of destinations that match the filter, up to `max`. Uses the same indexes as `page`. */
   async count(environmentId: number, filter: DestinationFilter, max: number): Promise<number> {
     return (await this.rows.find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
@@ -174,7 +174,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Removes an owner's destinations. The caller must then release the secrets that these destinations used. */
+  /** Removes and returns an owner's destinations. The caller must then release the header secrets that they used. */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
       const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [
@@ -193,7 +193,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Returns false if there is no such destination. The caller must have checked the owner. */
+  /** Deletes a destination. Returns false if it does not exist. The caller must have checked the owner. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const removed = await this.database.query(REMOVE, [environmentId, id]);
@@ -235,7 +235,7 @@ function listed(
   return where;
 }
 
-/** Selects by circuit state with `circuits_shut_idx`. Few circuits are open. A circuit without a row is closed. */
+/** Returns the condition for a circuit state. Uses `circuits_shut_idx`. A target without a circuit row is closed. */
 function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
   const [condition, which] =
     state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];

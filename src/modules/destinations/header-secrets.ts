@@ -16,13 +16,13 @@ export class HeaderSecrets {
     private readonly database: Database,
   ) {}
 
-  /** Returns the current errors in the headers, so that a call can be rejected before expensive work. */
+  /** Returns the current errors in the headers, so that a call can be rejected before any expensive step. */
   async faults(environmentId: number, headers: Headers): Promise<Fault[]> {
     const names = secretNames(headers);
     return names.length === 0 ? [] : templateFaults(headers, await this.secrets.current(environmentId, names));
   }
 
-  /** Locks the secrets of the headers against deletion and change until the commit. Throws 422 with all errors. */
+  /** Runs `work` with the headers' secrets locked until the commit. Returns its result. Throws 422 with all errors. */
   using<T>(environmentId: number, destinationId: Id, headers: Headers, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       const unknown = await this.uses.replace(
@@ -42,7 +42,7 @@ export class HeaderSecrets {
     await this.uses.replace(environmentId, { kind: 'destination', id: destinationId }, []);
   }
 
-  /** Inserts the secrets' values. Throws 409 if a value no longer fits, for example because it became longer. */
+  /** Returns the headers with the secrets' values. Throws 409 if a resulting header is invalid, such as too long. */
   async resolve(environmentId: number, headers: Headers): Promise<Headers> {
     const names = secretNames(headers);
     if (names.length === 0) return headers;

@@ -1,28 +1,28 @@
 import { forwardedHeaderFaults } from '#engine/headers.js';
 import type { Fault } from '#kernel/errors.js';
 
-/** Matches any text between the braces, so that a misspelled name is reported as unknown and never sent literally. */
+/** Matches any text after `secrets.`, so that a misspelled name is reported as unknown and never sent literally. */
 const REFERENCE = /\{\{\s*secrets\.([^{}]*)\}\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const FAULTS_MAX = 50;
 
-/** Returns the distinct names of the secrets in `{{secrets.NAME}}`. */
+/** Returns the distinct names in the `{{secrets.NAME}}` references of the headers. */
 export function secretNames(headers: Readonly<Record<string, string>>): string[] {
   return [...new Set(Object.values(headers).flatMap((value) => [...value.matchAll(REFERENCE)].map(nameIn)))];
 }
 
-/** Inserts the values literally: a reference inside a value is not resolved. */
+/** Returns the headers with the secrets' values inserted literally: references inside a value are not resolved. */
 export function filledIn(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,
 ): Record<string, string> {
   const fill = (template: string): string =>
     template.replace(REFERENCE, (whole, name: string) => values.get(name.trim()) ?? whole);
-  // Unlike an assignment, fromEntries treats "__proto__" as an ordinary name.
+  // Unlike an assignment, fromEntries treats the header name "__proto__" as an ordinary name.
   return Object.fromEntries(Object.entries(headers).map(([name, template]) => [name, fill(template)]));
 }
 
-/** Returns errors: every secret must exist, and every result must be valid. Errors never contain a value. */
+/** Returns the errors in headers: missing secrets and invalid results. Errors never contain the value of a secret. */
 export function templateFaults(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,
@@ -35,7 +35,7 @@ export function templateFaults(
 
 function referenceFaults(header: string, name: string, value: string | undefined): Fault[] {
   const path = `headers.${header}`;
-  // Text that cannot be a name is not repeated in the error: it might be a secret in the wrong place.
+  // The error does not repeat text that cannot be a secret's name, because the text might be a secret itself.
   if (value === undefined)
     return [{ path, message: NAME.test(name) ? `names the secret ${name}, which does not exist` : 'names no secret' }];
   return forwardedHeaderFaults({ 'x-secret': value }).map(({ message }) => ({

@@ -29,24 +29,24 @@ export class OwnedDestinations {
     private readonly policies: RetryPolicies,
   ) {}
 
-  /** Throws 422 with the errors in the URL or the settings. */
+  /** Creates and returns a destination for an owner. Throws 422 with the errors in the URL or the settings. */
   async create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination> {
     const { id, name, url, settings, secret = null } = destination;
     const asked = { name, type: 'https', settings: { ...deliveryChanges(settings), url }, credentials: null, secret };
     return this.owned(await this.registration.create(tenant, asked, { id, ownerId: owner.id }), CLOSED);
   }
 
-  /** Throws 404, and 422 like `create`. */
+  /** Changes and returns a destination. Throws 404 if it does not exist, and 422 like `create`. */
   update(tenant: Tenant, id: Id, { name, url, settings = {} }: OwnedDestinationChanges): Promise<OwnedDestination> {
     return this.change(tenant, id, { settings: { ...deliveryChanges(settings), name, url } });
   }
 
-  /** Sets the status. Enabling also closes the circuit. Disabling again keeps the first reason. Throws 404. */
+  /** Sets the status. Enabling also closes the circuit. Disabling twice keeps the first reason. Throws 404. */
   setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination> {
     return this.change(tenant, id, { settings: {}, status, reason });
   }
 
-  /** Deletes a destination. Its waiting deliveries fail as `target_gone`. Throws 404. */
+  /** Deletes a destination. Its waiting deliveries fail as `target_gone`. Throws 404 if it does not exist. */
   remove(environmentId: number, id: Id): Promise<void> {
     return this.changes.remove(environmentId, id, 'owned');
   }
@@ -55,7 +55,7 @@ export class OwnedDestinations {
     return this.changes.removeAllOf(environmentId, ownerId);
   }
 
-  /** Returns destinations in the order of `ids`, without missing ones. Uses two statements for any number of ids. */
+  /** Returns destinations in the order of `ids`. Omits missing ones. Uses two statements for any number of ids. */
   async find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]> {
     if (ids.length === 0) return [];
     const rows = new Map((await this.store.findAll(environmentId, ids)).map((row) => [row.id, row]));
@@ -66,12 +66,12 @@ export class OwnedDestinations {
     });
   }
 
-  /** Throws 404 if there is no such destination. */
+  /** Returns the signing secret of a destination. Throws 404 if the destination does not exist. */
   showSecret(tenant: Tenant, id: Id): Promise<ShownSecret> {
     return this.secrets.show(tenant, id, 'owned');
   }
 
-  /** Generates new keys. The previous keys also sign for `graceMs`. Throws 404. */
+  /** Generates and returns a new signing secret. The previous one also signs for another `graceMs`. Throws 404. */
   rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret> {
     return this.secrets.rotate(tenant, id, graceMs, 'owned');
   }

@@ -11,7 +11,7 @@ import type { RetrySettings } from './destinations.entities.js';
 import { retryPolicy } from './settings.js';
 import { supervised } from './supervised-retry-policy.js';
 
-/** Resolves `retry` settings: the destination's own numbers, or an extension's policy by name. */
+/** Resolves a destination's `retry` settings: its own numbers, or the name of an extension's retry policy. */
 @Injectable()
 export class RetryPolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -24,7 +24,7 @@ export class RetryPolicies implements OnModuleInit {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws if a policy is invalid or two policies have the same name, which makes the start fail. */
+  /** Throws if a policy is invalid, or if two policies have the same name. Posthorn then does not start. */
   onModuleInit(): void {
     const policies = providersExtending(this.discovery, NamedRetryPolicy);
     if (policies.length === 0) return;
@@ -46,13 +46,13 @@ export class RetryPolicies implements OnModuleInit {
     }
   }
 
-  /** Returns the policy for the settings. If the named policy is not loaded, returns the default. */
+  /** Returns the retry policy for the settings. If the named policy is not loaded, returns the default policy. */
   forSettings(retry: RetrySettings | null): RuledRetryPolicy {
     const name = retry?.policy;
     return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
   }
 
-  /** Returns why a named policy is not applied. `null` if the policy is applied or the settings name no policy. */
+  /** Returns the reason why a named policy does not apply. `null` if the policy applies or the settings name none. */
   absence(retry: RetrySettings | null): string | null {
     const name = retry?.policy;
     return name === undefined || this.named.has(name) ? null : absenceOf(name);

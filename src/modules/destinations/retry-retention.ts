@@ -9,7 +9,7 @@ import { RetryPolicies } from './retry-policies.js';
 
 const DAY_SECONDS = 86_400;
 
-/** Keeps retry schedules shorter than the environment's retention period when either of the two is changed. */
+/** Rejects changes after which a retry schedule would be longer than the environment's retention period. */
 @Injectable()
 export class RetryRetention {
   constructor(
@@ -21,7 +21,7 @@ export class RetryRetention {
     schedules.attach((environmentId) => this.longestSeconds(environmentId));
   }
 
-  /** A schedule must not outlast the event retention. Settings that the caller does not change are not checked. */
+  /** Returns an error if the schedule is longer than the event retention. Unchanged settings are not checked. */
   async faults(environmentId: number, retry: RetrySettings | null): Promise<Fault[]> {
     const unknown = retry === null ? [] : this.policies.faults(retry);
     if (unknown.length > 0) return unknown;
@@ -33,7 +33,7 @@ export class RetryRetention {
     return [{ path: 'retry', message }];
   }
 
-  /** Returns the longest schedule, including the default one, which ad-hoc URLs and most destinations use. */
+  /** Returns the length of the longest retry schedule. Includes the default schedule, which most destinations use. */
   private async longestSeconds(environmentId: number): Promise<number> {
     const schedules = await this.store.retrySchedules(environmentId);
     return Math.max(

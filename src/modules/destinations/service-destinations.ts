@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Creates destinations that are their own owner, so that lists and name lookups exclude them. */
+/** Creates Posthorn's own destinations. Each is its own owner (`ownerId`), so that lists and name searches omit it. */
 @Injectable()
 export class ServiceDestinations {
   /** Cache of existing destinations. Entries never expire, because these destinations are never deleted. */
@@ -23,7 +23,7 @@ export class ServiceDestinations {
     private readonly clock: Clock,
   ) {}
 
-  /** Does not use the target cache: a negative cache entry would make the first delivery fail. */
+  /** Creates a destination unless it exists. Bypasses the target cache: a cached null would fail its first delivery. */
   async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
     const key = `${environmentId}:${destination.id}`;
     if (this.known.has(key)) return;
@@ -31,7 +31,7 @@ export class ServiceDestinations {
     this.known.add(key);
   }
 
-  /** Uses a separate unit of work: the caller's transaction may be rolled back, or aborted by a unique violation. */
+  /** Stores a destination in a separate transaction: the caller's may be rolled back or be aborted already. */
   private async create(environmentId: number, { id, name, type, timeoutMs }: ServiceDestination): Promise<void> {
     try {
       if ((await this.store.findAll(environmentId, [id])).length > 0) return;

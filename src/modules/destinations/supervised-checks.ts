@@ -4,7 +4,7 @@ import { DeadlinePassed, withDeadline } from '#kernel/concurrency/deadline.js';
 import type { Fault } from '#kernel/errors.js';
 import type { DestinationAdapter, Draft, ProbeReport } from '#modules/destinations/contract.js';
 
-/** Slightly longer than the ten seconds within which adapters promise to report. */
+/** Time limit of a probe in milliseconds: slightly longer than the ten seconds that an adapter may take. */
 const PROBE_DEADLINE_MS = 12_000;
 const CHECKS: ReadonlySet<unknown> = new Set<ProbeReport['check']>([
   'schema',
@@ -15,7 +15,7 @@ const CHECKS: ReadonlySet<unknown> = new Set<ProbeReport['check']>([
 
 const logger = new Logger('Adapters');
 
-/** Returns the adapter's faults. An adapter that throws or returns an invalid list causes an error. */
+/** Returns the errors that the adapter finds in the draft. Throws if the adapter throws or returns an invalid list. */
 export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   try {
     const faults: unknown = adapter.check(draft);
@@ -25,7 +25,7 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
         message: recordable(message),
         ...(check === 'connectivity' && { check }),
       }));
-    // If `check` is async, against its contract, an unhandled rejection would end the process.
+    // `check` must not be async. If it is, an unhandled rejection would end the process.
     void Promise.resolve(faults).catch(() => undefined);
     logger.error(`The adapter of type ${draft.type} answered a check with an invalid list of faults.`);
   } catch (error) {
@@ -39,7 +39,7 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   ];
 }
 
-/** If the probe throws, returns an invalid value or is too slow, the target is reported as unreachable. */
+/** Returns a probe's report. If the probe throws, is slow or returns no valid report, reports an unreachable target. */
 export async function probeOf(
   adapter: DestinationAdapter,
   draft: Draft,
@@ -63,7 +63,7 @@ function unreached(detail: string): ProbeReport {
   return { ok: false, check: 'connectivity', detail };
 }
 
-/** Logs an error for the operator only: its message may contain a credential, so the caller does not get it. */
+/** Logs an error for the operator. The caller does not get the error's message, which may contain a credential. */
 function logFailure(what: string, { type }: Draft, error: unknown): void {
   logger.error(
     `The adapter of type ${type} failed in its ${what}: ${error instanceof Error ? error.stack : String(error)}`,

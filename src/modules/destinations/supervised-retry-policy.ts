@@ -7,7 +7,7 @@ import {
   RETRY_STEP_SECONDS_MAX,
 } from '#modules/destinations/retry-policies.contract.js';
 
-/** Maximum duration of a decision. It blocks the event loop, so a policy that takes longer is suspended for a while. */
+/** Time limit for a call of a retry policy, which blocks the event loop. A slower policy is suspended for a while. */
 const RULING_MS_MAX = 50;
 const LEFT_ALONE_MS = 60_000;
 const COMPLAINTS_EVERY_MS = 60_000;
@@ -16,14 +16,14 @@ const NAME = /^[a-z][a-z0-9._-]{0,63}$/;
 const logger = new Logger('Extensions');
 
 export interface Supervision {
-  /** Milliseconds on a monotonic clock. */
+  /** Returns the time in milliseconds on a monotonic clock. */
   elapsedMs: () => number;
   failed: () => void;
 }
 
 /**
- * Protects deliveries from a policy's code: if the code throws, returns an invalid value or is slow, the policy's
- * schedule applies, which was validated at the start. Throws for an invalid policy.
+ * Returns a policy that is safe to call: if the policy's code throws, returns an invalid value or is slow, the policy's
+ * schedule applies. That schedule is validated when Posthorn starts. Throws for an invalid policy.
  */
 export function supervised(policy: NamedRetryPolicy, supervision: Supervision): RuledRetryPolicy {
   const { maxAttempts, scheduleSeconds } = policy;
@@ -105,7 +105,7 @@ function isWhole(value: unknown, min: number, max: number): boolean {
   return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-/** Describes a value for a log line. Catches a promise's rejection, which would otherwise end the process. */
+/** Returns a description of the value for a log line. Catches a promise's rejection, which would end the process. */
 function nameOf(value: unknown): string {
   if (!(value instanceof Promise)) return typeof value === 'number' ? String(value) : typeof value;
   value.catch(() => undefined);

@@ -7,7 +7,7 @@ import { type DestinationAdapter, type Queueing, type Target } from './contract.
 import { DestinationTargets } from './destination-targets.js';
 import { DestinationsStore } from './destinations.store.js';
 
-/** Targets from a cache. Changes invalidate it on every node, and entries are at most five seconds old. */
+/** Reads targets through a cache. Changes invalidate entries on every node. Entries are at most five seconds old. */
 @Injectable()
 export class Targets {
   constructor(
@@ -18,20 +18,21 @@ export class Targets {
   ) {}
 
   /**
-   * Returns the target of a destination, even if disabled. Returns `null` if this environment has no such destination.
+   * Returns the target of a destination, even if the destination is disabled. Returns `null` if this environment has no
+   * such destination.
    */
   ofDestination(environmentId: number, destinationId: Id): Promise<Target | null> {
     return this.destinations.find(environmentId, destinationId);
   }
 
-  /** Returns the cached result of `ofDestination`, or `undefined` if it is not in the cache. */
+  /** Returns the cached result of `ofDestination`, or `undefined` if no result is cached. */
   known(environmentId: number, destinationId: Id): Target | null | undefined {
     return this.destinations.known(environmentId, destinationId);
   }
 
   /**
-   * Like `ofDestination`, for an id that a caller gives. Destinations of an application's endpoint are treated as
-   * missing. Returns a promise only if the target has to be loaded.
+   * Like `ofDestination`, for an id given by a caller. Destinations that belong to an application's endpoint are
+   * treated as missing. Returns a promise only if the target has to be loaded.
    */
   ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
     const known = this.known(environmentId, destinationId);
@@ -39,8 +40,9 @@ export class Targets {
   }
 
   /**
-   * Returns targets in the order of `ids`. One statement loads all that are not in the cache. An entry is also `null`
-   * if its secrets cannot be resolved now; the attempt then reports the error. Rejects if the database is unavailable.
+   * Returns targets in the order of `ids`. One statement loads the targets that are not in the cache. The result has
+   * `null` for a missing target and for a target whose secrets cannot be resolved; the attempt then reports the error.
+   * Rejects if the database is unavailable.
    */
   ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     return this.destinations.ofAll(environmentId, ids);
@@ -51,7 +53,7 @@ export class Targets {
     return this.adHoc.forUrl(environmentId, url);
   }
 
-  /** Returns the adapter for a type. If its extension is not loaded, attempts fail with that reason. */
+  /** Returns the adapter for a type. If the type's extension is not loaded, attempts fail and report that reason. */
   adapter(type: string): DestinationAdapter {
     return this.adapters.serving(type);
   }
@@ -60,12 +62,12 @@ export class Targets {
     return this.adapters.pulledTypes();
   }
 
-  /** Disables a destination after a 410 response, until PATCH enables it (contract, section 4). */
+  /** Disables a destination after a 410 response, until a PATCH request enables it (contract, section 4). */
   disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {
     return this.store.disable(environmentId, destinationId, reason);
   }
 
-  /** Returns the target of a stored delivery. `null` if it was deleted or its ad-hoc URL is no longer allowed. */
+  /** Returns a stored delivery's target. `null` if the target was deleted or its ad-hoc URL is no longer allowed. */
   ofDelivery(
     environmentId: number,
     { targetId, url }: { targetId: Id; url: string | null },
@@ -75,9 +77,9 @@ export class Targets {
   }
 
   /**
-   * Returns the settings for queueing a received event. Also works if the destination is deleted, disabled, or cannot
-   * be loaded now, so that the event's other deliveries are not affected. The delivery to that destination then fails
-   * visibly and can be sent again.
+   * Returns the settings for queueing a received event. Returns settings even if the destination is deleted, disabled,
+   * or cannot be loaded, so that the event's other deliveries are not affected. The delivery to that destination then
+   * fails visibly and can be sent again.
    */
   async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
     const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
@@ -98,7 +100,7 @@ export class Targets {
   }
 }
 
-/** Returns null for the destination of a customer's endpoint, so that callers cannot access it by id. */
+/** Returns null for the destination of an application's endpoint, so that callers cannot access it by id. */
 function listed(target: Target | null): Target | null {
   return target?.ownerId === null ? target : null;
 }

@@ -17,7 +17,7 @@ export class Validator {
     private readonly reachability: Reachability,
   ) {}
 
-  /** Throws 404 if the destination does not exist. */
+  /** Checks a destination, stores the result and returns it. Throws 404 if the destination does not exist. */
   async validate(tenant: Tenant, id: Id): Promise<ValidationReport> {
     const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw noSuch('destination');
@@ -29,7 +29,7 @@ export class Validator {
   }
 }
 
-/** A target that was valid before and is unreachable now is stale: its settings may still be correct. */
+/** Returns the new validation state. `stale`: the target was valid before, and now only the connection failed. */
 export function verdict(
   { checks, isRefused }: Pick<CheckReport, 'checks' | 'isRefused'>,
   before: Validation,

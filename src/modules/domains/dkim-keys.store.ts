@@ -7,7 +7,8 @@ export interface StoredDkimKey {
   /** Private key in PKCS #8, encrypted. */
   privateKey: Buffer;
   /**
-   * The `current` key signs. `idle` may still verify mail in flight. The `next` key signs once its record is published.
+   * The `current` key signs. The `idle` key does not sign, but mail in transit may still be verified with its record.
+   * The `next` key signs once its record is published.
    */
   state: 'current' | 'idle' | 'next';
 }
@@ -32,7 +33,7 @@ const PUT: Statement = {
     set public_key = excluded.public_key, private_key = excluded.private_key, state = excluded.state, made_at = now()`,
 };
 
-/** Makes the current key idle before another key becomes current, because at most one key may be current. */
+/** Makes the current key idle before another key becomes current: at most one key may be current at any time. */
 const RETIRE: Statement = {
   name: 'dkim_keys.retire',
   text: `update dkim_keys set state = 'idle' where state = 'current'`,
@@ -51,8 +52,8 @@ export class DkimKeysStore {
   }
 
   /**
-   * Prevents concurrent creations and rotations of keys. Always uses its own transaction: a cached key must not
-   * disappear when a caller's transaction rolls back.
+   * Runs `work` while no other process can create or rotate keys, and returns its result. Always uses a separate
+   * transaction, because keys may be cached and must not disappear when a caller's transaction rolls back.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.unitOfWork(() =>
@@ -67,7 +68,7 @@ export class DkimKeysStore {
     await this.database.query(PUT, [selector, publicKey, privateKey, state]);
   }
 
-  /** Must be called inside `locked`. */
+  /** Makes a key the current key. Must be called inside `locked`. */
   async makeCurrent(selector: string): Promise<void> {
     await this.database.query(RETIRE);
     await this.database.query(PROMOTE, [selector]);

@@ -9,7 +9,7 @@ import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import { replyTo } from './zone-replies.js';
 
-/** Limits per network. Above `WHOLE`, replies only ask for a retry over TCP. Above `SHORT`, no reply is sent. */
+/** Query limits per client network. Above `WHOLE`, replies ask for a retry over TCP. Above `SHORT`, none is sent. */
 const WHOLE = { count: 100, periodMs: 1_000 };
 const SHORT = { count: 200, periodMs: 1_000 };
 const NETWORKS_MAX = 10_000;
@@ -20,8 +20,8 @@ const QUERY_BYTES_MAX = 2_048;
 const PORT_TRIES = 10;
 
 /**
- * Responds only for the zone of PLATFORM_DOMAIN, over UDP and TCP, and never queries other servers. Rate limits and
- * short replies make it useless for amplification to spoofed addresses.
+ * DNS server that answers only for the zone of PLATFORM_DOMAIN, over UDP and TCP, and never queries other servers. Rate
+ * limits and short replies prevent amplification attacks with spoofed client addresses.
  */
 @Injectable()
 export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -57,7 +57,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     if (tcp) await new Promise((resolve) => tcp.close(resolve));
   }
 
-  /** Binds both protocols to one port. A free port found for TCP may be in use for UDP. */
+  /** Binds TCP and UDP to the same port, and returns the port. Retries if a port is free for TCP but in use for UDP. */
   private async listen(asked: number): Promise<number> {
     for (let tries = 1; ; tries += 1) {
       const tcp = createServer((socket) => this.serve(socket));
@@ -87,13 +87,13 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     const isShort = !this.admits(this.whole, address, WHOLE);
     if ((isShort && !this.admits(this.short, address, SHORT)) || query.length > QUERY_BYTES_MAX) return;
     const reply = replyTo(query, await this.records(), { isUdp: true, isShort });
-    // There is no one to notify of an unreachable address.
+    // Send errors are ignored: if the client's address is unreachable, the client cannot be notified.
     if (reply !== null) udp.send(reply, port, address, () => undefined);
   }
 
   private serve(socket: Socket): void {
-    // `maxConnections` is unsuitable: with several processes on one port, a full process passes the connection to the
-    // next, which may be full too.
+    // `maxConnections` is unsuitable: if several processes share a port, a process at its limit passes the connection
+    // to the next process, which may also be at its limit.
     if (this.connections.size >= CONNECTIONS_MAX) return void socket.destroy();
     this.connections.add(socket);
     let held = Buffer.alloc(0);
@@ -129,7 +129,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     return limiter.count('dns', [{ id: networkOf(address), quota }]).allowed;
   }
 
-  /** Returns the zone's records. During a storage outage, returns the previous records, or null without any. */
+  /** Returns the zone's records. While storage is unavailable, returns the last known records, or null. */
   private async records(): Promise<readonly ZoneRecord[] | null> {
     try {
       const dkim = await this.keys.published();
@@ -148,7 +148,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/** Returns the /24 of an IPv4 or the /56 of an IPv6 address, because one client may use all addresses in it. */
+/** Returns the /24 network of an IPv4 address or the /56 of an IPv6 address. A single client may control all of it. */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain.split('.').slice(0, 3).join('.');

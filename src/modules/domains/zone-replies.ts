@@ -1,10 +1,10 @@
 import packet from 'dns-packet';
 import { answerFrom, type ZoneRecord } from '#engine/mail/platform-zone.js';
 
-/** Transport of a query. Over TCP, a reply has no size limit. */
+/** Transport of a DNS query. The size of a reply is limited only over UDP. */
 export interface QueryWay {
   isUdp: boolean;
-  /** True if the client exceeds its quota: the reply only repeats the question and asks to retry over TCP. */
+  /** True if the client exceeds its quota. The reply then contains only the question, and asks for a retry over TCP. */
   isShort: boolean;
 }
 
@@ -34,8 +34,9 @@ interface Question {
 }
 
 /**
- * Never throws, even for invalid bytes, and never answers for names of other zones. Returns null for a query that must
- * not be answered: it is shorter than a header, or itself a reply. `zone` is null if it could not be read.
+ * Returns the reply to a query. Never throws, even for invalid bytes, and never answers for names in other zones.
+ * Returns null for a query that must get no reply: one that is shorter than a header, or that is itself a reply. `zone`
+ * is null if the zone could not be read.
  */
 export function replyTo(
   query: Buffer,
@@ -67,7 +68,7 @@ function wholeReply(
   isExtended: boolean,
 ): Buffer {
   const [start] = zone;
-  // A negative reply contains the zone's SOA, which says how long the reply may be cached (RFC 2308).
+  // A negative reply contains the zone's SOA record, which limits how long the reply may be cached (RFC 2308).
   const authorities =
     answer.records.length > 0 || start?.type !== 'SOA'
       ? []
@@ -77,7 +78,7 @@ function wholeReply(
     id: query.readUInt16BE(0),
     flags: FLAG_AUTHORITATIVE | (query.readUInt16BE(2) & FLAG_RECURSION_DESIRED) | CODES[answer.code],
     questions: [{ name, type: type as packet.RecordType, class: 'IN' }],
-    // The reply repeats the name with the same letter case as in the question.
+    // The reply repeats the name in the question's upper and lower case.
     answers: answer.records.map((record) => packetRecord(record, name)),
     authorities,
     additionals: isExtended
@@ -120,7 +121,7 @@ function packetRecord(record: ZoneRecord, name: string): packet.Answer {
   }
 }
 
-/** Returns the header and, if it is known, the exact bytes of the question. Never longer than the query. */
+/** Returns a reply without records: the header and, if known, the question's bytes. Never longer than the query. */
 function bare(query: Buffer, code: number, question: Question | null, flags = 0): Buffer {
   const reply = Buffer.from(query.subarray(0, question?.end ?? HEADER_BYTES));
   const given = query.readUInt16BE(2);
@@ -130,7 +131,7 @@ function bare(query: Buffer, code: number, question: Question | null, flags = 0)
   return reply;
 }
 
-/** Returns the question, or null if it is cut short or contains a compression pointer, which no question needs. */
+/** Returns the question. Null if it is truncated, or has a compression pointer, which no valid question needs. */
 function questionOf(query: Buffer): Question | null {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -139,7 +140,7 @@ function questionOf(query: Buffer): Question | null {
     if (length === undefined || length > LABEL_BYTES_MAX || at - HEADER_BYTES > NAME_BYTES_MAX) return null;
     at += 1;
     if (length === 0) break;
-    // A dot inside a label must not look like two labels.
+    // A dot inside a label must not look like a separator between two labels.
     labels.push(query.toString('latin1', at, at + length).replaceAll('.', '\\'));
     at += length;
   }

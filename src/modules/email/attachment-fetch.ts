@@ -5,17 +5,17 @@ import { type Fault, invalid } from '#kernel/errors.js';
 import type { ComposedAttachment } from '#mail/compose.js';
 import { type AttachmentDraft, TOO_LARGE } from './attachment-draft.js';
 
-/** Maximum time for all fetches of one email together. */
+/** Maximum total time for all fetches of one email, in milliseconds. */
 const FETCH_MS_MAX = 10_000;
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 const OCTETS = 'application/octet-stream';
 
-/** Remaining size limit, shared by all emails of the request. */
+/** Number of bytes that may still be fetched for the request, which may contain several emails. */
 export interface FetchAllowance {
   bytes: number;
 }
 
-/** Fetches attachments when the email is accepted, so that later changes at the URL have no effect. */
+/** Fetches attachments while the email is being accepted, so that later changes at the URL have no effect. */
 @Injectable()
 export class AttachmentFetch {
   constructor(
@@ -23,7 +23,7 @@ export class AttachmentFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /** Subtracts the bytes from the allowance. Throws 422 for a file that takes over ten seconds or is too large. */
+  /** Returns attachments with their bytes. Subtracts fetched bytes from `allowed`. Throws 422 with all failures. */
   async complete(drafts: readonly AttachmentDraft[], allowed: FetchAllowance): Promise<ComposedAttachment[]> {
     const cutOff = AbortSignal.timeout(FETCH_MS_MAX);
     const found = await Promise.all(drafts.map((draft, i) => this.one(draft, `attachments.${i}.url`, allowed, cutOff)));

@@ -1,11 +1,11 @@
 export interface FieldNames {
   known: ReadonlySet<string>;
   aliases: Readonly<Record<string, string>>;
-  /** Fields of other services that are rejected: ignoring them would change the message or its recipients. */
+  /** Fields of other services that are rejected, because ignoring them would change the message or its recipients. */
   refused: ReadonlySet<string>;
 }
 
-/** Ignores unknown fields that other services' clients send. Rejects refused fields, and fields given by two names. */
+/** Returns the fields under Posthorn's names. Ignores unknown fields. Rejects refused fields and duplicate names. */
 export function named(
   given: Record<string, unknown>,
   names: FieldNames,

@@ -4,10 +4,10 @@ import { GroupCommit } from '#kernel/database/group-commit.js';
 import { type EmailChange, EmailsStore } from './emails.store.js';
 
 const GROUP_CHANGES_MAX = 128;
-/** Time in milliseconds by which a finished attempt may be delayed so that several changes share one commit. */
+/** Maximum time in milliseconds for which a change waits for others, so that several changes share one commit. */
 const GAP_MS = 8;
 
-/** Group commit of changes to emails that have no further consequences. */
+/** Commits changes to emails in groups. Used only for changes that affect a single email and nothing else. */
 @Injectable()
 export class EmailChanges {
   private readonly group: GroupCommit<EmailChange, boolean>;
@@ -24,7 +24,7 @@ export class EmailChanges {
     });
   }
 
-  /** Resolves once committed, with false on an optimistic-lock conflict. Throws while storage is unavailable. */
+  /** Resolves once the change is committed, or with false on an optimistic-lock conflict. Throws if storage fails. */
   make(change: EmailChange): Promise<boolean> {
     return this.group.add(change);
   }

@@ -11,7 +11,7 @@ export class EmailHeaderItem {
   @IsString()
   name: string;
 
-  /** Header value, unfolded but otherwise exactly as it is sent. */
+  /** Header value, unfolded (without line breaks) but otherwise exactly as sent. */
   @ApiProperty({ example: 'Your order' })
   @IsString()
   value: string;
@@ -34,13 +34,13 @@ export class EmailFileItem {
   @IsInt()
   size_bytes: number;
 
-  /** Content-ID that the HTML refers to with `cid:`; `null` if the attachment has none. */
+  /** Content-ID of the attachment, for `cid:` URLs in the HTML. `null` if the attachment has none. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
   content_id: string | null;
 
-  /** Path of the attachment's bytes, relative to this service's base URL. */
+  /** Path from which to download the attachment, relative to this service's base URL. */
   @ApiProperty({ example: '/v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0' })
   @IsString()
   path: string;
@@ -48,15 +48,15 @@ export class EmailFileItem {
 
 /** The content of an email: text, HTML, headers and attachments. */
 export class EmailContent {
-  /** Plain-text body, up to 1 MB; `null` if there is none. */
+  /** Plain-text body, up to 1 MB. `null` if the email has no text body. */
   @ApiProperty({ example: 'It is on its way.' })
   @CanBeNull()
   @IsString()
   text: string | null;
 
   /**
-   * HTML body, up to 1 MB, exactly as it was submitted. It is not sanitized: to display it, request a view. `null` if
-   * there is none.
+   * HTML body, up to 1 MB, exactly as submitted. The HTML is not sanitized. To display it, use the URL that
+   * `GET /v1/emails/{id}/view` returns. `null` if the email has no HTML body.
    */
   @ApiProperty({ example: '<p>It is on its way.</p>' })
   @CanBeNull()

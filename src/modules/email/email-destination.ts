@@ -5,10 +5,10 @@ import { ServiceDestinations } from '#modules/destinations/service-destinations.
 
 export const EMAIL_TYPE = 'email';
 
-/** Timeout stored in the destination's row. The adapter limits attempts by the transport's own timeout instead. */
+/** Timeout stored in the destination's row. Not applied: the adapter limits attempts by the transport's timeout. */
 const ATTEMPT_MS_MAX = 85_000;
 
-/** Returns the same id on every node: a UUID of version 8 (RFC 9562, section 5.8), unlike any ULID of this century. */
+/** Returns the destination's id, the same on all nodes: a UUIDv8 (RFC 9562, section 5.8), unlike any current ULID. */
 export function emailTargetId(environmentId: number): Id {
   const bytes = createHash('sha256').update(`posthorn email ${environmentId}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
@@ -16,7 +16,7 @@ export function emailTargetId(environmentId: number): Id {
   return idFromBytes(bytes);
 }
 
-/** Provides the environment's mail destination, which is created with the environment's first email. */
+/** Provides the destination for an environment's mail. The environment's first email creates the destination. */
 @Injectable()
 export class EmailDestination {
   constructor(private readonly destinations: ServiceDestinations) {}

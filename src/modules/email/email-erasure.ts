@@ -5,7 +5,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
-/** Erases an email when the payload of its event is erased. */
+/** Erases a stored email when the payload of its event is erased. */
 @Injectable()
 export class EmailErasure implements OnModuleInit {
   constructor(
@@ -19,7 +19,7 @@ export class EmailErasure implements OnModuleInit {
     this.contents.attach((environmentId, eventId) => this.erase(environmentId, eventId));
   }
 
-  /** Erases the row first, so that no later attempt reads the bytes. */
+  /** Erases the row before the raw message, so that no later attempt reads the message. */
   private async erase(environmentId: number, id: Id): Promise<void> {
     const known = await this.states.find(environmentId, id);
     if (known === null) return;

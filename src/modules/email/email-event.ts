@@ -29,7 +29,7 @@ export function emailEvent(
   };
 }
 
-/** Returns the payload without the email's content, because the event list shows payloads. */
+/** Returns the payload of the email's event. Omits the email's content, because the event list shows payloads. */
 function payloadOf({ id, sender, to, cc, bcc, replyTo, subject, messageId }: NewEmail): string {
   return JSON.stringify({
     email: showId('evt', id),

@@ -8,7 +8,7 @@ import { RawEmails } from './raw-emails.js';
 
 const GROUP_EMAILS_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Waiting time in milliseconds, as for accepted webhooks. Under load, one commit replaces three. */
+/** Time in milliseconds for which emails wait for a shared commit. Under load, one commit then replaces three. */
 const GAP_MS = 4;
 const BACKLOG_MAX = 4_000;
 const NO_PARTITION = '23514';
@@ -18,7 +18,7 @@ export interface ComposedEmail {
   raw: Buffer;
 }
 
-/** Group commit of emails before their events are created: the bytes, then the rows. */
+/** Commits emails in groups before their events are created: first the raw messages, then the rows. */
 @Injectable()
 export class EmailGroup {
   private readonly group: GroupCommit<ComposedEmail, void>;
@@ -39,11 +39,11 @@ export class EmailGroup {
     });
   }
 
-  /** Resolves once committed, before the email is accepted. Throws 503 while storage is unavailable or overloaded. */
+  /** Stores an email without accepting it. Resolves once committed. Throws 503 if storage is down or overloaded. */
   async add(composed: ComposedEmail): Promise<void> {
     if (this.group.backlog >= BACKLOG_MAX)
       throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
-    // A large email is stored separately, so that no other email waits for its bytes.
+    // A large email is stored separately, so that no other email waits for it.
     if (RawEmails.isLarge(composed.raw)) await this.stored(() => this.putLarge(composed));
     await this.group.add(composed);
   }
@@ -53,7 +53,7 @@ export class EmailGroup {
     return [];
   }
 
-  /** Both statements are safe to repeat. */
+  /** Stores the raw messages of the emails, then their rows. Both statements are safe to repeat. */
   private async insert(composed: ComposedEmail[]): Promise<void> {
     await this.raw.putSmall(
       composed.filter(({ raw }) => !RawEmails.isLarge(raw)).map(({ email, raw }) => ({ key: email, bytes: raw })),
@@ -68,7 +68,7 @@ export class EmailGroup {
     return this.withPartition(() => this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw));
   }
 
-  /** Creates a missing partition and retries. It is missing only if a retention setting has just changed. */
+  /** Runs `write`. If a partition is missing, creates it and retries. Happens only after a change of the retention. */
   private async withPartition(write: () => Promise<void>): Promise<void> {
     try {
       await write();

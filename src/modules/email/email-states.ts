@@ -19,8 +19,9 @@ export class EmailStates {
   }
 
   /**
-   * First searches the partition that follows from the email's id and the environment's retention. Then searches all
-   * partitions, because the email may have been sent later than its id suggests, or the retention may have changed.
+   * Returns the state of an email. First searches the partition that follows from the email's id and the current
+   * retention. Then searches all partitions, because the email may have been sent later than its id suggests, or the
+   * retention may have changed.
    */
   async find(environmentId: number, id: Id): Promise<EmailState | null> {
     const expiresOnDay = await this.expiresOnDay(environmentId, id);
@@ -28,7 +29,7 @@ export class EmailStates {
     return there ?? this.emails.state(environmentId, id);
   }
 
-  /** Null if the environment no longer exists. */
+  /** Returns the day on which the email expires, or null if its environment no longer exists. */
   private async expiresOnDay(environmentId: number, id: Id): Promise<number | null> {
     try {
       return await this.retention.expiresOnDay(environmentId, id);

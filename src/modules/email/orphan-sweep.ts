@@ -9,15 +9,15 @@ import { RawEmails } from './raw-emails.js';
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const STEP = 500;
-/** Minimum age of an orphan. An event normally follows within seconds, and clients give up within a day. */
+/** Age from which an email without an event is an orphan. Clients stop retrying within a day, so none will follow. */
 const AGE_MS = 86_400_000;
-/** Age range that a process sweeps after its start, for orphans left by other processes. */
+/** After its start, a process also sweeps emails up to this much older, for orphans left by other processes. */
 const BACK_MS = 3 * 86_400_000;
 
-/** Deletes emails that were never accepted, because of a crash or storage failure between the row and the event. */
+/** Deletes emails that were never accepted: a crash or a storage failure occurred after the row, before the event. */
 @Injectable()
 export class OrphanSweep {
-  /** All emails created before this time were swept. */
+  /** Creation time up to which all emails have been swept. Null before the first sweep. */
   private sinceMs: number | null = null;
 
   constructor(
@@ -26,8 +26,8 @@ export class OrphanSweep {
     private readonly clock: Clock,
   ) {}
 
-  // If this machine's clock is a day ahead, an email that is being accepted right now looks like an orphan. The
-  // retention gate then leaves the sweep to other processes.
+  // If this machine's clock is a day ahead, an email that is just being accepted looks like an orphan. The retention
+  // gate then skips the sweep in this process.
   @Every(EVERY_MS, { name: 'Orphaned email sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<void> {
     const untilMs = this.clock.nowMs() - AGE_MS;
@@ -37,7 +37,7 @@ export class OrphanSweep {
     this.sinceMs = untilMs;
   }
 
-  /** Uses current retention settings. Orphans that a changed retention hides are dropped with their partition. */
+  /** Returns the expiry days of emails created in the period, by current retention. Missed orphans also expire. */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();
     for (const kept of await this.emails.retentions()) {

@@ -10,7 +10,7 @@ export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; ex
   return { environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS };
 }
 
-/** Stores the bytes of emails, which are composed once and are identical on every attempt. */
+/** Stores the raw messages of emails. A message is composed once and is the same on every attempt. */
 @Injectable()
 export class RawEmails {
   constructor(
@@ -23,7 +23,7 @@ export class RawEmails {
   }
 
   /**
-   * Commits in a transaction separate from the caller's, so that an attempt can read the bytes immediately. Throws 503
+   * Stores an email's raw message in a separate transaction, so that an attempt can read it immediately. Throws 503
    * while storage is unavailable.
    */
   put(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
@@ -35,24 +35,24 @@ export class RawEmails {
   }
 
   /**
-   * Runs in the caller's transaction if the blob store uses PostgreSQL. Safe to repeat, because an email's bytes never
-   * change. Throws 503 while storage is unavailable.
+   * Stores an email's raw message, in the caller's transaction if the blob store uses PostgreSQL. Safe to repeat,
+   * because the message never changes. Throws 503 while storage is unavailable.
    */
   putWith(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.blobs.put({ environmentId, id, expiresOnDay }, raw);
   }
 
-  /** Returns null if the bytes no longer exist. */
+  /** Returns an email's raw message in chunks, or null if it no longer exists. */
   read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
     return this.blobs.read({ environmentId, id });
   }
 
-  /** Returns null if the bytes no longer exist. Throws 503 while storage is unavailable. */
+  /** Returns an email's whole raw message, or null if it no longer exists. Throws 503 while storage is unavailable. */
   whole(key: BlobKey): Promise<Buffer | null> {
     return this.blobs.whole(key);
   }
 
-  /** Removes the bytes in a separate commit. */
+  /** Removes an email's raw message in a separate transaction. */
   remove(environmentId: number, id: Id): Promise<void> {
     return this.database.unitOfWork(() => this.blobs.remove({ environmentId, id }));
   }

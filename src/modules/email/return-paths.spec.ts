@@ -8,7 +8,7 @@ const derived = (use: string, secret = 'one'): Buffer =>
     .digest();
 const paths = (secret = 'one'): ReturnPaths => new ReturnPaths({ derived: (use) => derived(use, secret) });
 
-/** Builds a return path in the format of older builds, without recipients. */
+/** Returns a return path in the format of older versions, which does not contain recipients. */
 function ofEmail(environmentId: number): string {
   const named = Buffer.concat([
     Buffer.from([0, 0, environmentId >> 8, environmentId & 255]),

@@ -9,16 +9,17 @@ const PREFIX = 'b+';
 const MAC_BYTES = 8;
 const ENVIRONMENT_BYTES = 4;
 const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
-/** Length of the bit set of recipients: one bit for each of up to fifty. */
+/** Length in bytes of the bit set that marks recipients. Each of up to fifty recipients has one bit. */
 const PLACES_BYTES = 7;
-/** A token of 35 bytes. The local part has 59 characters, and RFC 5321 allows 64. */
+/** Matches a local part with a token of 35 bytes. It has 59 characters, and RFC 5321 allows 64. */
 const TOKEN = /^b\+r([a-z2-7]{56})$/;
-/** Token of older builds, without recipients. Still needed for reports about mail that those builds sent. */
+/** Matches tokens of older versions, without recipients. Still needed for reports about mail from those versions. */
 const TOKEN_OF_EMAIL = /^b\+([0-9a-f]{56})$/;
 
 /**
- * The local part contains the email and the envelope's recipients, and a signature that prevents forged bounces of
- * other emails. It uses lower case only, because mail servers may change the case.
+ * Return paths of emails. The local part encodes the environment, the email's id, and which of the email's recipients
+ * were in the envelope. It is signed, so that nobody can forge a bounce for another email. The local part is in lower
+ * case, because mail servers may change the case.
  */
 @Injectable()
 export class ReturnPaths {
@@ -26,7 +27,7 @@ export class ReturnPaths {
 
   constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>) {}
 
-  /** `places` are the positions of the envelope's recipients in the email's list, starting at 0. */
+  /** Returns the local part of a return path. `places`: positions of the envelope's recipients among the email's. */
   addressFor(environmentId: number, emailId: Id, places: readonly number[]): string {
     const named = Buffer.alloc(EMAIL_BYTES + PLACES_BYTES);
     named.writeUInt32BE(environmentId);
@@ -38,14 +39,14 @@ export class ReturnPaths {
     return `${PREFIX}r${base32(Buffer.concat([named, this.sign('v2', named)]))}`;
   }
 
-  /** True if the address has the reserved form of a return path. `read` decides whether it is valid. */
+  /** Returns whether the local part has the reserved form of a return path. Use `read` to check whether it is valid. */
   isMeant(localPart: string): boolean {
     return localPart.toLowerCase().startsWith(PREFIX);
   }
 
   /**
-   * Returns the email that the return path belongs to. Null for an address that Posthorn did not issue. If `isMeant` is
-   * true for such an address, reject it with 550 5.1.1.
+   * Returns the email to which the return path belongs. Null for an address that Posthorn did not issue. If `isMeant`
+   * is true for such an address, the caller must reject the address with 550 5.1.1.
    */
   read(localPart: string): NamedEmail | null {
     const text = localPart.toLowerCase();

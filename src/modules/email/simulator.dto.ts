@@ -6,14 +6,14 @@ import { IsArrayOf } from '#http/validation.js';
 /** An address that simulates a recipient. */
 export class SimulatedAddressItem {
   /**
-   * The simulated behavior: mail to the address is delivered, bounces, draws a complaint, is suppressed, or is
+   * The simulated behavior: mail to the address is delivered, bounces, causes a complaint, is suppressed, or is
    * deferred.
    */
   @ApiProperty({ example: 'bounced' })
   @IsIn(SIMULATED_ROLES)
   role: (typeof SIMULATED_ROLES)[number];
 
-  /** The address. A label after a plus sign, such as `bounced+a-label@…`, keeps the behavior. */
+  /** The simulator address. You can add a label after a plus sign (`bounced+a-label@…`). The behavior is the same. */
   @ApiProperty({ example: 'bounced@simulator.posthorn.example' })
   @IsString()
   address: string;
@@ -29,13 +29,13 @@ export class SimulatorDetail {
   @IsString()
   host: string;
 
-  /** Addresses that simulate a recipient. No mail leaves the installation for them. */
+  /** Addresses that simulate a recipient. Mail to them never leaves the installation. */
   @IsArrayOf(() => SimulatedAddressItem)
   addresses: SimulatedAddressItem[];
 
   /**
-   * `true` if mail to all other addresses also stays inside the installation: in the test environment, and with the
-   * transport `capture:`, which delivers it to the installation's aliases.
+   * `true` if mail to any other address also stays inside the installation: in the test environment, and with the
+   * transport `capture:`, which delivers mail to the installation's aliases.
    */
   @ApiProperty({ example: true })
   @IsBoolean()

@@ -4,7 +4,7 @@ import { SuppressionsStore } from './suppressions.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes expired suppressions, which have no effect even before that. */
+/** Deletes expired suppressions. An expired suppression has no effect, even before it is deleted. */
 @Injectable()
 export class SuppressionSweep {
   constructor(private readonly store: SuppressionsStore) {}

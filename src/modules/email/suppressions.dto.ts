@@ -4,7 +4,7 @@ import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation
 import { showId } from '#kernel/ids.js';
 import { SUPPRESSION_ORIGINS, type SuppressionRow } from './suppressions.store.js';
 
-/** Filters and page of the suppression list. */
+/** Filters and pagination parameters of the suppression list. */
 export class SuppressionListQuery {
   /** Returns only suppressions with this origin. */
   @ApiProperty({ example: 'bounce' })
@@ -19,7 +19,7 @@ export class SuppressionListQuery {
   @MaxLength(254)
   email?: string;
 
-  /** The `next_cursor` of the previous page. The filters must stay the same. */
+  /** The `next_cursor` of the previous page, requested with the same filters. */
   @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   @CanBeOmitted()
   @IsString()
@@ -37,7 +37,7 @@ export class SuppressionListQuery {
 
 /** An address to add to the suppression list. */
 export class NewSuppressionBody {
-  /** The address. Case-insensitive. */
+  /** Address to suppress. Case-insensitive. */
   @ApiProperty({ example: 'customer@example.org' })
   @IsString()
   @Length(3, 254)
@@ -51,32 +51,32 @@ export class SuppressionItem {
   @IsString()
   id: string;
 
-  /** The address. */
+  /** The suppressed address. */
   @ApiProperty({ example: 'customer@example.org' })
   @IsString()
   email: string;
 
   /**
-   * Why the address is suppressed: its server permanently refused an email (bounce), its owner complained, or it was
-   * added manually.
+   * Reason for the suppression: `bounce` (the address's server permanently rejected an email), `complaint` (the owner
+   * complained), `unsubscribe` (the owner unsubscribed from all emails), or `manual` (added manually).
    */
   @ApiProperty({ example: 'bounce' })
   @IsIn(SUPPRESSION_ORIGINS)
   origin: string;
 
-  /** The email that caused the suppression; `null` if the address was added manually. */
+  /** The email that caused the suppression, or whose unsubscribe link was used. `null` if it was added manually. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
   @IsString()
   source_id: string | null;
 
-  /** When the address was suppressed. */
+  /** Time at which the address was suppressed. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @IsDateTime()
   created_at: string;
 
   /**
-   * When the suppression ends; `null` if it never ends. Bounces expire only if the operator sets
+   * Time at which the suppression ends. `null` if it never ends. Bounces expire only if the operator sets
    * `BOUNCE_SUPPRESSION_DAYS`.
    */
   @ApiProperty({ example: null })
@@ -91,7 +91,7 @@ export class SuppressionPage {
   @IsArrayOf(() => SuppressionItem)
   data: SuppressionItem[];
 
-  /** Pass this value as `cursor` to get the next page; `null` on the last page. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()

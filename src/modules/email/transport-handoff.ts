@@ -21,7 +21,7 @@ const SIMULATED = {
   },
 } as const satisfies Record<string, Omit<RecipientReply, 'address'>>;
 
-/** Returns null for an address that does not belong to the simulator. */
+/** Returns the simulated reply for an address, or null if the address does not belong to the simulator. */
 export function simulatedReply(address: string, platformDomain: string): RecipientReply | null {
   const role = simulatedRole(address, platformDomain);
   return role && { address, ...SIMULATED[role] };
@@ -51,7 +51,7 @@ export function deliveryEventsOf(reply: RecipientReply, isFinal: boolean): Email
   return reply.outcome === 'bounced' ? [fact('bounced', true)] : [fact('rejected')];
 }
 
-/** The outcome decides whether the delivery is retried, and whether the circuit breaker counts it. */
+/** Combines replies into an outcome: whether to retry, and whether the circuit breaker counts a failure. */
 export function handoffResult({
   replies,
   isUnreachable,
@@ -69,13 +69,13 @@ export function handoffResult({
         ? 'deferred'
         : 'refused';
   const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
-  // A reply without a code means that the reply was lost in transit.
+  // A code below 100 stands for a server reply that was lost in transit.
   if (decisive !== undefined && decisive.code < 100)
     return { answer: { kind: 'response', status: NO_CODE[outcome], retryAfter, outcome }, excerpt };
   return { answer: { kind: 'response', status: decisive?.code ?? 250, retryAfter, outcome }, excerpt };
 }
 
-/** Outcomes from worst to best. Any deferred recipient causes another attempt, even if others were refused. */
+/** Outcomes from worst to best. A deferred recipient causes another attempt, even if other recipients were rejected. */
 const WORST_FIRST = [
   'deferred',
   'bounced',

@@ -25,7 +25,7 @@ export class CodeSecrets {
   }
 }
 
-/** Builds the error message. Text that cannot be a name is not repeated, because it might be a secret. */
+/** Returns the error for unknown secrets. Text that cannot be a name is left out, because it might be a secret. */
 function messageFor(unknown: readonly string[]): string {
   const names = unknown.filter((name) => NAME.test(name)).slice(0, NAMES_SHOWN_MAX);
   return names.length === 0

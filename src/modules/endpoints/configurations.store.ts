@@ -6,7 +6,7 @@ import type { Id } from '#kernel/ids.js';
 import type { EndpointAddress } from './contract.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
-/** Selects the endpoint at the longest of the given paths that has one. Uses the index `endpoints_path_idx`. */
+/** Selects the endpoint at the longest of the given paths that has an endpoint. Uses the index `endpoints_path_idx`. */
 const AT: Statement = {
   name: 'endpoints_at',
   text: `
@@ -44,19 +44,19 @@ export class ConfigurationsStore {
   }
 
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
-    // Does not use the connections reserved for lists and counts, which may all be busy for seconds.
+    // These queries do not use the connections reserved for lists and counts, which may all be busy for seconds.
     const [row] = await (domainId === null
       ? this.database.queryPrepared<EndpointAddress>(AT, [paths])
       : this.database.queryPrepared<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
     return row ?? null;
   }
 
-  /** Uses the index `endpoints_pkey`. */
+  /** Returns an endpoint, or null. Uses the index `endpoints_pkey`. */
   find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
     return this.endpoints.findOne({ environmentId, id });
   }
 
-  /** Runs in the caller's transaction. Returns false if the endpoint has secrets or no longer exists. */
+  /** Stores the first secrets in the caller's transaction. Returns false if secrets exist or the endpoint does not. */
   async setFirstSecrets(environmentId: number, id: Id, secrets: Buffer): Promise<boolean> {
     const set = await this.database.query(SET_FIRST_SECRETS, [environmentId, id, secrets]);
     if (set.length > 0) await this.notifications.announce('endpoint', `${environmentId}:${id}`);

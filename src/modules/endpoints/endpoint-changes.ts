@@ -13,7 +13,7 @@ import { Presets } from './presets.js';
 import { resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes, type RouteDraft } from './route-drafts.js';
 
-/** Omitted fields keep their value. */
+/** Changes to an endpoint that a caller requests. Omitted fields keep their value. */
 export interface EndpointChangesAsked {
   url?: string;
   settings: SettingsChanges;
@@ -21,7 +21,7 @@ export interface EndpointChangesAsked {
   status?: 'active' | 'paused';
 }
 
-/** Settings after the change. `drafts` is `null` to keep the routes. */
+/** Settings of the endpoint after the change. If `drafts` is `null`, the routes are not changed. */
 type Next = Omit<EndpointDraft, 'routes'> & { drafts: RouteDraft[] | null };
 
 @Injectable()
@@ -34,7 +34,7 @@ export class EndpointChanges {
     private readonly presets: Presets,
   ) {}
 
-  /** Throws 404, 422 with all errors, and 409 if another endpoint has the new URL. An error changes nothing. */
+  /** Changes an endpoint. Throws 404, 422 with all errors, or 409 if another endpoint has the new URL. */
   async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
     const found = await this.records.find(tenant.environmentId, id);
     if (found === null) throw noSuch('endpoint');
@@ -44,14 +44,14 @@ export class EndpointChanges {
     return this.database.transaction(() => this.apply(tenant, id, asked, chosen));
   }
 
-  /** Frees the URL at once. The events stay until their retention ends. Throws 404, also on a repeated call. */
+  /** Deletes an endpoint, so that its URL can be reused. Its events stay until retention ends. Throws 404. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       if (!(await this.records.remove(tenant.environmentId, id))) throw noSuch('endpoint');
     });
   }
 
-  /** Runs under the row lock, so that concurrent calls that change different settings all take effect. */
+  /** Applies the changes under the row lock, so that concurrent calls with different settings all take effect. */
   private async apply(
     { environmentId }: Tenant,
     id: Id,

@@ -5,7 +5,7 @@ import { ConfigurationsStore } from './configurations.store.js';
 import { type EndpointAddress, type EndpointConfiguration } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 
-/** Every change sends the notification `endpoint` in its own transaction. Callers with a cache must listen to it. */
+/** Reads and changes endpoints. Each change sends the notification `endpoint`, on which callers clear their caches. */
 @Injectable()
 export class EndpointConfigurations {
   constructor(
@@ -14,7 +14,7 @@ export class EndpointConfigurations {
     private readonly database: Database,
   ) {}
 
-  /** Returns the endpoint at the longest of the given paths that has one. A null `domainId` is the platform's host. */
+  /** Returns the endpoint at the longest of `paths` that has one. A null `domainId` means the platform's host. */
   at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     return this.store.at(paths, domainId);
   }
@@ -25,7 +25,7 @@ export class EndpointConfigurations {
     return row && { ...row, routes, secrets: this.vault.openSecrets(row), response: this.vault.openResponse(row) };
   }
 
-  /** Returns false if the endpoint already has a secret or no longer exists. Safe under concurrent calls. */
+  /** Sets the secret if the endpoint has none. Returns false if it has one or no longer exists. Safe to repeat. */
   setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean> {
     return this.database.transaction(async () => {
       const secrets = this.vault.sealSecrets({ environmentId, id }, [{ secret, untilMs: null }]);

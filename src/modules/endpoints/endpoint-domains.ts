@@ -5,7 +5,7 @@ import { EndpointsStore } from './endpoints.store.js';
 
 const USERS_MAX = 100;
 
-/** Lists the endpoints on a domain, because a domain with endpoints cannot be deleted. */
+/** Lists the endpoints that use a domain. A domain with endpoints cannot be deleted. */
 @Injectable()
 export class EndpointDomains extends DomainUsers {
   constructor(private readonly store: EndpointsStore) {

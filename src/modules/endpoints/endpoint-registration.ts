@@ -32,7 +32,7 @@ export class EndpointRegistration {
     private readonly presets: Presets,
   ) {}
 
-  /** Throws 422 with all errors, and 409 if another endpoint has the URL. An error means that nothing was stored. */
+  /** Creates an endpoint. Throws 422 with all errors, or 409 if another one has its URL. Stores nothing on error. */
   async create(tenant: Tenant, asked: NewEndpoint): Promise<RoutedEndpoint> {
     const { environmentId } = tenant;
     const chosen = await this.domains.choose(tenant, { domainId: asked.domainId, url: asked.address.url });

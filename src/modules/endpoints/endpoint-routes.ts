@@ -9,7 +9,7 @@ import { EndpointsStore } from './endpoints.store.js';
 import { OutsideChecks } from './outside-checks.js';
 import { type AskedRoute, draftRoute, repeatedDestination, type RouteDraft } from './route-drafts.js';
 
-/** Omitted fields keep their value. A `filter` of `null` lets all events through. */
+/** Changes to a route. Omitted fields keep their value. A `filter` of `null` lets all events through. */
 export interface RouteChanges {
   destination?: string;
   filter?: Record<string, unknown> | null;
@@ -34,7 +34,7 @@ export class EndpointRoutes {
     return this.store.routes(environmentId, [endpointId]);
   }
 
-  /** Adds a route at the end. Throws 404, 422, and 409 if there are too many routes. */
+  /** Adds a route at the end and returns it. Throws 404, 422, and 409 if there are too many routes. */
   async add(tenant: Tenant, endpointId: Id, asked: Pick<AskedRoute, 'destination' | 'filter'>): Promise<RouteEntity> {
     await this.list(tenant, endpointId);
     const { destinationId, filter } = await this.checked(tenant, asked);
@@ -54,7 +54,7 @@ export class EndpointRoutes {
     return added;
   }
 
-  /** Changes a route. Throws 404 and 422. */
+  /** Changes and returns a route. Throws 404 and 422. */
   async change(
     tenant: Tenant,
     endpointId: Id,
@@ -90,7 +90,7 @@ export class EndpointRoutes {
     return draft;
   }
 
-  /** Runs under the lock of the endpoint's row. Throws 404, and 422 if two routes would have the same destination. */
+  /** Changes routes under a lock on the endpoint's row. Throws 404, and 422 if two routes have the same destination. */
   private write(
     tenant: Tenant,
     endpointId: Id,

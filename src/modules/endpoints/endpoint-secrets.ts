@@ -24,7 +24,7 @@ export class EndpointSecrets {
     private readonly presets: Presets,
   ) {}
 
-  /** Previous secrets stay valid for at most `graceMs`. Throws 404, and 422 for a secret that the scheme cannot use. */
+  /** Adds a secret. Previous secrets stay valid for at most `graceMs`. Throws 404, and 422 for an unusable secret. */
   async put(tenant: Tenant, id: Id, secret: string, graceMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
@@ -40,7 +40,7 @@ export class EndpointSecrets {
   }
 }
 
-/** Returns secrets newest first. A grace period of 0 ends all previous secrets. No grace period is extended. */
+/** Returns the secrets, the new one first. Old secrets stay valid for `graceMs`, or less if they expire earlier. */
 export function withNewSecret(
   before: readonly ProviderSecret[],
   secret: string,

@@ -105,7 +105,7 @@ export class EndpointsService {
     };
   }
 
-  /** Throws 404 if the endpoint does not exist. */
+  /** Returns an endpoint. Throws 404 if it does not exist. */
   async find(tenant: Tenant, id: Id): Promise<EndpointView> {
     const row = await this.store.find(tenant.environmentId, id);
     if (row === null) throw noSuch('endpoint');

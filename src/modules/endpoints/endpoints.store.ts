@@ -17,7 +17,7 @@ export interface EndpointFilter {
   beforeId?: Id;
 }
 
-/** An endpoint without code and rules, which may be long. */
+/** An endpoint in a list, without its code and rules, which may be long. */
 export type ListedEndpoint = Pick<EndpointEntity, keyof typeof LISTED>;
 
 export type EndpointColumns = Partial<Omit<EndpointEntity, 'environmentId' | 'id' | 'createdAt' | 'updatedAt'>>;
@@ -50,7 +50,7 @@ const ID_AT: Statement = {
   text: 'select id from endpoints where domain_id is null and path = $2 and environment_id = $1',
 };
 
-/** Stores endpoints and routes. Every change is published in its own transaction, to invalidate all nodes' caches. */
+/** Stores endpoints and routes. The transaction of each change also notifies all nodes, to invalidate their caches. */
 @Injectable()
 export class EndpointsStore {
   private readonly endpoints: TenantRepository<EndpointEntity>;
@@ -70,17 +70,17 @@ export class EndpointsStore {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  /** Uses the index `endpoints_pkey`. */
+  /** Returns the number of endpoints of an environment. Uses the index `endpoints_pkey`. */
   count(environmentId: number): Promise<number> {
     return this.endpoints.count({ environmentId });
   }
 
-  /** Uses the index `endpoints_pkey`. */
+  /** Returns an endpoint, or null. Uses the index `endpoints_pkey`. */
   find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
     return this.endpoints.findOne({ environmentId, id });
   }
 
-  /** Locks the endpoint and its routes until the transaction ends. */
+  /** Returns an endpoint, and locks it and its routes until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<EndpointEntity | null> {
     return this.endpoints.findForUpdate({ environmentId, id });
   }
@@ -90,7 +90,7 @@ export class EndpointsStore {
     return row?.id ?? null;
   }
 
-  /** Returns a page, newest first. Reads `endpoints_pkey` backwards and filters its rows, at most 10,000. */
+  /** Returns a page of endpoints, newest first. Reads `endpoints_pkey` backwards and filters at most 10,000 rows. */
   page(environmentId: number, filter: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
     return this.endpoints.find({
       select: LISTED,
@@ -100,7 +100,7 @@ export class EndpointsStore {
     });
   }
 
-  /** Counts up to `max` endpoints. Uses the same index as `page`. */
+  /** Returns the number of endpoints that match the filter, up to `max`. Uses the same index as `page`. */
   async countListed(environmentId: number, filter: EndpointFilter, max: number): Promise<number> {
     return (await this.endpoints.find({ select: { id: true }, where: listed(environmentId, filter), take: max }))
       .length;
@@ -119,20 +119,21 @@ export class EndpointsStore {
     return this.routeRows.find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }
 
-  /** Returns the first endpoints on a domain. Uses the index `endpoints_domain_id_idx`. */
+  /** Returns the ids of up to `max` endpoints on a domain. Uses the index `endpoints_domain_id_idx`. */
   async onDomain(environmentId: number, domainId: Id, max: number): Promise<Id[]> {
     const where = { environmentId, domainId };
     const rows = await this.endpoints.find({ select: { id: true }, where, order: { id: 'ASC' }, take: max });
     return rows.map(({ id }) => id);
   }
 
-  /** Returns false if another endpoint has the path (index `endpoints_path_idx`), which aborts the transaction. */
+  /** Inserts an endpoint. Returns false and aborts the transaction if its path exists (`endpoints_path_idx`). */
   insert(row: EndpointEntity): Promise<boolean> {
     return this.written(row.environmentId, row.id, () => this.endpoints.insert(row));
   }
 
   /**
-   * Returns the row after the changes, or `null` if another endpoint has the new path, which aborts the transaction.
+   * Changes an endpoint and returns its row. Returns `null` and aborts the transaction if another endpoint has the
+   * new path.
    */
   async update(row: EndpointEntity, changes: EndpointColumns): Promise<EndpointEntity | null> {
     const { environmentId, id } = row;
@@ -142,7 +143,8 @@ export class EndpointsStore {
   }
 
   /**
-   * Runs in the caller's transaction. The caller has to increment the version. Uses the index `routes_endpoint_id_idx`.
+   * Replaces the routes of an endpoint in the caller's transaction. The caller has to increment the version. Uses the
+   * index `routes_endpoint_id_idx`.
    */
   async replaceRoutes(environmentId: number, endpointId: Id, rows: readonly RouteEntity[]): Promise<void> {
     await this.routeRows.delete({ environmentId, endpointId });
@@ -167,7 +169,7 @@ export class EndpointsStore {
         await write();
       } catch (error) {
         if (sqlState(error) === UNIQUE_VIOLATION) return false;
-        // The domain was deleted after it was chosen.
+        // This error means that the domain was deleted after it was chosen.
         if (sqlState(error) === FOREIGN_KEY_VIOLATION)
           throw conflict('The domain of this endpoint was deleted in the meantime. Choose another one.');
         throw error;
@@ -197,7 +199,7 @@ function listed(
   return where;
 }
 
-/** On the platform's host, a path begins with the organization's slug, which the search ignores. */
+/** Returns a condition on a prefix of the name, or of the path without the organization's slug. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const slug = `case when e.domain_id is null then substring(e.path from position('/' in e.path) + 1) else e.path end`;
   const found = `select e.id from endpoints e where e.environment_id = :searchedIn and (lower(e.name) like :prefix or lower(${slug}) like :prefix)`;

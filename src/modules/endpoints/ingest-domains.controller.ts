@@ -6,7 +6,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { IngestDomainList, presentDomains } from './ingest-domains.dto.js';
 import { IngestDomains } from './ingest-domains.js';
 
-/** The hosts on which endpoints receive. */
+/** The hosts on which endpoints receive requests. */
 @Section('Ingest domains', 'The hosts on which endpoints receive requests, with the prefix of the URLs on each host.')
 @Controller('v1/ingest-domains')
 export class IngestDomainsController {

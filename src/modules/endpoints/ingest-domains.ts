@@ -14,19 +14,19 @@ export interface IngestDomain {
 }
 
 export interface ChosenDomain {
-  /** Custom domain. `null` for the platform's host. */
+  /** Id of the custom domain. `null` for the platform's host. */
   domainId: Id | null;
   base: AddressBase;
   faults: Fault[];
 }
 
-/** `prefix` includes the slash before an endpoint's slug. */
+/** An ingest domain in a list. `prefix` is the start of its endpoints' URLs, up to the slash before the slug. */
 export interface ListedIngestDomain extends IngestDomain {
   isDefault: boolean;
   prefix: string;
 }
 
-/** The platform's host has the same id in every installation. */
+/** Id of the platform's host, the same in every installation. */
 const PLATFORM_ID: Id = '00000000-0000-0000-0000-000000000001';
 
 @Injectable()
@@ -55,7 +55,7 @@ export class IngestDomains {
     return { id: PLATFORM_ID, host: ingestHost(this.config.baseUrl), kind: 'platform' };
   }
 
-  /** Returns domains by id. Endpoints on the platform's host have no domain. */
+  /** Returns domains by id. Ignores null: an endpoint on the platform's host has no domain id. */
   async findMany(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
     if (domainIds.every((id) => id === null)) return NONE;
     return new Map((await this.customHosts.ofEnvironment(environmentId)).map((host) => [host.domainId, shown(host)]));
@@ -65,7 +65,7 @@ export class IngestDomains {
     return kind === 'platform' ? receiveUrl(this.config.baseUrl, path) : customUrl(host, path);
   }
 
-  /** Chooses a domain by id or by a URL's host. Defaults to the platform's host. A custom domain must be verified. */
+  /** Returns the domain for an id or a URL's host, by default the platform's host. A custom domain must be verified. */
   async choose(
     tenant: Tenant,
     { domainId, url }: { domainId?: string | null; url?: string | null },
@@ -80,7 +80,7 @@ export class IngestDomains {
     const found = isNamed
       ? hosts.find((each) => each.domainId === parseId('dom', domainId))
       : hosts.find((each) => each.host === host);
-    // An unknown host is an error of the URL, and is reported when the URL is parsed.
+    // An unknown host is an error in the URL, and is reported when the URL is parsed.
     if (found === undefined)
       return {
         domainId: null,

@@ -15,7 +15,7 @@ export interface OutsideParts {
   drafts: readonly RouteDraft[] | null;
 }
 
-/** Checks facts outside of the settings: whether code compiles, URLs may be called and destinations exist. */
+/** Checks that need external data: whether code compiles, URLs may be called and destinations exist. */
 @Injectable()
 export class OutsideChecks {
   constructor(
@@ -28,8 +28,8 @@ export class OutsideChecks {
   ) {}
 
   /**
-   * Throws 422 with all errors. Call it only for parts without other errors and outside of transactions, because
-   * checking code may take seconds.
+   * Throws 422 with all errors. Call it only with settings that have no other errors, and outside of transactions,
+   * because checking code may take seconds.
    */
   async pass(
     environmentId: number,
@@ -50,7 +50,7 @@ export class OutsideChecks {
     return target === null ? [noDestination(at)] : [];
   }
 
-  /** Rejects a window longer than the retention, because the ids of older requests are deleted. */
+  /** Returns a fault if the deduplication window exceeds the retention period, after which ids are deleted. */
   private async windowFaults(
     environmentId: number,
     { window_hours: hours = 0 }: { window_hours?: number },

@@ -4,7 +4,7 @@ import { Scope } from '#http/access.js';
 import { presentPresets, PresetPage } from './presets.dto.js';
 import { Presets } from './presets.js';
 
-/** The presets for providers. */
+/** API that lists the presets for webhook providers. */
 @ApiTags('Endpoints')
 @Controller('v1/presets')
 export class PresetsController {

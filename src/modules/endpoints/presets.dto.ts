@@ -34,7 +34,7 @@ export class PresetItem {
   @IsBoolean()
   checks_url: boolean;
 
-  /** `true` if the provider repeats an id when it resends, so that `deduplicate` can use the source `provider_id`. */
+  /** `true` if the provider repeats an id when it resends a request. `deduplicate` can then use `provider_id`. */
   @ApiProperty({ example: true })
   @IsBoolean()
   has_id: boolean;

@@ -25,7 +25,7 @@ export class Presets implements OnModuleInit {
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Throws if a preset is invalid or two presets have the same id, which makes the start fail. */
+  /** Throws if a preset is invalid, or if two presets have the same id. Posthorn then does not start. */
   onModuleInit(): void {
     for (const wrapper of this.discovery.getProviders()) {
       if (this.discovery.getMetadataByDecorator(InboundPreset, wrapper) !== undefined)
@@ -41,7 +41,7 @@ export class Presets implements OnModuleInit {
     return this.known.has(id);
   }
 
-  /** Returns null if there is no such preset. */
+  /** Returns the preset with this id, or null if there is none. */
   find(id: string): Preset | null {
     return this.known.get(id) ?? null;
   }
@@ -88,7 +88,7 @@ export class Presets implements OnModuleInit {
   }
 }
 
-/** Returns what is invalid in a preset, or null. The compiler does not check the types of extensions. */
+/** Returns a description of the error in a preset, or null. The compiler does not check the types of extensions. */
 function faultOf(preset: ProviderPreset): string | null {
   const { id, title, secret, retries, verification } = preset;
   if (typeof id !== 'string' || !ID.test(id)) return 'its id must be 1 to 64 lower-case letters, digits and "-".';
@@ -135,7 +135,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= TEXT_LENGTH_MAX;
 }
 
-/** Each part of a recipe has one source. */
+/** Returns true for a list of recipes. A recipe is a list of parts, and each part has exactly one source. */
 function isRecipes(value: unknown): boolean {
   const isPart = (part: unknown): boolean =>
     isObject(part) &&

@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.js';
 import { INGEST_PREFIX } from './contract.js';
 
-/** The address as given by the caller. Omitted parts are unspecified. The given parts must agree. */
+/** The address of an endpoint as the caller gives it, by one or more fields. All fields that are given must agree. */
 export interface GivenAddress {
   /** For example `https://hooks.example.com/in/acme/stripe`. `/in` and the organization's slug may be omitted. */
   url?: string | null;
@@ -21,7 +21,7 @@ export interface AddressBase {
   currentPath?: string;
 }
 
-/** Path `acme/stripe` on the platform's host; `stripe` or empty on a custom host. `name` is the default name. */
+/** Resolved address. `path`: `acme/stripe`, or `stripe` or empty on a custom host. `name`: default display name. */
 export interface Address {
   path: string;
   name: string;
@@ -31,7 +31,8 @@ const SEGMENTS_MAX = 8;
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const SEGMENT = /^[A-Za-z0-9._~-]{1,64}$/;
 /**
- * The URL class alone is not enough: it resolves dots, drops line breaks and encodes characters, which hides errors.
+ * Matches the parts of a URL. The class `URL` alone would hide errors: it resolves dots, drops line breaks and encodes
+ * characters.
  */
 const URL_PARTS = /^(?<scheme>https?):\/\/(?<host>[^/?#@\\\s]+)(?<path>\/.*)?$/is;
 
@@ -54,7 +55,7 @@ export function resolveAddress(given: GivenAddress, base: AddressBase): Address 
   return { path, name: base.customHost === undefined ? nameOf(path) : path || base.customHost };
 }
 
-/** Builds the URL. It uses https, because the proxy in front of Posthorn terminates TLS. */
+/** Builds a URL on a custom host. It uses https, because the proxy in front of Posthorn terminates TLS. */
 export function customUrl(host: string, path: string): string {
   return `https://${host}/${path}`;
 }
@@ -68,12 +69,12 @@ export function ingestHost(baseUrl: string): string {
   return new URL(baseUrl).host;
 }
 
-/** Detects URLs of Posthorn itself, where a proxy or transform would call itself. */
+/** Returns whether a URL belongs to one of Posthorn's own endpoints, which a proxy or transform must not call. */
 export function isReceiveUrl(url: URL, baseUrl: string): boolean {
   return url.host === ingestHost(baseUrl) && url.pathname.startsWith(basePath(baseUrl) + INGEST_PREFIX);
 }
 
-/** Segments of the whole path, beginning with the organization's slug, or the error as a string. */
+/** Segments of the whole path, beginning with the organization's slug, or an error message. */
 type Reading = string[] | string;
 
 const READERS: Readonly<Record<keyof GivenAddress, (text: string, base: AddressBase) => Reading>> = {
@@ -101,7 +102,7 @@ function readUrl(text: string, base: AddressBase): Reading {
   return relative === '' || relative === '/' ? [base.organizationSlug] : readSegments(relative, base);
 }
 
-/** Splits a path into segments. Ignores one slash at the start and one at the end. */
+/** Returns the segments of a path, or an error message. Ignores one slash at the start and one at the end. */
 function readSegments(text: string, { organizationSlug, currentPath, customHost }: AddressBase): Reading {
   if (/[?#]/.test(text)) return 'must have no query and no fragment';
   if (text.includes('%')) return 'must have no percent-encoding: letters, digits, ., _, ~ and - need none';

@@ -17,7 +17,7 @@ export interface AskedRoutes {
   routes?: readonly AskedRoute[];
 }
 
-/** `at` is the path in the request at which the destination is given. */
+/** A route to validate. `at` is the path of the request field that contains the destination. */
 export interface RouteDraft {
   id: Id | null;
   destinationId: Id;
@@ -25,7 +25,7 @@ export interface RouteDraft {
   at: string;
 }
 
-/** `drafts` is null if the request has no routes. */
+/** Routes and errors of a request. `drafts` is null if the request has no routes. */
 export interface DraftedRoutes {
   drafts: RouteDraft[] | null;
   faults: Fault[];
@@ -33,7 +33,7 @@ export interface DraftedRoutes {
 
 type Before = readonly Pick<RouteEntity, 'id' | 'destinationId' | 'filter'>[];
 
-/** Does not check whether the destinations exist. */
+/** Returns the routes of a request as drafts. Does not check whether the destinations exist. */
 export function draftRoutes(before: Before, { destinations, routes }: AskedRoutes): DraftedRoutes {
   if (routes !== undefined) {
     const drafted = routes.map((route, index) => draftRoute(before, route, `routes.${index}.`));
@@ -57,7 +57,7 @@ export function draftRoutes(before: Before, { destinations, routes }: AskedRoute
   return { drafts, faults: [...drafted.flatMap(({ faults }) => faults), ...repetitions(drafts, [])] };
 }
 
-/** `at` is the prefix of the field names in the request, including the dot. */
+/** Returns one route of a request as a draft. `at` is the prefix of its field names, including the dot. */
 export function draftRoute(
   before: Before,
   { id, destination, filter }: AskedRoute,
@@ -97,7 +97,7 @@ function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[
   ];
 }
 
-/** Returns an error if both fields are given and differ. A client that sends back a GET response gives both. */
+/** Returns an error if `destinations` and `routes` differ. Clients that send back a GET response send both. */
 function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

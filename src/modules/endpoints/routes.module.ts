@@ -3,7 +3,7 @@ import { EndpointRoutes } from './endpoint-routes.js';
 import { EndpointsModule } from './endpoints.module.js';
 import { RoutesController } from './routes.controller.js';
 
-/** A separate module, because the OpenAPI document lists operations in the order of modules. */
+/** A separate module, because the order of modules determines the order of operations in the OpenAPI document. */
 @Module({
   imports: [EndpointsModule],
   controllers: [RoutesController],

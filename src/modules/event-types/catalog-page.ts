@@ -31,7 +31,7 @@ export const CATALOG_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** All texts come from a tenant and are escaped. */
+/** Returns the HTML of the catalogue page. All texts come from a tenant and are escaped. */
 export function catalogPage({ organization, mode, types }: CatalogView): string {
   const groups = new Set(types.map(({ group }) => group));
   // Anchors use positions, because names may contain characters that are not valid in a URL fragment.
@@ -62,7 +62,7 @@ ${[...groups].map((group) =>
 `);
 }
 
-/** Safe to embed, because the style contains no characters that HTML interprets. */
+/** The style is safe to embed, because it contains no characters that HTML interprets. */
 const STYLE_TEXT = Html.from([STYLE], []);
 
 function index(types: readonly CatalogRow[], anchors: ReadonlyMap<CatalogRow, string>): Html {

@@ -1,12 +1,12 @@
 import type { CompiledSchema } from '#engine/json-schema/json-schema.js';
 
-/** A schema. The compiled function is present only if compiling and running the schema is fast. */
+/** A schema. The compiled function is absent if compiling or running the schema is slow. */
 export interface KnownSchema {
   text: string;
   validateAtOnce?: CompiledSchema['validateAtOnce'];
 }
 
-/** Maximum total size of schema texts, which corresponds to about 200 MB of compiled functions. */
+/** Maximum total size of cached schema texts, which corresponds to about 200 MB of compiled functions. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 /** LRU cache of compiled schemas, limited by the size of their text. */

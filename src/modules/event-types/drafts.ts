@@ -42,7 +42,7 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   return [...faults, ...below('schema', judged.schemaFaults), ...below('example', judged.valueFaults)];
 }
 
-/** Prefixes the faults' paths with `path`. */
+/** Returns the faults with `path` prepended to their paths. */
 export function below(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ path: fault.path === '' ? path : `${path}.${fault.path}`, message: fault.message }));
 }
@@ -51,7 +51,7 @@ export function columnsOf(draft: TypeDraft): TypeDraft & Pick<EventTypeEntity, '
   return { ...draft, bytes: bytesOf(draft.schema) + bytesOf(draft.example) };
 }
 
-/** Compares two drafts. The order of keys in a schema does not matter. */
+/** Returns whether two drafts are equal. The order of keys in a schema does not matter. */
 export function isSame(one: TypeDraft, other: TypeDraft): boolean {
   const of = ({ description, group, schema, example, enforce, archived }: TypeDraft): TypeDraft => ({
     description,

@@ -26,7 +26,7 @@ export class EventTypeKeeper {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Throws 422 for an invalid draft, or 409 if the name is taken or there are too many event types. */
+  /** Creates an event type. Throws 422 for an invalid draft, 409 if the name exists or there are too many types. */
   async create({ environmentId }: Tenant, name: string, draft: TypeDraft): Promise<EventTypeEntity> {
     refuse(await this.faults(environmentId, draft, null));
     return this.database.transaction(async () => {
@@ -41,7 +41,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** Creates a new version if the schema changes. Throws 404 for an unknown type, or 422 for an invalid draft. */
+  /** Changes an event type; a new schema creates a version. Throws 404 for an unknown type, 422 for a bad draft. */
   async change({ environmentId }: Tenant, name: string, changes: Partial<TypeDraft>): Promise<EventTypeEntity> {
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
@@ -64,12 +64,12 @@ export class EventTypeKeeper {
     );
   }
 
-  /** Throws 404 if the event type does not exist, for example because it was already removed. */
+  /** Removes an event type. Throws 404 if it does not exist, for example because it was already removed. */
   async remove({ environmentId }: Tenant, name: string): Promise<void> {
     if (!(await this.store.remove(environmentId, name))) throw noSuch('event type');
   }
 
-  /** Saves rows. The caller has locked the environment. Throws 409 if the enforced schemas together are too large. */
+  /** Saves event types under the caller's lock. Throws 409 if the environment's enforced schemas are too large. */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     await this.store.save(environmentId, rows);
     if (!rows.some(({ enforce }) => enforce)) return;
@@ -113,7 +113,7 @@ function refuse(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(faults);
 }
 
-/** Removes undefined fields, which would overwrite existing values. */
+/** Returns the changes without undefined fields, which would overwrite existing values. */
 function given(changes: Partial<TypeDraft>): Partial<TypeDraft> {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }

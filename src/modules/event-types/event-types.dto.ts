@@ -83,33 +83,33 @@ export class EventTypeVersionsQuery {
   archive: { summary: 'Hide the event type from the catalogue', value: { archived: true } },
 })
 export class EventTypeChangesBody {
-  /** Human-readable description of the event and of when it is sent; `null` removes it. */
+  /** Human-readable description of the event and of when it is sent. `null` removes the description. */
   @ApiProperty({ example: 'An invoice was paid in full.' })
   @IsOptional()
   @IsString()
   @MaxLength(2000)
   description?: string | null;
 
-  /** Heading under which the catalogue lists the event type; `null` removes it. */
+  /** Heading under which the catalogue lists the event type. `null` removes the heading. */
   @ApiProperty({ example: 'Billing' })
   @IsOptional()
   @IsString()
   @Length(1, 100)
   group?: string | null;
 
-  /** Schema of the payload in JSON Schema 2020-12; `null` removes it. A changed schema creates a new version. */
+  /** Payload schema in JSON Schema 2020-12. `null` removes the schema. A changed schema creates a new version. */
   @ApiProperty({ example: SCHEMA_EXAMPLE })
   @IsOptional()
   @IsObject()
   schema?: Record<string, unknown> | null;
 
-  /** Example payload, which must match the schema; `null` removes it. */
+  /** Example payload, which must match the schema. `null` removes the example. */
   @ApiProperty({ example: { amount: 4200 } })
   @IsOptional()
   @IsObject()
   example?: Record<string, unknown> | null;
 
-  /** Whether the API rejects payloads that do not match the schema with 422. Requires a schema. */
+  /** Whether the API rejects payloads with 422 if they do not match the schema. Requires a schema. */
   @ApiProperty({ example: false })
   @CanBeOmitted()
   @IsBoolean()

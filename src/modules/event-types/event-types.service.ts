@@ -33,14 +33,14 @@ export class EventTypesService {
     return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
-  /** Throws 404 if the event type does not exist. */
+  /** Returns an event type. Throws 404 if it does not exist. */
   async find({ environmentId }: Tenant, name: string): Promise<EventTypeEntity> {
     const row = await this.store.find(environmentId, name);
     if (row === null) throw noSuch('event type');
     return row;
   }
 
-  /** Throws 404 if the event type does not exist. */
+  /** Returns a page of an event type's versions. Throws 404 if the event type does not exist. */
   async versions(
     tenant: Tenant,
     name: string,

@@ -13,7 +13,7 @@ interface World {
   judged: string[];
 }
 
-/** Builds an `Enforcement`. Its store enforces one type if `world.isEnforced`. `announce` sends a notification. */
+/** Builds `EventTypes` with a store that enforces one type if `world.isEnforced`. `announce` simulates a change. */
 function arrange(): { enforcement: EventTypes; announce: (id: string) => void; world: World } {
   const world: World = { nowMs: 0, isEnforced: false, loads: 0, schema: { required: ['b'] }, judged: [] };
   const store = {
@@ -53,7 +53,7 @@ describe('EventTypes.check', () => {
   it('uses no data older than five seconds from its load, even if it was cached later', async () => {
     const { enforcement, announce, world } = arrange();
     const first = enforcement.check(7, 'a', {});
-    // Another environment changes during the load. The result is then stored in the shared cache, but not in `known`.
+    // Environment 8 changes during the load of environment 7. The shared cache keeps the result, but `known` does not.
     announce('8');
     await first;
     world.isEnforced = true;

@@ -8,7 +8,7 @@ import { EventTypeEntity } from './event-types.entities.js';
 /** An event type in a list, without the columns that can be large. */
 export type ListedType = Omit<EventTypeEntity, 'schema' | 'example' | 'bytes'> & { hasSchema: boolean };
 
-/** `schema` is null for a version without a schema. */
+/** A stored schema version. `schema` is null for a version without a schema. */
 export interface TypeVersion {
   version: number;
   schema: Record<string, unknown> | null;
@@ -108,12 +108,12 @@ export class EventTypesStore {
     this.rows = new TenantRepository(database, EventTypeEntity);
   }
 
-  /** Locks the event types until the transaction ends. */
+  /** Locks the event types of an environment until the transaction ends. */
   async lock(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  /** Uses the index event_types_pkey. */
+  /** Returns an event type, or null. Uses the index event_types_pkey. */
   find(environmentId: number, name: string): Promise<EventTypeEntity | null> {
     return this.rows.findOne({ environmentId, name });
   }
@@ -151,7 +151,7 @@ export class EventTypesStore {
     return this.database.query<CatalogRow>(CATALOG, [environmentId, bytesMax]);
   }
 
-  /** Replaces event types with the same name. */
+  /** Saves event types. Each one replaces an event type with the same name. */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     if (rows.length === 0) return;
     await this.database.transaction(async () => {

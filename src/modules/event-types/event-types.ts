@@ -14,7 +14,7 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 
 interface Known {
   types: ByName;
-  /** Expiry time, counted from the load, because the cache may return an entry that is almost expired. */
+  /** Time until which the value may be used, counted from its load: the cache may return a value that soon expires. */
   freshUntilMs: number;
 }
 
@@ -24,7 +24,7 @@ const ENVIRONMENTS_MAX = 10_000;
 @Injectable()
 export class EventTypes {
   private readonly cache: Cache<Known>;
-  /** Last loaded values, so that the check is synchronous in an environment without enforced types. */
+  /** Enforced event types as last loaded, by environment. Without enforced types, the check is synchronous. */
   private readonly known = new Map<number, Known>();
   private readonly compiled = new CompiledSchemas();
   /** Incremented on each change, so that data loaded before the change is not cached. */
@@ -42,9 +42,9 @@ export class EventTypes {
   }
 
   /**
-   * Throws 422 with all schema errors if the event type is enforced and the payload does not match its schema. The
-   * paths of the errors start with `payload`. Returns a promise only if a schema must be loaded or is slow to check. In
-   * an environment without enforced types, the check costs one lookup.
+   * Checks a payload. Throws 422 with all schema errors if the event type is enforced and the payload does not match
+   * its schema. The paths of the errors start with `payload`. Returns a promise only if a schema must be loaded or is
+   * slow to check. In an environment without enforced types, the check costs one lookup.
    */
   check(environmentId: number, eventType: string, payload: unknown): void | Promise<void> {
     const known = this.known.get(environmentId);
@@ -72,7 +72,7 @@ export class EventTypes {
     else await this.compileAndCheck(environmentId, type, payload);
   }
 
-  /** Loads the current schema, because the type may have changed since it was listed. */
+  /** Checks a payload against the current schema, which may have changed since the type was listed. */
   private async compileAndCheck(environmentId: number, { name }: EnforcedType, payload: unknown): Promise<void> {
     const row = await this.store.find(environmentId, name);
     if (!row?.enforce || row.schema === null) return;
@@ -88,7 +88,7 @@ export class EventTypes {
     await this.hold(environmentId, row, known, payload);
   }
 
-  /** Throws 422 for a payload that does not match the schema. Slow schemas are validated on another thread. */
+  /** Checks a payload. Throws 422 if it does not match the schema. Slow schemas are validated on another thread. */
   private hold(
     environmentId: number,
     { id }: Pick<EnforcedType, 'id'>,
@@ -144,7 +144,7 @@ export class EventTypes {
 /** Key of a compiled schema. A version's schema never changes. The id distinguishes types that reuse a name. */
 const keyOf = ({ id, version }: Pick<EnforcedType, 'id' | 'version'>): string => `${id}:${version}`;
 
-/** Returns null for a payload that is nested too deeply to serialize. */
+/** Serializes a payload. Returns null if it is nested too deeply. */
 function jsonOf(payload: unknown): string | null {
   try {
     return JSON.stringify(payload);

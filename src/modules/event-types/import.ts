@@ -11,7 +11,7 @@ import { changedIn, DocumentTexts } from './openapi-text.js';
 import { type Webhook, webhooksOf } from './openapi-webhooks.js';
 
 export interface ImportOptions {
-  /** The parsed document, and the JSON text that it was parsed from. */
+  /** The parsed document, and the JSON text from which it was parsed. */
   spec: { document: Record<string, unknown>; text: string } | undefined;
   text: string | undefined;
   replaceAll: boolean;
@@ -25,7 +25,7 @@ export interface Imported {
   updated: string[];
   unchanged: string[];
   archived: string[];
-  /** Positions of numbers in the document that cannot be stored without changing their value. */
+  /** Numbers in the document that cannot be stored without changing their value, by path. */
   changedNumbers: Fault[];
 }
 
@@ -111,7 +111,7 @@ export class OpenApiImport {
   }
 }
 
-/** Creates a draft from the document, which defines all fields except `enforce`. */
+/** Returns the draft for a webhook of the document. The webhook defines all fields except `enforce`. */
 function draftOf(
   { description, group, schema, example }: Webhook,
   before: EventTypeEntity | null,

@@ -96,7 +96,8 @@ class Bundle {
   private readonly names = new Map<string, string>();
   private readonly taken = new Set<string>();
   /**
-   * Last number used for each name. Searching from 2 every time would be quadratic if many parts have the same name.
+   * Last number appended to each name to make it unique. Searching from 2 every time would take quadratic time if many
+   * parts have the same name.
    */
   private readonly lastNumbers = new Map<string, number>();
   private readonly waiting: string[] = [];
@@ -167,7 +168,7 @@ class Bundle {
     return copy;
   }
 
-  /** Counts the size of a value that is not a schema, and returns the value unchanged. */
+  /** Deducts the size of a value that is not a schema from the size limit. Returns the value unchanged. */
   private counted(value: unknown): unknown {
     this.spend(weightUpTo(value, this.valuesLeft + 1));
     return this.isTooLarge ? null : value;

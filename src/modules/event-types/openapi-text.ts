@@ -16,13 +16,13 @@ const THREADS_MAX = 2;
 /** Maximum number of documents that wait for a thread. A normal document takes a tenth of a second. */
 const WAITING_MAX = 50;
 
-/** Parses JSON on the main thread. Parses YAML on a thread that is terminated at a limit of time or memory. */
+/** Parses JSON on the main thread. Parses YAML on a thread that is terminated if it exceeds a time or memory limit. */
 @Injectable()
 export class DocumentTexts {
   private threads = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** Throws 422 for an invalid document, or 503 if too many wait. `changedNumbers` are stored with another value. */
+  /** Parses a document. Throws 422 if it is invalid, 503 if too many wait. `changedNumbers`: inexact numbers. */
   async read(text: string): Promise<{ document: Record<string, unknown>; changedNumbers: Fault[] }> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
     const value = json(text);
@@ -46,7 +46,7 @@ export class DocumentTexts {
     }
   }
 
-  /** Resolves when the caller may start a thread. A thread that ends passes its slot to the next waiting caller. */
+  /** Resolves when the caller may start a thread. A finished thread passes its slot to the next waiting caller. */
   private async turn(): Promise<void> {
     if (this.threads < THREADS_MAX) {
       this.threads += 1;

@@ -19,7 +19,7 @@ const FAULTS_MAX = 50;
 const NAME = /^[A-Za-z0-9._:/-]{1,256}$/;
 const DESCRIPTION_LENGTH_MAX = 2_000;
 const GROUP_LENGTH_MAX = 100;
-/** Webhooks normally use `post`, but a document may define another method. */
+/** HTTP methods in the order of preference. Webhooks normally use `post`, but a document may define another method. */
 const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'trace'];
 /** Characters that PostgreSQL text cannot store. */
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;

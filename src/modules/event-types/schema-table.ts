@@ -13,7 +13,7 @@ export interface FieldRow {
 const ROWS_MAX = 200;
 const DEPTH_MAX = 6;
 const CHAIN_MAX = 20;
-/** Maximum number of visited schemas per table. A normal table of 200 rows needs half of this number. */
+/** Maximum number of schemas visited for one table. A normal table of 200 rows needs half of this number. */
 const VISITS_MAX = 1_000;
 const REFERENCE_LENGTH_MAX = 1_000;
 const TYPE_LENGTH_MAX = 200;
@@ -31,7 +31,7 @@ class Table {
 
   constructor(private readonly root: Json) {}
 
-  /** `seen` contains the schemas merged here. Schemas can reference each other, so each schema is merged only once. */
+  /** Adds a schema's fields. `seen` holds the schemas already merged into this object, because references can loop. */
   add(value: unknown, prefix: string, depth: number, seen: Set<Json>): void {
     this.visitsLeft -= 1;
     if (depth > DEPTH_MAX || this.visitsLeft < 0) return;

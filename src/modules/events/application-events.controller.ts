@@ -22,7 +22,7 @@ const APPLICATION = {
 };
 const EVENT = { name: 'event', description: 'Id of the event.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Events that were sent to an application. */
+/** API for the events that were sent to an application. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/events')
 export class ApplicationEventsController {

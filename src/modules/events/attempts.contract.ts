@@ -11,7 +11,7 @@ export interface AttemptRow {
 }
 
 export interface AttemptQuery extends PageQuery {
-  /** `delivered` for attempts with a 2xx response, `failed` for all others. */
+  /** Selects attempts by result: `delivered` for a 2xx response, `failed` for all others. */
   status?: 'delivered' | 'failed';
   event_type?: string;
   since?: string;
@@ -30,5 +30,5 @@ export interface LoggedAttempt extends AttemptRow {
   nextAttemptAt: Date | null;
 }
 
-/** The event's id followed by the delivery's position within the event. */
+/** Returns the id of a delivery: the event's id followed by the delivery's position within the event. */
 export const shownDelivery = (eventId: Id, ordinal: number): string => `${showId('evt', eventId)}.${ordinal}`;

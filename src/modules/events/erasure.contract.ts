@@ -11,7 +11,7 @@ export interface ErasureRange {
 export interface ErasedStretch {
   scanned: number;
   messages: number;
-  /** Number of attempts whose excerpts were erased in this step. */
+  /** Number of attempts whose response excerpts were erased in this step. */
   attempts: number;
   /** The oldest message of this step; null if there was none. */
   lastId: Id | null;
@@ -20,13 +20,13 @@ export interface ErasedStretch {
 }
 
 export interface ErasurePreview {
-  /** Number of messages that are not erased yet. */
+  /** Number of messages that would be erased. */
   messages: number;
-  /** Number of attempts whose excerpts would be erased. */
+  /** Number of attempts whose response excerpts would be erased. */
   attempts: number;
   /** True if counting stopped before the oldest message. The actual numbers may then be higher. */
   isCapped: boolean;
 }
 
-/** Erases the content that another module stores for an event. Does nothing if there is none. Safe to repeat. */
+/** Erases the content that another module stores for an event. Does nothing without such content. Safe to repeat. */
 export type EraseContent = (environmentId: number, eventId: Id) => Promise<void>;

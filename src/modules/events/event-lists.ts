@@ -39,8 +39,8 @@ type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
 
 /**
  * For each status, the smallest set of rows that contains all events with this status, newest first. Uses the indexes
- * due_deliveries_pkey for open deliveries, deliveries_pkey for delivered ones, deliveries_status_idx for others, or
- * deliveries_target_id_idx with a target.
+ * due_deliveries_pkey for open deliveries, deliveries_pkey for delivered ones and deliveries_status_idx for the other
+ * statuses, or deliveries_target_id_idx with a target.
  */
 const SOURCES: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries d where true',
@@ -136,12 +136,12 @@ function listText(filter: Conditions): string {
     : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
   if (isCommon) return fromEvents(conditions, state);
   const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
-  // The delivery row has the target. A condition on the event's target would make the planner choose a worse index.
+  // Filters delivery rows by target: a filter on the event's target would make the planner choose a worse index.
   if (!statuses) return fromDeliveries(status as DeliveryStatus, own, isAimed ? aim : '');
   return fromSome(own, isAimed ? aim : '', isAimed ? 'and e.target_id = $6' : '');
 }
 
-/** True if all requested statuses are statuses of undelivered deliveries. `delivered` would match too many events. */
+/** Returns whether only statuses of undelivered deliveries are requested. `delivered` would match too many events. */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);
   return all.length > 0 && all.every((each) => UNDELIVERED.some((status) => status === each));
@@ -177,7 +177,7 @@ function inStatus(state: State): string {
   return state === 'several' ? `and ${STATUS} = any ($12)` : `and ${STATUS} = '${state}'`;
 }
 
-/** Uses the index events_disposition_idx. */
+/** Selects events with a disposition. Uses the index events_disposition_idx. */
 function fromDispositions(disposition: Disposition, conditions: string): string {
   return `
     select ${COLUMNS}, e.disposition as status from events e
@@ -186,7 +186,7 @@ function fromDispositions(disposition: Disposition, conditions: string): string 
     order by e.id desc limit $4`;
 }
 
-/** Uses the index events_pkey. For a filter by type or target: events_event_type_idx or events_target_id_idx. */
+/** Selects events. Uses events_pkey, or for filters by type or target events_event_type_idx or events_target_id_idx. */
 function fromEvents(conditions: string, status?: State): string {
   return `
     select ${COLUMNS}, ${STATUS} as status from events e
@@ -194,7 +194,7 @@ function fromEvents(conditions: string, status?: State): string {
       limit $4`;
 }
 
-/** An event can have several deliveries with the same status. The last of them represents the event. */
+/** Selects events by delivery status. Of several deliveries with that status, the last represents the event. */
 function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: string): string {
   return eventsOf(
     `${SOURCES[status]}
@@ -204,7 +204,7 @@ function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: strin
   );
 }
 
-/** States that were not requested cost nothing, because their condition is evaluated before their rows are read. */
+/** Selects events by several states. Unselected states cost nothing: the state is checked before rows are read. */
 function fromSome(conditions: string, aimed: string, ofEndpoint: string | null): string {
   const range = (of: string, id: string): string => `${of}.environment_id = $1 and ${id} < $2 and ${id} >= $3`;
   const asked = (status: EventStatus): string => `'${status}' = any ($12)`;
@@ -238,9 +238,9 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
- * Selects events that were sent directly to a destination, and events that an endpoint routed to it. Uses the indexes
- * events_target_id_idx for direct events, deliveries_routed_idx for settled deliveries, due_deliveries_pkey for open
- * deliveries. Scans open deliveries only within the page's range and scan limit.
+ * Selects events that were sent directly to a destination, and events that an endpoint routed to it. Uses the
+ * indexes events_target_id_idx for direct events, deliveries_routed_idx for finished deliveries and
+ * due_deliveries_pkey for open ones. Scans open deliveries only within the page's range and scan limit.
  */
 function fromRouted(conditions: string, status: State): string {
   const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;
@@ -258,8 +258,9 @@ function fromRouted(conditions: string, status: State): string {
 }
 
 /**
- * Uses the indexes messages_application_id_idx for the messages, events_pkey for the events of each message, whose ids
- * follow the message's id. Messages of another type are skipped, because a message's events share its type.
+ * Selects the events of an application's messages. Uses the indexes messages_application_id_idx for the messages, and
+ * events_pkey for the events of each message, whose ids follow the message's id. Messages of another type are skipped,
+ * because a message's events share its type.
  */
 function fromMessages(conditions: string, status: State, ofType: string): string {
   return `
@@ -278,10 +279,10 @@ function fromMessages(conditions: string, status: State, ofType: string): string
     order by c.id desc, n.id desc limit $4`;
 }
 
-/** Maximum number of rows that one page may scan, whether or not they match. */
+/** Maximum number of rows that one page may scan, including rows that do not match the filters. */
 export const WINDOW_ROWS = 10_000;
 
-/** Lower limit for lists that also need each event's last attempt or application, or that merge several indexes. */
+/** Smaller maximum for lists that read each event's last attempt or application, or that merge several indexes. */
 export const NARROW_WINDOW_ROWS = 3_000;
 
 export function windowRows(filter: Conditions): number {
@@ -316,7 +317,7 @@ const endOf = (rows: string, id: string, condition = ''): string => `
 /** Reads only the index due_deliveries_pkey. */
 const OPEN_END = endOf('due_deliveries', 'event_id');
 
-/** Uses the index messages_application_id_idx. A message with several events counts once for each event. */
+/** Uses the index messages_application_id_idx. A message counts once for each of its events. */
 const MESSAGES_END = `
   select id from (
     select id, sum(greatest(fanout, 1)) over (order by id desc rows unbounded preceding) as events from messages
@@ -368,7 +369,7 @@ function leadsOf(filter: Conditions): string[] {
       return isSearched
         ? [endOf('events', 'id', `and disposition = '${each}' ${isAimed ? 'and target_id = $6' : ''} ${gate}`)]
         : [];
-    // Settled deliveries have an index by target, but none by endpoint.
+    // Deliveries that are no longer open have an index by target, but none by endpoint.
     const ofTarget = isGiven(targetId, destinationId) ? 'and target_id = $6' : '';
     return isSearched || isGiven(endpointId)
       ? [endOf('deliveries', 'event_id', `and status = '${each}' and not superseded ${ofTarget} ${gate}`)]

@@ -9,7 +9,7 @@ const TENANT = { environmentId: 7 } as Tenant;
 const ID = '00000000-0000-0000-0000-00000000be7c' as Id;
 const FOUND = { id: ID } as FoundEvent;
 
-/** Builds a lookup for an event that expires on `day`, or for no event if it is null. The retention yields day 30. */
+/** Builds a lookup of an event that expires on `day` (null: no event), although its retention implies day 30. */
 function arrange(day: number | null) {
   const store = {
     findOn: jest.fn((_tenant: Tenant, _id: Id, expiresOnDay: number) =>

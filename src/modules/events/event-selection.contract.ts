@@ -37,6 +37,6 @@ export interface SelectedEvents {
 export interface SelectionCount {
   count: number;
   isCapped: boolean;
-  /** Time at which counting stopped early, in milliseconds since the epoch; null if it did not stop early. */
+  /** Time since which all events were counted, in milliseconds since the epoch. Null if counting did not stop early. */
   searchedTo: number | null;
 }

@@ -18,17 +18,17 @@ export class EventSelections {
     private readonly store: EventsStore,
   ) {}
 
-  /** Null if no event can match. Throws 400 for invalid filters. */
+  /** Resolves filters to a selection. Returns null if no event can match. Throws 400 for invalid filters. */
   resolve(tenant: Tenant, query: SelectionQuery): Promise<EventSelection | null> {
     return this.events.filter(tenant, query as EventQuery);
   }
 
-  /** Counts the selected events, with the limits of the list. Throws 400 for invalid filters. */
+  /** Counts the selected events, within the same limits as the list. Throws 400 for invalid filters. */
   count(tenant: Tenant, query: SelectionQuery): Promise<SelectionCount> {
     return this.events.count(tenant, query as EventQuery);
   }
 
-  /** A page scans a bounded number of rows, so it can be empty while more events follow. */
+  /** Returns a page of selected events. Scans a bounded number of rows, so an empty page may not be the last. */
   async page(environmentId: number, selection: EventSelection, limit: number): Promise<SelectedEvents> {
     const filter: EventFilter = selection;
     const windowEnd = await this.store.windowEnd({ environmentId }, filter);

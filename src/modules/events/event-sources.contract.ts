@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Result of resolving a name: the target of directly sent events, or the endpoint of the events. */
+/** The target or the endpoint by which a name in a filter selects events. */
 export interface EventAim {
   targetId?: Id;
   endpointId?: Id;
@@ -8,7 +8,7 @@ export interface EventAim {
   applicationId?: Id | null;
 }
 
-/** Resolves a name. Returns null if the name does not belong to this module. */
+/** Resolves a name in a filter. Returns null if the name does not belong to the module of this function. */
 export type FindAim = (environmentId: number, name: string) => Promise<EventAim | null>;
 
 /** Finds an application by `app_` id or caller-defined id. */

@@ -36,7 +36,7 @@ export class EventSources {
     this.finders.push(find);
   }
 
-  /** Throws 404. */
+  /** Resolves an application's id. Throws 404 if the application does not exist. */
   existingApplication(environmentId: number, name: string): Promise<Id> {
     return this.requireApplication(environmentId, name);
   }

@@ -39,7 +39,7 @@ const EVENT = {
   example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
-/** Accepted events and their deliveries. */
+/** API for accepted events and their deliveries. */
 @Section('Events', 'Accepted events, their deliveries and attempts.')
 @Controller('v1/events')
 export class EventsController {

@@ -40,26 +40,26 @@ export interface EventDetail {
   event: EventRow & EventContent;
   deliveries: DeliveryRow[];
   attempts: (AttemptRow & { delivery: DeliveryRow })[];
-  /** Circuits of the open deliveries' targets, except those in the initial state. */
+  /** Circuit breakers of the targets of open deliveries, except those in the initial state. */
   circuits: ReadonlyMap<Id, Circuit>;
 }
 
 export interface ListedEvents {
   rows: { event: EventRow; progress: EventProgress | null }[];
   nextCursor: string | null;
-  /** Time in milliseconds down to which events were scanned. Set only if the page ended before it was full. */
+  /** Time back to which events were scanned, in milliseconds since the epoch. Null if no scan limit was reached. */
   searchedTo: number | null;
 }
 
 export interface EventCount {
   count: number;
   isCapped: boolean;
-  /** Time at which counting stopped early, in milliseconds since the epoch; null if it did not stop early. */
+  /** Time since which all events were counted, in milliseconds since the epoch. Null if counting did not stop early. */
   searchedTo: number | null;
 }
 
 const LIMIT_DEFAULT = 50;
-/** Maximum count, because larger numbers are not useful in a list. */
+/** Maximum number of events to count. Larger numbers are not useful in a list. */
 const COUNT_MAX = 10_000;
 const COUNT_WINDOWS = 2;
 
@@ -118,7 +118,7 @@ export class EventsService {
     return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
 
-  /** Accepts an `evt_` id or a message's `msg_` id. Throws 404. For a fan-out, the error names its list of events. */
+  /** Returns an event by its id or its message's id. For a fan-out's id, throws 404 that points to the event list. */
   async find(tenant: Tenant, text: string): Promise<EventDetail> {
     const id = eventId(text);
     const event = await this.lookup.find(tenant, id);
@@ -150,7 +150,7 @@ export class EventsService {
     return new ApiError('not_found', text, { message_id: messageId, fanout: message.fanout, events, message: sent });
   }
 
-  /** Returns null if no event can match. Throws 400 for invalid filters. */
+  /** Resolves the filters of a list. Returns null if no event can match. Throws 400 for invalid filters. */
   async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
     const named = query.q === undefined ? undefined : namedBy(query.q.trim());
@@ -166,7 +166,7 @@ export class EventsService {
         ? undefined
         : await this.sources.application(tenant.environmentId, query.application);
     if (destinationId === null || applicationId === null) return null;
-    // An inbound endpoint has no application. Another application's endpoint cannot match.
+    // Endpoints of other applications cannot match. Inbound endpoints cannot match either: they have no application.
     if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId)
       return null;
     if (applicationId !== undefined && query.direction === 'inbound') return null;
@@ -207,7 +207,7 @@ export class EventsService {
     return destinationId === null ? this.sources.aim(tenant.environmentId, text) : { destinationId };
   }
 
-  /** Returns null for an ad-hoc URL to which nothing was ever sent. */
+  /** Resolves a destination's id or an ad-hoc URL. Returns null if the text is neither or the URL is not allowed. */
   private async destination({ environmentId }: Tenant, text: string): Promise<Id | null> {
     if (!/^https?:/i.test(text)) return parseId('dst', text);
     try {
@@ -243,7 +243,7 @@ function possible(
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }
 
-/** Parses the id of an event (`evt_`, including a delivery's id, or `req_`) or a message (`msg_`), or returns null. */
+/** Parses the id of an event (`evt_`), a delivery, a request (`req_`) or a message (`msg_`). Returns null otherwise. */
 function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   const messageId = parseId('msg', text);
   if (messageId !== null) return { messageId };
@@ -251,7 +251,7 @@ function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   return eventId === null ? null : { eventId };
 }
 
-/** Accepts an `evt_` or `msg_` id. Throws 404 for anything else. */
+/** Parses an `evt_` or `msg_` id. Throws 404 for anything else. */
 export function eventId(text: string): Id {
   const id = parseId('evt', text) ?? parseId('msg', text);
   if (id === null) throw noSuch('event');

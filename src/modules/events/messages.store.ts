@@ -41,7 +41,7 @@ export class MessagesStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Returns null if the environment has no such message. */
+  /** Returns a message, or null if the environment has no such message. */
   async find({ environmentId }: Tenant, id: Id): Promise<MessageContent | null> {
     const [row] = await this.database.readPrepared<
       ListedRow & Pick<MessageEntity, 'applicationId' | 'headers' | 'payload' | 'erasedAt'>

@@ -32,7 +32,7 @@ const FIND: Statement = {
 export class PayloadStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns null if the environment has no such event or message. */
+  /** Returns a payload, or null if the environment has no such event or message. */
   async find(environmentId: number, id: Id): Promise<PayloadRow | null> {
     const [row] = await this.database.readPrepared<PayloadRow>(FIND, [environmentId, id]);
     return row ?? null;

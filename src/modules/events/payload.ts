@@ -32,7 +32,7 @@ export class Payloads {
   }
 }
 
-/** Sent payloads are JSON. Received payloads keep the provider's type, unless the body has a content encoding. */
+/** Returns the media type. Sent payloads are JSON. Received payloads keep their type, unless content-encoded. */
 function contentTypeOf({ isReceived, headers }: PayloadRow): string {
   if (!isReceived) return 'application/json; charset=utf-8';
   const said = headers?.['content-type'];

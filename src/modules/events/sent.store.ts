@@ -33,7 +33,7 @@ const COUNT: Statement = {
 export class SentStore {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. */
+  /** Returns a page of events, newest first. */
   page(range: SentRange, limit: number): Promise<SentRow[]> {
     return this.database.readPrepared<Pick<EventEntity, 'id' | 'expiresOn'> & Pick<SentRow, 'endpointId' | 'isGone'>>(
       PAGE,

@@ -29,7 +29,7 @@ const WAITING: Statement = {
 export class WaitingStore {
   constructor(private readonly database: Database) {}
 
-  /** Counts deliveries that the endpoint routed to the target, or direct deliveries if `endpointId` is null. */
+  /** Counts waiting deliveries that the endpoint routed to the target, or direct ones if `endpointId` is null. */
   async count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
     const rows = await this.database.readPrepared<WaitingDeliveries>(WAITING, [
       environmentId,

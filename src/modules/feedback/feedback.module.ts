@@ -14,7 +14,7 @@ import { SesContentType, SesController } from './ses.controller.js';
 import { SesNotifications } from './ses-notifications.js';
 import { StoredReports } from './stored-reports.js';
 
-/** Processes reports about sent emails: mail to their return paths, and notifications of providers. */
+/** Processes reports about sent emails: mail to their return paths, and notifications from providers. */
 @Module({
   imports: [AuthModule, EmailModule, EventsModule, ReceivingModule],
   controllers: [ReportsController, SesController],

@@ -43,7 +43,7 @@ export class ReportLoop implements OnModuleInit {
     return claimed.length > 0 ? { restMs: 0 } : undefined;
   }
 
-  /** A failed report is retried later and does not delay other reports. Throws while storage is unavailable. */
+  /** Processes a report. If that fails, retries it later and delays no other reports. Throws if storage is down. */
   private async look(report: ClaimedReport): Promise<void> {
     try {
       const raw = await this.store.raw(report.id);

@@ -16,19 +16,19 @@ interface Email {
 }
 
 interface Found extends Email {
-  /** `envelope`: the author got an envelope for the recipients at `places` (null: all). `message`: only the message. */
+  /** Proof that the author has the email. `places`: indexes of the return path's recipients, or null for all. */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
 }
 
-/** Posthorn's own Message-ID `evt_…@domain`, or only the id. */
+/** Posthorn's own Message-ID in the form `evt_…@domain`, or only its part before the `@`. */
 const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 
 /**
  * Finds the email that a report is about and records the result.
  *
- * Anyone can send a report. It is used only with proof that its author has the message: the signed return path, in the
- * report's envelope or body, or Posthorn's signature of that exact message. A Message-ID proves nothing, because
+ * Anyone can send a report. A report is used only with proof that its author has the message: the signed return path,
+ * in the report's envelope or body, or Posthorn's signature of that exact message. A Message-ID proves nothing, because
  * replies and archives publish it. Without proof, a stranger could have any recipient suppressed.
  *
  * A report applies only to the recipients of the envelope that its return path belongs to. A recipient of one envelope
@@ -42,7 +42,7 @@ export class ReportMatching {
     private readonly returnAddresses: ReturnPaths,
   ) {}
 
-  /** When the promise resolves, only the report's row is not committed yet. Throws while storage is unavailable. */
+  /** Applies a report and returns its result. Commits everything except the report's row. Throws without storage. */
   settle(report: ClaimedReport, raw: Buffer): Promise<Settled> {
     return report.source === 'ses' ? this.settleNotification(raw) : this.settleMail(report, raw);
   }
@@ -68,7 +68,7 @@ export class ReportMatching {
     return { ...of, state: 'recorded', reason: null };
   }
 
-  /** A notification with a provider's signature is as reliable as a mail server's reply. */
+  /** Applies a provider's notification and returns the result. Its signature makes it as reliable as an SMTP reply. */
   private async settleNotification(raw: Buffer): Promise<Settled> {
     const notification = readSesNotification(raw.toString());
     const nobody = { environmentId: null, emailId: null };
@@ -124,7 +124,10 @@ export class ReportMatching {
   }
 }
 
-/** Recipients that the author may report for. All share one signature, so it is proof only for a single recipient. */
+/**
+ * Returns the recipients about whom the author may report. All recipients see the same signature, so it proves a report
+ * only if the email has one recipient.
+ */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
   if (proof === 'message') return recipients.length === 1 ? recipients : [];
   return places === null ? recipients : recipients.filter((_, place) => places.includes(place));

@@ -13,8 +13,9 @@ const NOTHING: ReportedFacts = { facts: [], isOfStrangers: false };
 const STRANGERS: ReportedFacts = { facts: [], isOfStrangers: true };
 
 /**
- * Ignores addresses that are not recipients. If a recipient forwards to an address that rejects the mail, the
- * recipient's own address is still valid. A report without addresses applies to a sole recipient.
+ * Returns the events of a report. Ignores addresses that are not recipients: if a recipient forwards to an address that
+ * rejects the mail, the recipient's own address is still valid. A report without addresses applies only if the email
+ * has one recipient.
  */
 export function reportedFacts(report: MailReport, recipients: readonly string[]): ReportedFacts {
   if (report.kind === 'complaint') return complaintFacts(report, recipients);
@@ -54,7 +55,7 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
   const named = complainants
     .map((address) => byKey.get(suppressionKey(address)))
     .filter((address) => address !== undefined);
-  // Most complaint reports hide the recipient's address.
+  // Most complaint reports hide the recipient's address. They apply only if the email has one recipient.
   const of = named.length > 0 ? named : recipients.length === 1 ? recipients : [];
   if (of.length === 0) return STRANGERS;
   const facts = of.map((address): EmailFact => ({
@@ -67,7 +68,7 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
   return { facts, isOfStrangers: false };
 }
 
-/** Returns null for relayed and expanded mail, because another server now handles it and may not send a report. */
+/** Returns an event, or null for relayed and expanded mail: another server handles it and may not send a report. */
 function factOf(address: string, { outcome, status, isPermanent, detail }: ReportedRecipient): EmailFact | null {
   if (outcome === 'failed')
     return {

@@ -41,7 +41,7 @@ export class ReportItem {
   @IsString()
   email_id: string | null;
 
-  /** Channel by which the report arrived: mail (`smtp`) or a notification of Amazon SES (`ses`). */
+  /** Channel by which the report arrived: mail (`smtp`) or a notification from Amazon SES (`ses`). */
   @ApiProperty({ example: 'smtp' })
   @IsIn(['smtp', 'ses'])
   source: string;

@@ -19,7 +19,7 @@ export class ReportsService {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Throws 400 for a bad cursor. */
+  /** Lists reports. Throws 400 for an invalid cursor. */
   async list(tenant: Tenant, query: ReportQuery): Promise<{ rows: ReportRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'reports', filters };
@@ -30,7 +30,7 @@ export class ReportsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404 if the report does not exist. */
+  /** Returns a report. Throws 404 if it does not exist. */
   async find({ environmentId }: Tenant, text: string): Promise<ReportRow> {
     const row = await this.store.find(environmentId, reportId(text));
     if (row === null) throw noSuch('report');

@@ -68,7 +68,7 @@ export interface ReportFilter {
 }
 
 const KEPT_DAYS = 30;
-/** Limits against flooding: reports about one email, and reports from all senders who know no email's return path. */
+/** Maximum numbers of stored reports: about one email, and reports that were not sent to an email's return path. */
 const OF_ONE_EMAIL_MAX = 100;
 const OF_NOBODY_MAX = 10_000;
 const SWEEP_STEP = 200;
@@ -77,7 +77,7 @@ const COLUMNS = `
   id, environment_id as "environmentId", email_id as "emailId", source, recipient, envelope_from as "envelopeFrom", received_from as "receivedFrom",
   size_bytes as "sizeBytes", received_at as "receivedAt", expires_at as "expiresAt", state, kind, reason`;
 
-/** Uses mail_reports_email_idx and mail_reports_digest_idx. */
+/** Statement that inserts a report if `room` is true. Uses mail_reports_email_idx and mail_reports_digest_idx. */
 const insert = (name: string, room: string): Statement => ({
   name,
   text: `
@@ -99,7 +99,7 @@ const INSERT_OF_EMAIL = insert(
   room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX),
 );
 const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
-/** This insert has no limit, because only a provider can sign such reports. */
+/** This insert has no limit, because only a provider can sign these notifications. */
 const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
 
 /** Uses mail_reports_digest_idx. */
@@ -211,7 +211,7 @@ export class ReportsStore {
     return this.database.query(CLAIM, [seconds, max, ofOneMax]);
   }
 
-  /** Returns null if the report has been deleted. */
+  /** Returns the bytes of a report, or null if the report has been deleted. */
   async raw(id: Id): Promise<Buffer | null> {
     const [row] = await this.database.query<{ raw: Buffer }>(RAW, [id]);
     return row?.raw ?? null;
@@ -250,7 +250,7 @@ export class ReportsStore {
     return this.database.readPrepared(UNEXPLAINED, [limit]);
   }
 
-  /** Returns true while there may be more to delete. */
+  /** Deletes expired reports, one batch per call. Returns true while there may be more to delete. */
   async sweep(): Promise<boolean> {
     return (await this.database.query(SWEEP)).length === SWEEP_STEP;
   }

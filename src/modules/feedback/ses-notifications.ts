@@ -19,8 +19,9 @@ const AGE_MS_MAX = 7 * 86_400_000;
 const AHEAD_MS_MAX = 3_600_000;
 
 /**
- * The signature only proves that some AWS account sent a notification, so the topic must also be in the operator's
- * SES_TOPICS. A notification is stored before the response, because SNS repeats notifications without a response.
+ * Accepts SES notifications. A signature only proves that some AWS account sent a notification, so its topic must also
+ * be in the operator's SES_TOPICS. A notification is stored before the response, because SNS resends only notifications
+ * that got no response.
  */
 @Injectable()
 export class SesNotifications {
@@ -35,7 +36,7 @@ export class SesNotifications {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404 if no topic is configured, 401 for a bad signature or topic, and 503 if verifying or storing fails. */
+  /** Stores a notification. Throws 404 without configured topics, 401 for a bad signature or topic, 503 on failure. */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;
     if (sesTopics.length === 0) throw noSuch('page');
@@ -55,7 +56,7 @@ export class SesNotifications {
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
   }
 
-  /** SNS retries for an hour, so an older notification is a replay. After 30 days, a replay would be recorded again. */
+  /** Returns whether a notification is recent. SNS retries for an hour. Replays after 30 days would be stored again. */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
     return ageMs < AGE_MS_MAX && ageMs > -AHEAD_MS_MAX;

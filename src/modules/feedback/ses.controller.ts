@@ -24,7 +24,7 @@ export class SesContentType implements OnModuleInit {
   }
 }
 
-/** Receives notifications of providers about emails. */
+/** API that receives notifications about emails from providers. */
 @Section(
   'Mail reports',
   'Unchanged reports of other mail servers and providers about sent emails. Includes reports that could not be matched to an email.',

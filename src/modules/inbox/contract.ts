@@ -69,19 +69,19 @@ export function incomingBytes(raw: Buffer): IncomingBytes {
 export abstract class IncomingMail {
   /**
    * Decides whether to accept one recipient of an RCPT command. `declaredBytes` is the SIZE= parameter, or 0. Returns
-   * 451 4.3.0 while storage is unavailable. Never throws. A change of aliases or domains takes effect within five
+   * 451 4.3.0 while storage is unavailable. Never throws. Changes to aliases or domains take effect within five
    * seconds.
    */
   abstract recipient(address: string, declaredBytes: number): Promise<RecipientVerdict>;
 
-  /** Waits while deliveries need the process. Resolves to true when one message may be sent, or to false on timeout. */
+  /** Resolves to true once a client may send a message, or to false on timeout. Waits while deliveries need the CPU. */
   abstract turn(): Promise<boolean>;
 
   /**
-   * Never throws. A reply of 250 means that the message is committed or is a duplicate. A duplicate has a Message-ID
-   * and the same alias, sender and bytes as a message of the last 24 hours. Any other reply means that nothing is
-   * stored. Exception: if the connection to storage broke during the commit, everything may be stored. Deduplication
-   * then recognizes a retry.
+   * Stores a message and returns the reply. Never throws. A reply of 250 means that the message is committed or is a
+   * duplicate. A duplicate has a Message-ID and the same alias, sender and bytes as a message of the last 24 hours. Any
+   * other reply means that nothing is stored. Exception: if the connection to storage broke during the commit,
+   * everything may be stored. Deduplication then recognizes a retry.
    */
   abstract accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer>;
 

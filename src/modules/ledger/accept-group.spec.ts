@@ -38,7 +38,7 @@ const delivered = (eventId: string): DeliveryResult => ({
 });
 const EVENT = '019aa4c0-0000-7000-8000-00000000000e';
 
-/** `commit` returns the error of each commit, if any; `lost` lists events whose claim is lost. */
+/** Builds a group. `commit` returns the error of a commit, or null. `lost` lists the events whose claim is lost. */
 function arrange(commit: (what: string) => Error | null = () => null, lost: readonly string[] = []) {
   const commits: string[] = [];
   const write = (what: string): void => {

@@ -10,11 +10,11 @@ const NO_PARTITION = '23514';
 const GROUP_ITEMS_MAX = 256;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /**
- * Pause between commits, which halves their number under load. Measured with 4 ms instead: a saturated machine idles 8
- * % of the time instead of 5 %, and at half load the median accept takes 4.9 ms instead of 3.6 ms.
+ * Pause between commits, which halves the number of commits under load. With 4 ms, a saturated machine would be idle 8
+ * % of the time instead of 5 %, and the median time to accept at half load would be 4.9 ms instead of 3.6 ms.
  */
 const GAP_MS = 2;
-/** Limits of the wait for more events, at most `waitMsMax`. At a low rate it saves 3 of 4 commits. See ADR 27. */
+/** Limits of an additional wait for more events. At a low rate, this wait saves 3 of 4 commits. See ADR 27. */
 const LINGER_LIMITS = { waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 8 };
 
 /** One result for each item of the group, in order: undefined if the item was accepted, otherwise its error. */
@@ -28,9 +28,9 @@ export interface PendingAccept<T> {
   backlogMax: number;
   backlogBytesMax: number;
   /**
-   * Resolves to a follow-up once the group is committed. The follow-up runs separately: its errors must not undo a
-   * commit. `piggybackStatement` joins the commit's statement. With `within`, the group is stored in the caller's
-   * transaction, and the follow-up runs after its commit.
+   * Stores a group. Once the group is committed, resolves to a function that must be called next. Errors of this
+   * function do not undo the commit. `piggybackStatement` runs in the same commit. With `within`, the group is stored
+   * in the caller's transaction, which commits after the function has run.
    */
   store: (
     items: T[],
@@ -80,11 +80,11 @@ export class AcceptGroup<T> {
     return this.group.add(item);
   }
 
-  /** Stores the item in the caller's transaction. Throws for a used idempotency key, and 503 without a partition. */
+  /** Stores the item in the caller's transaction. Throws if its key is already in use, and 503 without a partition. */
   async within(item: T): Promise<void> {
     const committed = await this.pendingAccept.store([item], 'within').catch(async (error: unknown) => {
       if (sqlState(error) !== NO_PARTITION) throw error;
-      // The transaction is aborted. A retry finds the new partition.
+      // Creates the missing partition for a retry, because the current transaction is aborted.
       await this.partitions.ensure();
       throw unavailable('Retention was changed a moment ago. Nothing was accepted, try again.');
     });

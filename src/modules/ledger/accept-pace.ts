@@ -23,20 +23,20 @@ interface Waiting extends Coming {
 /** Waiting requests of one environment, in order of arrival. */
 interface Line {
   waiting: Waiting[];
-  /** Deliveries of requests that have finished waiting but are not committed yet. */
+  /** Number of deliveries of requests that have finished waiting but are not committed yet. */
   underWay: number;
 }
 
-/** Maximum number and bytes of waiting requests. Above either limit, a request is accepted without this wait. */
+/** Maximum number and total bytes of waiting requests. At either limit, more requests are accepted without a wait. */
 const WAITING_MAX = 4_000;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const TICK_MS = 10;
 
 /**
- * Backpressure on accepting. A request waits, for at most two seconds, while its environment has more ready deliveries
- * than this process can send. It waits before anything is stored, so it uses only the memory of its body. Requests of
- * an environment proceed in order of arrival. Deliveries that wait for receivers cause no backpressure. Deliveries of
- * other environments cause none either, even within the same organization.
+ * Backpressure on accepting. A request waits, for at most two seconds, while its environment has more deliveries
+ * ready to be sent than this process can send. It waits before anything is stored, so it uses only the memory of
+ * its body. Requests of an environment proceed in order of arrival. Deliveries that wait for receivers cause no
+ * backpressure. Deliveries of other environments cause none either, even within the same organization.
  */
 @Injectable()
 export class AcceptPace implements BeforeApplicationShutdown {
@@ -54,7 +54,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
     metrics.watch(() => this.count);
   }
 
-  /** Throws 400 if the client disconnects while waiting; nothing is accepted then. */
+  /** Calls `accept` once there is capacity. If the client disconnects first, accepts nothing and throws 400. */
   enter(coming: Coming, accept: () => Promise<void>): Promise<void> {
     const { caller } = coming;
     if (caller === null || this.isOver) return accept();

@@ -33,12 +33,12 @@ const OFFERED = pullItems(`(
   select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
   from i where admission = 'pull') offered`);
 
-/** Ad-hoc URLs have no metrics, because the API cannot query them. Their events count only for the environment. */
+/** Returns SQL that counts each event in the metrics of its environment and, except for ad-hoc URLs, of its target. */
 const counted = (what: string): string =>
   metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/** Inserts the rows of the CTE `i`. Without pulled events, omits their part, which is costly for a small group. */
+/** SQL that inserts the rows of the CTE `i`. Without `isPulled`, omits the costly part for pull targets. */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`
@@ -64,8 +64,8 @@ const accept = (isPulled: boolean): Statement => ({
 });
 
 /**
- * Like `accept`, with idempotency keys (idempotency_keys_pkey). Skips events whose key is taken and not expired, and
- * returns the positions of the skipped events. See idempotency-keys.ts.
+ * Like `accept`, with idempotency keys (idempotency_keys_pkey). Skips events whose key already exists and has not
+ * expired, and returns the positions of the skipped events. See idempotency-keys.ts.
  */
 const acceptOnce = (isPulled: boolean): Statement => ({
   name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,
@@ -90,7 +90,7 @@ export class AcceptStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the positions of the stored events. Events whose idempotency key is taken are not stored. */
+  /** Returns the positions of the stored events. Events whose idempotency key is already in use are not stored. */
   async insert(
     group: readonly Admitted[],
     claimant: Id | null,

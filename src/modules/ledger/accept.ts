@@ -47,7 +47,7 @@ export class Accept {
     );
   }
 
-  /** Does not notify the local scheduler, because the commit comes later. Any worker's sweep claims the delivery. */
+  /** Accepts an event in the caller's transaction. Does not notify the local scheduler: a worker's sweep finds it. */
   acceptWithin(event: NewEvent): Promise<void> {
     return this.group.within(event);
   }

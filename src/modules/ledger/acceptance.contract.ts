@@ -1,7 +1,7 @@
 import type { Tenant } from '#kernel/tenant.js';
 
 export interface Submission {
-  /** `send`: `POST /v1/send`; `fan_out`: to an application; `receipt`: to an endpoint; `email`: each email. */
+  /** A request to `POST /v1/send`, a message to an application, a request to an inbound endpoint, or an email. */
   kind: 'send' | 'fan_out' | 'receipt' | 'email';
   tenant: Tenant;
   /**

@@ -17,8 +17,9 @@ interface Step {
 }
 
 /**
- * Ends unclaimed rows and marks claimed ones, in the order of due_deliveries_pkey. With `wait`, waits for locked rows
- * and processes one row at a time: a statement that waited while it held another row's lock could deadlock.
+ * SQL that ends unclaimed deliveries and marks claimed ones to end, in the order of due_deliveries_pkey. With
+ * `wait`, waits for locked rows and processes one row at a time: a statement that waits while it holds another
+ * lock could deadlock.
  */
 const cancel = (which: string, wait: boolean): string => `
   with picked as (
@@ -35,7 +36,7 @@ const cancel = (which: string, wait: boolean): string => `
     limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
-/** Finds the event type by events_pkey of one partition. With a join, the planner might hash all events. */
+/** Condition for deliveries to a target. Reads event types by events_pkey, because a join might hash all events. */
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
@@ -61,7 +62,7 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Finds targets with marked and claimed deliveries, after missed notifications. Must match the index for its use. */
+/** Finds targets of claimed deliveries that are marked to end, in case notifications were missed. */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -74,7 +75,7 @@ const HELD: Statement = {
 export class CancelStore {
   constructor(private readonly database: Database) {}
 
-  /** Ends unclaimed deliveries and marks claimed ones. Returns the ended count, and the targets of the marked ones. */
+  /** Ends unclaimed deliveries, marks claimed ones to end. Returns the number ended, and the targets of marked ones. */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);

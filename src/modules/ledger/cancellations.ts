@@ -6,7 +6,7 @@ import { CancelStore } from './cancel.store.js';
 import { type CancelReason, type WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 
-/** Cancellations in PostgreSQL. Notifies workers of every target for which they hold marked deliveries. */
+/** Cancels deliveries in PostgreSQL. Notifies the workers of the targets whose claimed deliveries it marked to end. */
 @Injectable()
 export class Cancellations {
   constructor(
@@ -15,7 +15,7 @@ export class Cancellations {
     private readonly database: Database,
   ) {}
 
-  /** Commits in steps, so that locks are held briefly. The caller's earlier changes are therefore committed first. */
+  /** Cancels deliveries in steps with brief locks. Returns their number. First commits the caller's earlier changes. */
   async ofTarget(selection: WaitingSelection): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofTarget(selection, 'cancelled');
@@ -36,7 +36,7 @@ export class Cancellations {
     return this.store.reasonOf(key);
   }
 
-  /** Returns targets of deliveries that are both marked and claimed, in order, at most 1,000 after the given target. */
+  /** Returns targets of deliveries that are both marked and claimed, in key order: at most 1,000 after `after`. */
   heldTargets(after: TargetKey | null): Promise<TargetKey[]> {
     return this.store.held(after);
   }

@@ -8,10 +8,10 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
-/** Delay before the poller looks for parked deliveries. A new commit may contain the first parked one of a target. */
+/** Delay until the poller looks for parked deliveries. A commit may have parked the first delivery of a target. */
 const PARKED_MS = 200;
 
-/** Hands new deliveries to the local scheduler or to the queue that wakes other workers. Delivery registers both. */
+/** Hands new deliveries to the local scheduler or to a queue that wakes other workers. modules/delivery sets both. */
 @Injectable()
 export class DeliveryHandoff {
   private scheduler: Scheduler | null = null;
@@ -32,13 +32,13 @@ export class DeliveryHandoff {
     return this.scheduler?.claimant() ?? null;
   }
 
-  /** Decides where the delivery goes. Reserves a slot if the decision is `run`. */
+  /** Decides whether to attempt the delivery here, park it or leave it to any worker. For `run`, reserves a slot. */
   admission(arrival: Arrival, claimant: Id | null): Admission | 'pull' {
     if (arrival.pulled) return 'pull';
     return claimant && this.scheduler ? this.scheduler.reserve(arrival) : 'leave';
   }
 
-  /** Returns how many deliveries are ready but wait for CPU. Null if none wait or this process does not deliver. */
+  /** Returns how many deliveries wait only for CPU time. Null if none wait or this process does not deliver. */
   pressure(environmentId: number): Pressure | null {
     return this.scheduler?.pressure(environmentId) ?? null;
   }
@@ -47,7 +47,7 @@ export class DeliveryHandoff {
     this.scheduler?.releaseSlots(arrivals);
   }
 
-  /** Frees the reserved slots. If it is unknown whether the commit succeeded, also marks the claim as suspect. */
+  /** Frees the slots after a failed commit. If the commit's outcome is unknown, also marks the claim as suspect. */
   recordFailure(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
     this.release(arrivals);
     if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.scheduler?.suspectClaim(claimant);

@@ -17,7 +17,7 @@ const ofStatus = (status: 'failed' | 'dlq'): string => `
 
 const FAILED = `unnest($2::uuid[]) t(target_id) cross join lateral (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed`;
 
-/** Newest rows: one page per target and state. Reads events_pkey and messages_pkey of one partition per row. */
+/** Selects the newest failed deliveries. Reads events_pkey and messages_pkey of one partition per selected row. */
 const PAGE: Statement = {
   name: 'failed_page',
   text: `
@@ -49,7 +49,7 @@ export class FailedStore {
     private readonly redelivering: RedeliverStore,
   ) {}
 
-  /** Returns the newest deliveries first. Blocks other replays of the environment until the transaction ends. */
+  /** Returns failed deliveries, newest first. Blocks other replays of the environment until the transaction ends. */
   async page(range: FailedRange, limit: number): Promise<FailedRow[]> {
     await this.redelivering.standInLine(range.environmentId);
     return this.database.query<Pick<DeliveryEntity, keyof Omit<FailedRow, 'isGone'>> & Pick<FailedRow, 'isGone'>>(

@@ -93,7 +93,7 @@ const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
  * Like FAN_OUT, with idempotency keys: see `ledger_accept_once`. A hashed subselect excludes the events of a skipped
- * message; `is true` keeps the planner from turning it into a join.
+ * message; `is true` keeps the planner from turning the subselect into a join.
  */
 const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',
@@ -117,7 +117,7 @@ export class FanOutStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the positions of the stored messages. Messages whose idempotency key is taken are not stored. */
+  /** Returns the positions of the stored messages. Messages whose idempotency key is already in use are not stored. */
   async insert(
     group: readonly AdmittedMessage[],
     claimant: Id | null,

@@ -1,16 +1,17 @@
 import { byteaArray, smallintArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { NewEvent } from './accept.contract.js';
 
-/** Columns in the order of `keyValues`. */
+/** Columns of idempotency_keys, in the order of the values of `keyValues`. */
 export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body, fence';
 
 /**
- * SQL that takes the keys of `input` (idempotency_keys_pkey). A key that is already taken and has not expired is not
- * returned. A key that the HTTP layer reserved for this request is settled: this commit stores its answer. The answer
- * is not given to other requests while this request is running, because the final answer may contain more.
+ * SQL that inserts the keys of `input` (idempotency_keys_pkey). A key that already exists and has not expired is
+ * not returned. If the HTTP layer reserved a key for this request, this commit stores a provisional answer with
+ * the key. Other requests do not get this answer while the request is running, because the final answer may
+ * contain more.
  *
- * Keys are inserted in order, so that two groups with the same keys wait for each other instead of deadlocking. `ttl`
- * is the lifetime in milliseconds: a parameter, or a column of `input`.
+ * Keys are inserted in order, so that two groups with the same keys wait for each other instead of deadlocking.
+ * `ttl` is the lifetime in milliseconds: a parameter, or a column of `input`.
  */
 export const takeKeys = (ttl: string): string => `
   insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until,
@@ -24,14 +25,14 @@ export const takeKeys = (ttl: string): string => `
     where known.expires_at <= now() or (known.status is null and known.locked_until = excluded.locked_until)
   returning environment_id, route, key`;
 
-/** SQL condition for the rows of `input` to store: rows without a key, and rows whose key was just taken (`k`). */
+/** SQL condition for the rows of `input` to store: rows without a key, and rows whose key was just inserted (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** SQL for the positions of `input` missing in `stored`. These are usually none, so this returns few rows. */
+/** SQL that returns the positions of `input` that are missing in `stored`. Usually there are none. */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
-/** Returns the stored positions, computed from the rows of `leftOut`. */
+/** Returns which of `length` positions were stored. `rows` contains the other positions, from `leftOut`. */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';
   const stored = new Set(Array(length).keys());

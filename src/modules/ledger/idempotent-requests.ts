@@ -5,19 +5,19 @@ import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js'
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore } from './accept.store.js';
 
-/** Runs the first request with an idempotency key. Rejects later requests with the same key, with the reason. */
+/** Lets only the first request with an idempotency key run. Rejects later ones, with the reason. */
 @Injectable()
 export class IdempotentRequests {
   private readonly inFlight = new Set<string>();
 
   constructor(private readonly store: AcceptStore) {}
 
-  /** Rejects with 409 if a request with the same key is already in flight in this process. */
+  /** Runs `work`. Rejects with 409 if a request with the same key is already in flight in this process. */
   hold(request: IdempotentRequest | null, work: () => Promise<void>): Promise<void> {
     return request === null ? work() : this.alone(request, work);
   }
 
-  /** Uses as few promises as possible, because every request with a key takes this path. */
+  /** Runs `work`, or rejects with 409 if the key is in use. Creates few promises, because it runs for many requests. */
   private alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
     const scope = `${request.environmentId} ${request.key} ${request.route}`;
     if (this.inFlight.has(scope)) return Promise.reject(inFlight());

@@ -16,7 +16,7 @@ export class LateFailuresStore {
 
   /**
    * Marks delivered deliveries of an event as failed, inside the caller's transaction. Ignores deliveries that do not
-   * determine the event's status. Attempts and metrics stay, because the attempts took place. Safe to repeat.
+   * determine the event's status. Keeps attempts and metrics, because the attempts took place. Safe to repeat.
    */
   async fail(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }, reason: string): Promise<void> {
     await this.database.query(FAIL, [environmentId, id, expiresOn, reason]);

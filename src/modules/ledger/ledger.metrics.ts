@@ -49,12 +49,12 @@ export class LedgerMetrics {
     this.accepted.inc(count);
   }
 
-  /** Counts results that were written in the commit of a group of accepts. `recordedGroup` counts them as well. */
+  /** Counts delivery results written in the same commit as accepted events. `recordedGroup` counts them as well. */
   sharedGroup(count: number): void {
     this.sharedResults.inc(count);
   }
 
-  /** Counts a group of recorded results. `held` tells for each result whether its claim was still valid. */
+  /** Counts a group of recorded delivery results. `held` states for each result whether its claim was still valid. */
   recordedGroup(results: readonly DeliveryResult[], held: readonly boolean[]): void {
     const counts: Partial<Record<DeliveryResult['status'], number>> = {};
     let lost = 0;

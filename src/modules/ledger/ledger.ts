@@ -4,7 +4,7 @@ import { Accept } from './accept.js';
 import { FanOut } from './fan-out.js';
 import { Receive } from './receive.js';
 
-/** Accepts events. Each of the three kinds of accept has its own group commit. */
+/** Accepts sent events, fan-outs and received events. Each of these three kinds has its own group commit. */
 @Injectable()
 export class Ledger implements OnApplicationShutdown {
   constructor(

@@ -3,22 +3,22 @@ import type { Id } from '#kernel/ids.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 
-/** `run` in this process immediately, `park` until the target's gate opens, or `leave` for any worker to claim. */
+/** `run`: attempt it here, now. `park`: wait until the target may receive it. `leave`: let any worker claim it. */
 export type Admission = 'run' | 'park' | 'leave';
 
-/** The worker in this process, as the accepting side sees it. It can take accepted deliveries without a queue. */
+/** The local scheduler, as the code that accepts events sees it. It receives accepted deliveries without a queue. */
 export interface Scheduler {
   /** Returns the id under which this process claims deliveries; null while it must not claim. */
   claimant(): Id | null;
-  /** Decides where the delivery goes. Reserves a slot if the decision is `run`. */
+  /** Decides whether to attempt the delivery here, park it or leave it to any worker. Reserves a slot for `run`. */
   reserve(arrival: Arrival): Admission;
   enqueue(deliveries: ClaimedDelivery[]): void;
   /** Frees the slots of deliveries whose commit failed. */
   releaseSlots(arrivals: readonly Arrival[]): void;
-  /** Marks a claim after a commit with an unknown outcome. Rows that this worker does not know may then exist. */
+  /** Marks a claimant as suspect: a commit under its id may have stored rows that this worker does not know about. */
   suspectClaim(claimant: Id): void;
   onUnclaimed(): void;
-  /** Returns how many deliveries are ready but wait for CPU in this process, or null if none wait. */
+  /** Returns how many deliveries wait only for CPU time of this process, or null if none wait. */
   pressure(environmentId: number): Pressure | null;
 }
 

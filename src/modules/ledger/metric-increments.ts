@@ -2,20 +2,20 @@ import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
 /** SQL that writes metrics and pull items in the commit of their events, so that they always agree with the events. */
 
-/** SQL that makes the rows of `source` available to pull, in the order of this transaction. */
+/** SQL that makes the rows of `source` available to pull. The id of this transaction determines their order. */
 export const pullItems = (source: string): string => `
   insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, endpoint_id, replayed)
   select environment_id, target_id, ${EPOCH}, pg_current_xact_id()::text::bigint, event_id, ordinal, expires_on,
     endpoint_id, replayed
   from ${source}`;
 
-/** Bits of a metric entry. An entry with a duration is also recorded as an attempt. */
+/** Bits of a metric entry. An entry with a duration also counts as an attempt. */
 export const RECEIVED = 1;
 export const DELIVERED = 2;
 const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
-/** The event or delivery is already counted for the environment by another entry of the same commit. */
+/** Bit of an entry whose event or delivery is counted for the environment by another entry of the same commit. */
 export const COUNTED_ELSEWHERE = 32;
 
 /**
@@ -31,7 +31,7 @@ export const metricIncrements = (rows: string): string => `
 export const receivedIncrement = (keyId: string, otherId: string, what: string): string =>
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
 
-/** SQL: `what` for a result (status, duration_ms). Retrying without an attempt is not recorded as a retry. */
+/** SQL: bits of a metric entry for a result (status, duration_ms). `retrying` without an attempt gets no bit. */
 export const SETTLED = `
   (case status when 'delivered' then ${DELIVERED} when 'failed' then ${FAILED} when 'dlq' then ${DLQ}
    when 'retrying' then case when duration_ms is null then 0 else ${RETRIED} end end)::smallint`;

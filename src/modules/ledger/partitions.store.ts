@@ -61,7 +61,7 @@ const DROPPING: Statement = {
   text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free`,
 };
 
-/** Lock timeout. A statement that waits for a table lock blocks all accepts behind it, so it may wait only briefly. */
+/** Lock timeout. While a statement waits for a table lock, no event can be accepted, so it may wait only briefly. */
 const LOCK_TIMEOUT_MS = 50;
 /** Pause between two dropped partitions, because dropping one forces new plans for all statements on its table. */
 const DROP_REST_MS = 200;
@@ -75,8 +75,8 @@ export interface Dropped {
 
 /**
  * Partitions by expiry day. A new partition is created separately and then attached, which blocks neither readers nor
- * writers. Dropping a past partition locks its parent briefly. If a long transaction, such as a backup, is in the way,
- * the drop is abandoned immediately and repeated by the next run.
+ * writers. Dropping a past partition locks its parent briefly. If a long transaction, such as a backup, holds a
+ * conflicting lock, the drop is abandoned immediately and repeated by the next run.
  */
 @Injectable()
 export class PartitionsStore {
@@ -95,7 +95,7 @@ export class PartitionsStore {
     );
   }
 
-  /** Creates one missing partition, with brief locks. Returns false if none is missing or the table is locked. */
+  /** Creates one missing partition. Returns false if no partition is missing or the table cannot be locked quickly. */
   async makeNext(retentions: readonly number[], daysAhead: number): Promise<boolean> {
     return this.atOnce(async () => {
       await this.run(MAKING);
@@ -118,12 +118,12 @@ export class PartitionsStore {
     return (await this.names()).some(({ name }) => isBefore(name, today));
   }
 
-  /** Returns the days with open deliveries, in days since the epoch. Scans all open deliveries. */
+  /** Returns the past days on which open deliveries expire, in days since the epoch. Scans all open deliveries. */
   async openDays(): Promise<number[]> {
     return (await this.database.query<{ day: number }>(OPEN_DAYS)).map(({ day }) => day);
   }
 
-  /** Ends one batch as `failed` with reason `expired`. Returns the number of deliveries. */
+  /** Ends one batch of past days' open deliveries as `failed` with reason `expired`. Returns their number. */
   async expire(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(EXPIRE);
     return row?.count ?? 0;

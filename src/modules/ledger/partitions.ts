@@ -17,12 +17,12 @@ export class Partitions {
     private readonly metrics: LedgerMetrics,
   ) {}
 
-  /** Runs in its own transaction. Call it after an insert failed with 23514: this means that retention has changed. */
+  /** Creates missing partitions in a separate transaction. Call it after error 23514, caused by a changed retention. */
   async ensure(): Promise<void> {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 
-  /** Creates one missing partition. Returns false if there is none, or if locked: `DAYS_AHEAD` leaves time to retry. */
+  /** Creates one missing partition. Returns false if none is missing, or if it is locked and must be tried again. */
   async makeNext(): Promise<boolean> {
     return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }

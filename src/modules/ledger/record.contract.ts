@@ -13,7 +13,7 @@ export interface DeliveryResult extends DeliveryKey {
   attemptsUsed: number;
   /** True if the delivery was made available for the target's consumer to pull. */
   pulled: boolean;
-  /** False for an ad-hoc URL, which has no metrics. */
+  /** True if metrics include the delivery. False for an ad-hoc URL, which has no metrics. */
   counted: boolean;
   attempt: {
     number: number;

@@ -45,10 +45,10 @@ const rows = (columns: string, isRetrying: boolean): string =>
   `select ${columns} from ended${isRetrying ? ` union all select ${columns} from waiting` : ''}`;
 
 /**
- * Writes the results of a group whose claims are still valid (due_deliveries_pkey): attempts, and either a settled
- * delivery that replaces the due one, or the time of the next attempt. A superseded, cancelled or erased delivery is
- * not retried. The parts for retries, pulled deliveries and exchanges are omitted if there are none, because these
- * parts are most of the cost of a healthy group.
+ * Writes the results of those deliveries of a group whose claims are still valid (due_deliveries_pkey). Stores the
+ * attempts. Replaces each delivery that ended by its final record, and sets the time of the next attempt of the others.
+ * A superseded, cancelled or erased delivery is not retried. The parts for retries, pulled deliveries and exchanges are
+ * omitted if there are none, because they cause most of the cost of a group without failures.
  */
 function record({ isRetrying, isPulled, hasExchange }: Shape): Statement {
   const result = `${RESULT}${hasExchange ? ', r.exchange' : ''}`;
@@ -109,13 +109,13 @@ function statementFor(results: readonly DeliveryResult[]): { statement: Statemen
 export class RecordStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the deliveries whose claim was still valid, as `eventId/ordinal`. */
+  /** Writes results. Returns the deliveries whose claim was still valid, as `eventId/ordinal`. */
   async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
     const { statement, values } = this.statement(results);
     return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
-  /** Returns the statement of `write` for use in another commit. Pass the resulting rows to `heldOf`. */
+  /** Returns the statement of `write`, to run it in another commit. Pass the rows that it returns to `heldOf`. */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, hasExchange } = statementFor(results);
     const values = [

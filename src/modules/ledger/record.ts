@@ -10,20 +10,21 @@ import { untilStored } from './until-stored.js';
 
 /**
  * Maximum results per group. Only one group is written at a time. With 256, groups were too slow for a fast fan-out:
- * the local scheduler was full of sent deliveries, and new deliveries waited in the table for seconds.
+ * the local scheduler was full of sent deliveries without recorded results, and new deliveries waited in the table for
+ * seconds.
  */
 const GROUP_ITEMS_MAX = 1_024;
-/** Wait for more results before a write. No client waits for a recorded attempt, so a delay is acceptable. */
+/** Time to wait for more results before a write. No client waits for the write, so a delay is acceptable. */
 const LINGER_MS = 20;
-/** Maximum number of results that join a commit of accepts. A larger number justifies a commit of its own. */
+/** Maximum number of results that share a commit with accepted events. More results get a separate commit. */
 const RIDING_MAX = 32;
 /** Time after a failed shared commit during which results are written separately, because the cause may persist. */
 const APART_MS = 1_000;
-/** Wait before retrying results are written. It can be longer, because the next attempt is seconds away. */
+/** Time to wait for more results that lead to a retry. It is long, because the next attempt is seconds away. */
 const RETRYING_LINGER_MS = 250;
 
 export interface ResultsRide extends PiggybackStatement {
-  /** Must be called after the shared commit, even a failed one. Has no effect on results that were committed. */
+  /** Must be called after the shared commit, even if it failed. Results not committed by then are written as usual. */
   over(isFailed: boolean): void;
 }
 
@@ -53,8 +54,9 @@ export class RecordResults implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the waiting results to add to another commit, or null if there are none or too many. The caller must always
-   * call `over`. Results not committed by then are written as usual.
+   * Returns the results that wait to be written, to add them to another commit. Returns null if there are none or too
+   * many. The caller must call `over` after that commit. Results that the commit did not write are then written as
+   * usual.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)

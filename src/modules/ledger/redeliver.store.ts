@@ -19,9 +19,9 @@ export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Creates a delivery for each picked (environment, event, target), numbered after the event's existing deliveries.
+ * Creates a delivery for each picked (environment, event, target). Its number follows the event's existing deliveries.
  * Existing deliveries to that target are superseded: they no longer affect the event's status. Open deliveries end
- * immediately, or with their attempt in flight.
+ * immediately, or when their attempt in flight ends.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (
@@ -66,11 +66,11 @@ const renew = (picked: string): string => `
 
 export interface Sendable
   extends Addressee, Pick<DeliveryEntity, 'eventId' | 'expiresOn' | 'targetId' | 'endpointId' | 'ordinal'> {
-  /** The application endpoint that shares the target. `endpointId` can also be the endpoint that received the event. */
+  /** Application endpoint of the delivery, if any. `endpointId` can instead be the endpoint that received the event. */
   applicationEndpointId: Id | null;
 }
 
-/** A dead letter. `isDropped` is true if a transform dropped its event, which older versions could replay. */
+/** A dead letter. `isDropped`: a transform dropped its event, which only older versions could then replay. */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
 /** Position of the last dead letter of the previous page. */
@@ -128,7 +128,7 @@ const OF_EVENTS: Statement = {
     order by p.position`,
 };
 
-/** Creates deliveries with due times in the order of the input. */
+/** Creates deliveries. Their due times have the same order as the input. */
 const TO: Statement = {
   name: 'redeliver_to',
   text: renew(`
@@ -138,9 +138,9 @@ const TO: Statement = {
 };
 
 /**
- * Serializes an environment's replays, because two concurrent replays of one event would use the same number. Also sets
- * planner options for the rest of the transaction: its statements look up a few keys in tables of any size, over a
- * connection with default options.
+ * Serializes an environment's replays, because two concurrent replays of one event would give two deliveries the same
+ * number. Also sets planner options for the rest of the transaction, because its statements look up only a few keys in
+ * tables of any size.
  */
 const LOCK: Statement = {
   name: 'redeliver_lock',
@@ -173,13 +173,13 @@ export class RedeliverStore {
     return this.database.transaction(work);
   }
 
-  /** Runs inside the caller's transaction. */
+  /** Returns all targets of an event. Runs inside the caller's transaction. */
   async ofEvent(tenant: Tenant, eventId: Id): Promise<Sendable[]> {
     await this.standInLine(tenant.environmentId);
     return this.database.query<Sendable>(OF_EVENT, [tenant.environmentId, eventId]);
   }
 
-  /** Returns targets in the order of the events. Runs inside the caller's transaction. */
+  /** Returns the targets of the events, in the order of the events. Runs inside the caller's transaction. */
   async whereabouts(
     environmentId: number,
     events: readonly StoredEvent[],
@@ -214,12 +214,12 @@ export class RedeliverStore {
     ]);
   }
 
-  /** Runs inside the caller's transaction. */
+  /** Clears an event's disposition, so that its deliveries determine its status. Uses the caller's transaction. */
   async admit(environmentId: number, { id, expiresOn }: StoredEvent): Promise<void> {
     await this.database.query(ADMIT, [environmentId, id, expiresOn]);
   }
 
-  /** Runs inside the caller's transaction. */
+  /** Creates deliveries inside the caller's transaction. Returns their number. */
   async to(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     await this.standInLine(environmentId);
     const [row] = await this.database.query<{ count: number }>(TO, [

@@ -22,7 +22,7 @@ export class Redeliveries {
     private readonly handoff: DeliveryHandoff,
   ) {}
 
-  /** Redelivers an event to the earlier addressees that `choose` selects (possibly none), regardless of results. */
+  /** Redelivers an event to the addressees that `choose` selects, even if they have received it. It may select none. */
   redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
     return this.store.transaction(async () => {
       const rows = await this.store.ofEvent(tenant, eventId);
@@ -30,7 +30,7 @@ export class Redeliveries {
     });
   }
 
-  /** Redelivers dead letters: all or none in the caller's unit of work, otherwise in steps with separate commits. */
+  /** Redelivers dead letters: all or none in the caller's unit of work, otherwise in several commits. */
   async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
     const known = once(obstacleOf);
     const total: Resent = { made: 0, left: 0, obstacle: null };
@@ -45,12 +45,12 @@ export class Redeliveries {
     }
   }
 
-  /** Returns targets in event order. Blocks other replays of the environment until the caller's transaction ends. */
+  /** Returns the events' targets in event order. Blocks the environment's other replays until the transaction ends. */
   whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]> {
     return this.store.whereabouts(environmentId, events, which);
   }
 
-  /** Changes the event so that its deliveries determine its status. Runs inside the caller's transaction. */
+  /** Clears an event's disposition, so that its deliveries determine its status. Uses the caller's transaction. */
   admit(environmentId: number, event: StoredEvent): Promise<void> {
     return this.store.admit(environmentId, event);
   }
@@ -79,7 +79,7 @@ export class Redeliveries {
     };
   }
 
-  /** Skips addressees that accept no deliveries. A new delivery would fail at once and supersede the dead letter. */
+  /** Skips addressees that accept no deliveries: a new failed delivery would only replace the dead letter. */
   private async resend(
     { environmentId }: Tenant,
     rows: readonly Sendable[],

@@ -2,9 +2,9 @@ import type { Id } from '#kernel/ids.js';
 
 export interface Redelivery {
   targetId?: Id;
-  /** Only dead letters of events that this endpoint received. */
+  /** Selects only dead letters of events that this endpoint received. */
   endpointId?: Id;
-  /** Only dead letters of events accepted at or after this time. */
+  /** Selects only dead letters of events accepted at or after this time. */
   sinceMs?: number;
 }
 
@@ -46,7 +46,7 @@ export interface Whereabouts {
 }
 
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
-  /** The application endpoint that shares the target. `endpointId` can also be the endpoint that received the event. */
+  /** Application endpoint of the delivery, if any. `endpointId` can instead be the endpoint that received the event. */
   applicationEndpointId: Id | null;
   /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
@@ -60,13 +60,13 @@ export interface Resent {
   obstacle: string | null;
 }
 
-/** Failed deliveries at some targets, for a range of event ids. The end of the range is exclusive. */
+/** Failed deliveries to some targets, for a range of event ids. The end of the range is exclusive. */
 export interface FailedRange {
   environmentId: number;
   targetIds: readonly Id[];
   beforeId: Id;
   fromId: Id;
-  /** Only deliveries in this state; null for both states. */
+  /** Selects only deliveries in this state; null for both states, `failed` and `dlq`. */
   status: string | null;
 }
 

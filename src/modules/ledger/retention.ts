@@ -8,7 +8,7 @@ import { Partitions } from './partitions.js';
 const EVERY_MS = 3_600_000;
 /** Pause between two created partitions. Each new partition forces new plans for all statements on its table. */
 const STEP_REST_MS = 200;
-/** Delays before a retry after a locked partition. Most locks are brief (a start, a vacuum). Backups hold them long. */
+/** First and maximum delay before a retry if a partition was locked. Most locks are brief; a backup's lock is long. */
 const AGAIN_MS = { first: 2_000, max: 300_000 };
 
 /** Maintains the ledger's partitions: creates those that are needed, and drops those of past days. */

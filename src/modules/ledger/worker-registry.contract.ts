@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.js';
 
 /** Registered workers and their leases. A claim is valid only while its worker is registered. */
 export abstract class WorkerRegistry {
-  /** Registers or renews a worker's ids. Returns the live ids. Other ids were declared dead and must be replaced. */
+  /** Registers a worker's ids or renews their leases. Returns the ids that are alive. All others must be replaced. */
   abstract beat(worker: { ids: readonly Id[]; host: string; pid: number; leaseMs: number }): Promise<ReadonlySet<Id>>;
 
   /** Frees the deliveries of workers whose lease has expired. Returns the number of freed deliveries. */

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 
-/** Timeout of a heartbeat. A slower heartbeat is useless: the next follows in 2 seconds, and the lease lasts 10. */
+/** Timeout of a heartbeat. A slower one is useless: the next one starts 2 seconds later, and a lease lasts 10 s. */
 const BEAT_DEADLINE_MS = 4_000;
 
 const REGISTER: Statement = {
@@ -21,8 +21,9 @@ const RENEW: Statement = {
 };
 
 /**
- * Frees claims whose worker is not alive. This includes claims under ids missing in the table: rows that a worker
- * committed after it was declared dead. Scans all open deliveries, in a few milliseconds for 100,000 of them.
+ * Frees the claims of all workers that are not alive. These include workers that are no longer in the table, because a
+ * worker may commit claims after it was declared dead. Scans all open deliveries, which takes a few milliseconds for
+ * 100,000 deliveries.
  */
 const REAP: Statement = {
   name: 'presence_reap',

@@ -21,7 +21,7 @@ export class EndpointStatsQuery {
 
 /** Deliveries that are waiting and not in flight. */
 export class WaitingItem {
-  /** Number of deliveries that wait for their next attempt, for the circuit or for the rate limit. */
+  /** Number of deliveries that wait for their next attempt, for the circuit breaker or for the rate limit. */
   @ApiProperty({ example: 3 })
   @IsInt()
   count: number;
@@ -44,7 +44,7 @@ export class EndpointStatsItem {
   @IsDateTime()
   until: string;
 
-  /** Number of events sent to the endpoint. Replays are not counted again. */
+  /** Number of events sent to the endpoint. A replay of an event does not increase this number. */
   @ApiProperty({ example: 1204 })
   @IsInt()
   received: number;
@@ -86,7 +86,7 @@ export class EndpointStatsItem {
 
   /**
    * Time of the next retry among the waiting deliveries; `null` if no delivery waits for a retry. A time in the past
-   * means that the retry waits for the circuit.
+   * means that the retry waits for the circuit breaker.
    */
   @ApiProperty({ example: '2026-11-21T09:35:00.000Z' })
   @CanBeNull()

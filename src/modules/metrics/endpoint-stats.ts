@@ -27,7 +27,7 @@ export class EndpointStatistics {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404 for an unknown endpoint, or 400 for an invalid range. */
+  /** Returns the statistics of an endpoint. Throws 404 for an unknown endpoint, or 400 for an invalid range. */
   async read(tenant: Tenant, application: string, endpoint: string, range: Range): Promise<EndpointStats> {
     const { environmentId } = tenant;
     const { window, firstMs, lastMs, endMs } = spanOf(range, this.clock.nowMs());

@@ -30,7 +30,7 @@ export class FailingApplicationItem {
   @IsString()
   application: string;
 
-  /** Your own id of the application. */
+  /** Your own id for the application. */
   @ApiProperty({ example: 'customer-42' })
   @CanBeNull()
   @IsString()

@@ -17,8 +17,9 @@ export interface FailingApplication {
 }
 
 /**
- * Selects applications, worst first. Adds up the hours of each endpoint of the environment (rollups_pkey,
- * application_endpoints_pkey). For each failing endpoint shown, reads minutes up to the first failing minute.
+ * Selects applications, worst first. Adds up the hourly rollups of each endpoint of the environment (rollups_pkey,
+ * application_endpoints_pkey). For each failing endpoint shown, reads minute rollups up to the first one with a
+ * failure.
  */
 const FAILING: Statement = {
   name: 'failing_applications',

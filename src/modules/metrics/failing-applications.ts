@@ -15,7 +15,7 @@ export class FailingApplications {
     private readonly clock: Clock,
   ) {}
 
-  /** Lists applications. The range starts at a full hour. Throws 400 if the start is too old or in the future. */
+  /** Lists applications with failures. Rounds the start down to the hour. Throws 400 for an invalid start. */
   list(
     { environmentId }: Tenant,
     { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number },

@@ -12,9 +12,10 @@ import { KEPT_MS, WINDOWS } from './windows.js';
 const INCREMENTS_MAX = 5_000;
 const REST_MS = 1_000;
 /**
- * Limits of the wait between folds, as a multiple of a fold's duration. With many keys, a fold writes three rows for
- * almost every key, even for few increments. Increments are therefore collected until all folders together are busy for
- * about 5 % of the time, for at most 30 seconds. After a fold the job pauses for half of the fold's duration.
+ * Time between two folds: the duration of the last fold multiplied by the factor, up to the maximum. With many keys, a
+ * fold writes three rows for almost every key, even for few increments. Therefore increments are collected for at most
+ * 30 seconds, so that all processes together spend about 5 % of the time on folds. After a fold, the job pauses for
+ * half of the fold's duration.
  */
 const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;
@@ -57,7 +58,7 @@ export class Folding {
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
-    // Requests another run, because the poller does not know whether more rollups must be deleted.
+    // If rollups must still be deleted, also requests another run, because the poller looks only for increments.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
     return isBusy ? { restMs: REST_MS } : undefined;
   }

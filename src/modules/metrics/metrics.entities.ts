@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** Counts of one commit of the ledger. A job folds them into rollups after about a second. */
+/** Metric increments that one commit of the ledger added. A job folds them into rollups after about a second. */
 @Entity('rollup_parts')
 export class RollupPartEntity {
   @PrimaryGeneratedColumn('identity', {
@@ -51,7 +51,7 @@ export class RollupPartEntity {
   @Column('timestamptz', { array: true, nullable: true })
   ats: Date[] | null;
 
-  /** Kind of each counted step: `RECEIVED`, `DELIVERED` and so on. */
+  /** Kind of step that each count refers to: `RECEIVED`, `DELIVERED` and so on. */
   @Column('smallint', { array: true, nullable: true })
   whats: number[] | null;
 
@@ -68,7 +68,7 @@ export class RollupEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'rollups_pkey' })
   environmentId: number;
 
-  /** Destination, endpoint or application. All zeros for the whole environment. */
+  /** Id of a destination, endpoint or application. `ffffffff-ffff-ffff-ffff-ffffffffffff` for the whole environment. */
   @PrimaryColumn('uuid', { name: 'key_id', primaryKeyConstraintName: 'rollups_pkey' })
   keyId: Id;
 

@@ -97,7 +97,8 @@ export class OverviewItem {
 
   /**
    * Deliveries that are waiting now. For an environment, these are all deliveries that have not ended. For an
-   * application, these are the deliveries that wait for their next attempt, for the circuit or for the rate limit.
+   * application, these are the deliveries that wait for their next attempt, for the circuit breaker or for the rate
+   * limit.
    */
   @IsObjectOf(() => OpenItem)
   waiting: OpenItem;

@@ -21,7 +21,7 @@ export interface OpenDeliveries {
   oldestDueAt: Date | null;
 }
 
-/** Number of oldest due deliveries examined over all environments. A delivery that waits long is among them. */
+/** Maximum number of due deliveries, oldest first, that are searched for the environment's oldest due delivery. */
 const DUE_MAX = 1_000;
 
 /**

@@ -31,7 +31,7 @@ export class Overviews {
     private readonly clock: Clock,
   ) {}
 
-  /** Reads an application, by `app_` id or uid, or the whole environment. Throws 404 for an unknown application. */
+  /** Returns the overview of an application (`app_` id or uid), or of the environment. Throws 404 if it is unknown. */
   async read(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
     const { environmentId } = tenant;
     const nowMs = this.clock.nowMs();

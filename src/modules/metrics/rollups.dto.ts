@@ -80,8 +80,8 @@ export class RollupItem {
   window: MetricsWindow;
 
   /**
-   * Number of events sent to the destination, or received by the endpoint. For the environment, number of all accepted
-   * events. Replays are not counted again.
+   * Number of events sent to the destination, or received by the endpoint. For the environment, the number of all
+   * accepted events. A replay of an event does not increase this number.
    */
   @ApiProperty({ example: 1204 })
   @IsInt()

@@ -30,7 +30,7 @@ export class RollupsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns rollups of a key or, if null, of the environment, oldest first. Throws 404, or 400 for a bad range. */
+  /** Returns rollups of `key` (null: of the environment), oldest first. Throws 404, or 400 for a bad range. */
   async list(tenant: Tenant, key: string | null, window: MetricsWindow, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());
     const keyId = key === null ? WHOLE : await this.owned(tenant, key);
@@ -53,7 +53,7 @@ export class RollupsService {
     throw noSuch('endpoint, destination or application');
   }
 
-  /** True if the API shows the destination, or if an endpoint owns it internally. Events refer to both kinds. */
+  /** True for a destination that the API shows, and for an endpoint's internal destination. Events refer to both. */
   private async isShown(environmentId: number, id: Id): Promise<boolean> {
     const target = await this.targets.ofDestination(environmentId, id);
     return target !== null && (target.ownerId === null || target.ownerId === id);

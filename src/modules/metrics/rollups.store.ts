@@ -23,33 +23,34 @@ const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
 
-/** Key of the whole environment. It sorts last, so folders lock the row of this key last and hold it most briefly. */
+/** Key of the whole environment. It sorts last, so a fold locks its rollups last and holds these locks most briefly. */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Numbers of entries, key sums and rollups after which a fold pauses. Each number stands for about 4 ms of work.
- * Separate statements would merge less and rewrite the same rollups repeatedly. Without pauses, a fold would occupy one
- * of two cores for longer than an accept takes.
+ * Numbers of entries, key sums and rollups after which a fold pauses. Processing each of these numbers takes about 4
+ * ms. If the fold were split into several statements, they would update the same rollups repeatedly. Without pauses, a
+ * fold would occupy one of two cores for longer than it takes to accept an event.
  */
 const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
 const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
 
-/** SQL for `gap`, the number of empty histogram buckets before a bucket. Bucket numbers start at 1. */
+/** SQL for `gap`, the number of empty histogram buckets directly before a bucket. Bucket numbers start at 1. */
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
- * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey) and skips increments locked by other
- * folders. A single statement is a single commit: even if a process is killed, an increment is in exactly one of the
- * two tables. An increment written by the previous release contains the sums of one key. Rollups are written in key
- * order, so that concurrent folders wait for each other instead of deadlocking.
+ * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey) and skips increments locked by
+ * concurrent folds. A single statement is a single commit: even if a process is killed, an increment is in exactly one
+ * of the two tables. An increment written by the previous release contains the sums of one key. Rollups are written in
+ * key order, so that concurrent folds wait for each other instead of deadlocking.
  *
- * Events of a key also count for its application (application_endpoints_pkey) and for the whole environment. If an
- * entry has two keys, the first one counts there; it may be absent, as for an ad-hoc URL. This statement computes both
- * from the sums of the keys, so deliveries write nothing for them.
+ * Counts of a key are also added to its application (application_endpoints_pkey) and to the whole environment. An entry
+ * with two keys is added only once to the application and the environment, by its first key. That key is null for an
+ * ad-hoc URL. This statement computes the counts of both from the sums of the keys, so deliveries write nothing for
+ * them.
  *
  * Dead letters are recorded here for system events, because each is counted exactly once and deliveries are not
- * delayed. The owner of a dead letter is resolved when the event is sent (modules/system-events/waiting-signals.ts).
+ * delayed. The owner of a dead letter is looked up when the event is sent (modules/system-events/waiting-signals.ts).
  */
 const FOLD: Statement = {
   name: 'rollups_fold',
@@ -124,7 +125,7 @@ const FOLD: Statement = {
     select count(*)::int as increments from parts`,
 };
 
-/** Query for the poller of due work: 0 ms if any increment waits to be folded. Uses rollup_parts_pkey. */
+/** Query for the poller: 0 (milliseconds) if an increment waits to be folded. Uses rollup_parts_pkey. */
 export const PARTS_IN_MS = 'select 0 from rollup_parts order by id limit 1';
 
 /** Deletes the oldest rollups first, by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
@@ -151,7 +152,7 @@ const FIND: Statement = {
       and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
 };
 
-/** Uses rollups_pkey. Always returns one row. */
+/** Adds up the rollups of a range. Uses rollups_pkey. Always returns one row. */
 const SUM: Statement = {
   name: 'rollups_sum',
   text: `
@@ -164,7 +165,7 @@ const SUM: Statement = {
       and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
 };
 
-/** Reads the head of rollup_parts_pkey. */
+/** Reads the first entry of the index rollup_parts_pkey. */
 const OLDEST_PART: Statement = {
   name: 'rollups_oldest_part',
   text: `
@@ -179,13 +180,13 @@ export class RollupsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Folds increments once the oldest one is `ageMs` old. Returns their number. Uses no connection of the accepts. */
+  /** Folds increments once the oldest is `ageMs` old. Returns their number. Avoids the database pool for new events. */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.increments ?? 0;
   }
 
-  /** Returns the number of deleted rollups. */
+  /** Deletes up to `limit` old rollups of a window length. Returns the number of deleted rollups. */
   async deleteBefore(window: MetricsWindow, timeMs: number, limit: number): Promise<number> {
     const [row] = await this.database.query<{ rollups: number }>(DELETE_BEFORE, [window, timeMs, limit]);
     return row?.rollups ?? 0;

@@ -35,7 +35,7 @@ export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
 
 /** Time range in milliseconds since the epoch. */
 export interface Range {
-  /** Time that the first window contains. Defaults to a number of windows before `untilMs`, see `startsOf`. */
+  /** Time that lies in the first window. Defaults to a number of windows before `untilMs`, see `startsOf`. */
   sinceMs?: number;
   /** Time before which the last window begins. Defaults to now, so that the current window is included. */
   untilMs?: number;

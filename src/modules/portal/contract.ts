@@ -1,4 +1,4 @@
 export abstract class PortalFrames {
-  /** Returns origins from a cache at most five seconds old. Returns none for a preview or an unknown `pls_` id. */
+  /** Returns the origins that may embed the portal, at most five seconds old. Empty for a preview or an unknown id. */
   abstract originsOf(session: string): Promise<readonly string[]>;
 }

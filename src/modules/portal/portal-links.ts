@@ -42,14 +42,14 @@ export class PortalLinks {
     private readonly config: Config,
   ) {}
 
-  /** Opens a session. Throws 404 if the application does not exist, and 422 for invalid settings. */
+  /** Opens a portal session. Throws 404 if the application does not exist, and 422 for invalid settings. */
   async open(caller: Caller, application: string, asked: PortalAsked): Promise<OpenedPortal> {
     const faults = returnFaults(asked.returnUrl ?? null, caller.tenant.mode);
     if (faults.length > 0) throw invalid(faults);
     return this.begin(caller, application, 'customer', asked);
   }
 
-  /** Opens a read-only preview for a member of the organization. No page may frame it. Throws 404. */
+  /** Opens a read-only preview for a member. No page may frame it. Throws 404 if the application does not exist. */
   preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
     return this.begin(caller, application, 'preview', {
       permissions: ['view'],
@@ -58,7 +58,7 @@ export class PortalLinks {
     });
   }
 
-  /** Lists active sessions. Throws 404 if the application does not exist. */
+  /** Lists active portal sessions. Throws 404 if the application does not exist. */
   async list(
     tenant: Tenant,
     application: string,
@@ -79,7 +79,7 @@ export class PortalLinks {
     return row;
   }
 
-  /** Ends one session or all sessions, on every node within five seconds. Throws 404 for an inactive session. */
+  /** Ends the session, or all if it is null, on all nodes within five seconds. Returns the ended ids, or throws 404. */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);
     if (session !== null && id === null) throw noSuch('portal session');
@@ -119,7 +119,7 @@ export class PortalLinks {
         returnUrl: asked.returnUrl ?? null,
         lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
       });
-      // Evicts the cached failure of this token, in case the token was tried before its session existed.
+      // Evicts a cached failure of this token, in case the token was tried before its session existed.
       await this.notifications.announce('portal', hashHex);
       return inserted;
     });
@@ -135,7 +135,7 @@ function permissionsOf(asked: readonly PortalPermission[]): PortalPermission[] {
 function openerOf({ keyId, session }: Caller): { openedBy: string; keyId: Id | null; memberId: Id | null } {
   const memberId = session?.memberId ?? null;
   if (memberId !== null) return { openedBy: showId('mbr', memberId), keyId: null, memberId };
-  // If an extension accepted the caller's token, there is no Posthorn key.
+  // A caller whose token an extension accepted has no Posthorn key.
   if (keyId.startsWith('token:')) return { openedBy: keyId, keyId: null, memberId: null };
   return { openedBy: showId('ek', keyId), keyId, memberId: null };
 }

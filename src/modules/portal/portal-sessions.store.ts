@@ -56,7 +56,7 @@ const INSERT: Statement = {
     returning expires_at`,
 };
 
-/** SQL: true until the key that opened the session is revoked or expires, or the member who opened it is removed. */
+/** SQL: true until the key that opened the session expires or is revoked, or the member who opened it is removed. */
 const OPENER_IN_FORCE = `
   (p.key_id is null or exists (select 1 from api_keys k where k.environment_id = p.environment_id and k.id = p.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
   and (p.member_id is null or exists (select 1 from members m where m.organization_id = e.organization_id and m.id = p.member_id and m.removed_at is null))`;
@@ -124,7 +124,7 @@ const PURGE: Statement = {
 export class PortalSessionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the time at which the session expires. */
+  /** Inserts a session. Returns the time at which the session expires. */
   async insert(session: NewPortalSession): Promise<Date> {
     const {
       environmentId,
@@ -165,7 +165,7 @@ export class PortalSessionsStore {
     return facts ?? null;
   }
 
-  /** Returns no origins for an unknown id. */
+  /** Returns the origins that may frame a customer's portal session. Returns none for a preview or an unknown id. */
   async origins(id: Id): Promise<string[]> {
     const [row] = await this.database.query<{ portal_origins: string[] }>(ORIGINS, [id]);
     return row?.portal_origins ?? [];

@@ -13,9 +13,9 @@ import { type PortalFacts, PortalSessionsStore } from './portal-sessions.store.j
 const ENTRIES_MAX = 10_000;
 
 /**
- * Caches portal sessions by the SHA-256 of their tokens. A changed session evicts its entry, and a changed key, member,
- * organization or environment clears the cache. A revoked session ends on every node within five seconds, even if the
- * notification is lost.
+ * Caches portal sessions by the SHA-256 of their tokens. A change to a session evicts its entry. A change to a key,
+ * member, organization or environment clears the cache. A revoked session ends on every node within five seconds, even
+ * if the notification is lost.
  */
 @Injectable()
 export class PortalSessions extends PortalAuthenticator {
@@ -42,7 +42,7 @@ export class PortalSessions extends PortalAuthenticator {
     return facts && callerOf(facts);
   }
 
-  /** Returns null for an inactive session. Throws without storage, and 429 after too many bad tokens from IP `from`. */
+  /** Returns a token's session, or null if it ended. Throws 429 if the IP address `from` tried too many bad tokens. */
   async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
     const facts = await this.lookups.look(this.cache, hash('sha256', token), from);
@@ -50,7 +50,7 @@ export class PortalSessions extends PortalAuthenticator {
   }
 }
 
-/** The scope is always `read`, so that customers do not see the values of authentication headers. */
+/** Returns the caller of a session. The scope is always `read`, to hide the values of authentication headers. */
 function callerOf({
   id,
   environment_id: environmentId,

@@ -27,7 +27,7 @@ export function themeOf({ scheme, accent, radius, logo }: ThemeAsked): PortalThe
   };
 }
 
-/** Returns faults of a return URL. Allows https. In the test environment also allows http to the local machine. */
+/** Returns what is wrong with a return URL. It must use https, or in the test environment http to the local machine. */
 export function returnFaults(text: string | null, mode: 'live' | 'test'): Fault[] {
   if (text === null) return [];
   const url = URL.canParse(text) ? new URL(text) : null;

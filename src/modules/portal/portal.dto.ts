@@ -26,14 +26,14 @@ const PICTURE = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+
 
 /** Theme of the portal, as a fixed set of validated values. CSS is not accepted. */
 export class PortalThemeBody {
-  /** Colour scheme: light, dark, or the setting of the customer's system. */
+  /** Color scheme: light, dark, or the setting of the customer's system. */
   @ApiProperty({ example: 'system' })
   @IsOptional()
   @IsIn(SCHEMES)
   scheme?: (typeof SCHEMES)[number] | null;
 
   /**
-   * Accent colour for buttons and links, as `#rrggbb`. If its contrast with the background is too low to read, the page
+   * Accent color for buttons and links, as `#rrggbb`. If its contrast with the background is too low to read, the page
    * uses a lighter or darker shade.
    */
   @ApiProperty({ example: '#0a58b5' })
@@ -255,12 +255,12 @@ export class PortalApplicationItem {
 
 /** Theme of the portal. */
 export class PortalThemeItem {
-  /** Colour scheme: light, dark, or the setting of the customer's system. */
+  /** Color scheme: light, dark, or the setting of the customer's system. */
   @ApiProperty({ example: 'system' })
   @IsIn(SCHEMES)
   scheme: (typeof SCHEMES)[number];
 
-  /** Accent colour of buttons and links; `null` for the portal's default. */
+  /** Accent color of buttons and links; `null` for the portal's default. */
   @ApiProperty({ example: '#0a58b5' })
   @CanBeNull()
   @IsString()

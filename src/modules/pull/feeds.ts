@@ -8,15 +8,15 @@ import { Targets } from '#modules/destinations/targets.js';
 import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import type { PullPosition } from './place.js';
 
-/** The items that a consumer reads: all items of a pull destination, or only those that one endpoint received. */
+/** The events that a consumer pulls: all events of a pull destination, or only those that one endpoint received. */
 export interface Feed {
   environmentId: number;
-  /** The destination or endpoint that the caller named. Each of them has its own committed position. */
+  /** The destination or endpoint that the caller named. Each destination or endpoint has its own committed position. */
   keyId: Id;
   targetId: Id;
-  /** Only items that this endpoint received; null for all. */
+  /** Limits the feed to items that this endpoint received; null for all items. */
   endpointId: Id | null;
-  /** Header names are in lower case. Received headers with one of these names are hidden from the consumer. */
+  /** Static headers, names in lower case. Received headers with one of these names are hidden from the consumer. */
   staticHeaders: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +28,7 @@ export class Feeds {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Finds the feed of a `dst_` or `ep_` id. Throws 404 for an unknown id, and 409 if the feed cannot be pulled. */
+  /** Returns the feed of a `dst_` or `ep_` id. Throws 404 for an unknown id, and 409 if the feed cannot be pulled. */
   async find({ environmentId }: Tenant, text: string): Promise<Feed> {
     const destinationId = parseId('dst', text);
     if (destinationId !== null) return this.ofDestination(environmentId, destinationId);
@@ -37,12 +37,12 @@ export class Feeds {
     throw noSuch('endpoint or destination');
   }
 
-  /** Issues a cursor that is valid only for this feed. */
+  /** Returns a cursor that is valid only for this feed. */
   cursorAt(tenant: Tenant, feed: Feed, { position, epoch }: PullPosition): string {
     return this.cursors.issue(tenant, cursorQuery(feed), `${position}.${epoch}`);
   }
 
-  /** Throws 400 if the cursor is malformed, altered, expired, or belongs to another feed. */
+  /** Returns a cursor's position. Throws 400 if the cursor is malformed, altered, expired or for another feed. */
   placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
     // Cursors of older versions contain only a position. The first part of a position is its epoch.
@@ -78,7 +78,8 @@ export class Feeds {
 }
 
 /**
- * Binds a cursor to the target: an endpoint's cursor becomes invalid if the endpoint is routed to another destination.
+ * Returns what the cursor is bound to: an endpoint's cursor becomes invalid if the endpoint is routed to another
+ * destination.
  */
 function cursorQuery({ keyId, targetId }: Feed): CursorQuery {
   return { list: 'pull', filters: { keyId, targetId } };

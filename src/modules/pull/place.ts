@@ -9,7 +9,7 @@ export interface PullPosition {
   epoch: number;
 }
 
-/** Comparison of a position with this database: `ahead` of it, or issued `before` the database's epoch changed. */
+/** Relation of a position to this database: newer than its data (`ahead`), or from an earlier epoch (`before`). */
 export type Standing = 'current' | 'ahead' | 'before';
 
 export const ORIGIN: Position = '0.0.00000000-0000-0000-0000-000000000000.0';

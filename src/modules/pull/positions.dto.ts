@@ -32,14 +32,14 @@ export class PullBacklogItem {
   count: number;
 
   /**
-   * `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, it also stops
-   * after the next 5,000 events of the destination, and only the endpoint's own are counted.
+   * `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, only the events
+   * that the endpoint received are counted, among the next 5,000 events of the destination.
    */
   @ApiProperty({ example: false })
   @IsBoolean()
   is_capped: boolean;
 
-  /** The event that the consumer gets next; `null` if none was found. */
+  /** Id of the event that the consumer gets next; `null` if none was found. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
   @IsString()
@@ -54,7 +54,7 @@ export class PullBacklogItem {
 
 /** The position of one consumer in a pull destination. */
 export class PullPositionItem {
-  /** The pull destination. */
+  /** Id of the pull destination. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @IsString()
   destination: string;
@@ -70,15 +70,15 @@ export class PullPositionItem {
   status: 'active' | 'disabled';
 
   /**
-   * The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all events of
-   * the destination.
+   * Id of the inbound endpoint, if the consumer pulls the events of one endpoint (by its `ep_` id). `null` for the
+   * consumer that pulls all events of the destination.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
   endpoint: string | null;
 
-  /** The last acknowledged event; `null` if nothing has been acknowledged. */
+  /** Id of the last acknowledged event; `null` if nothing has been acknowledged. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
   @IsString()

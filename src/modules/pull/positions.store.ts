@@ -4,7 +4,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Maximum number of items counted after a position. For an endpoint, LOOKED_MAX limits the rows scanned. */
+/** Maximum number of items that are counted after a position. SCANNED_MAX limits the rows read for an endpoint. */
 export const COUNTED_MAX = 1_000;
 const SCANNED_MAX = 5_000;
 
@@ -20,7 +20,7 @@ export interface PositionRow extends ListPlace {
   /** Event up to which the consumer has committed; null if it has never committed. */
   committedThrough: Id | null;
   committedAt: Date | null;
-  /** Number of items after the position, limited to the maximum count. */
+  /** Number of items after the committed position, at most `COUNTED_MAX`. */
   waiting: number;
   isCapped: boolean;
   oldest: Id | null;

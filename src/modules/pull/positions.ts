@@ -15,7 +15,7 @@ export class Positions {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Lists positions, newest destination first. Throws 400 for a cursor of another list. */
+  /** Lists positions, newest destination first. Throws 400 for a cursor that was issued for another list. */
   async list(
     tenant: Tenant,
     { cursor, limit = LIMIT_DEFAULT }: PageQuery,

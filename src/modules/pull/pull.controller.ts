@@ -22,7 +22,7 @@ const NOT_PULLED = {
   schema: { $ref: '#/components/schemas/Error' },
 };
 
-/** Lets consumers that Posthorn cannot reach pull batches. Every key may read. A commit requires scope `write`. */
+/** Serves batches of events to consumers that Posthorn cannot reach. Any key may read. A commit needs scope `write`. */
 @Section('Pull', 'Batches for consumers behind a firewall, which fetch events themselves.')
 @Controller('v1/pull')
 export class PullController {

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** An item of a pull destination, in the order of transactions. */
+/** An item of a pull destination. Items are ordered by their transactions. */
 @Entity('pull_items')
 export class PullItemEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'pull_items_pkey' })
@@ -10,11 +10,11 @@ export class PullItemEntity {
   @PrimaryColumn('uuid', { name: 'target_id', primaryKeyConstraintName: 'pull_items_pkey' })
   targetId: Id;
 
-  /** Timeline in which `xid` is valid (`cluster_epochs`). */
+  /** Epoch of the database in which `xid` was assigned (`cluster_epochs`). */
   @PrimaryColumn('int', { primaryKeyConstraintName: 'pull_items_pkey' })
   epoch: number;
 
-  /** Transaction id, a decimal number of 64 bits. */
+  /** Id of the PostgreSQL transaction: a 64-bit integer as a decimal string. */
   @PrimaryColumn('bigint', { primaryKeyConstraintName: 'pull_items_pkey' })
   xid: string;
 
@@ -42,7 +42,7 @@ export class PullPositionEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'pull_positions_pkey' })
   environmentId: number;
 
-  /** The destination, or the endpoint that reads it. */
+  /** Id of the destination, or of the endpoint whose events are pulled from it. */
   @PrimaryColumn('uuid', { name: 'key_id', primaryKeyConstraintName: 'pull_positions_pkey' })
   keyId: Id;
 

@@ -13,7 +13,7 @@ import { type ItemRow, type PullLook, PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
 export interface ReadOn {
-  /** The `next_cursor` of an earlier page. Passing it acknowledges everything before it. */
+  /** The `next_cursor` of an earlier page. If it is passed, all items before the cursor count as acknowledged. */
   cursor?: string;
   limit?: number;
   /** Maximum time to wait for items, in seconds. */
@@ -30,10 +30,10 @@ export interface Batch {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Maximum number of reads per request in the search for an endpoint's first item. The next request continues. */
+/** Maximum number of reads in one request to find an endpoint's first item. The next request continues the search. */
 const LOOKS_MAX = 20;
 
-/** Delivers in order and at least once: a batch is returned again until the consumer sends its cursor. */
+/** Serves items in order and at least once: a batch is returned again until the consumer sends its cursor. */
 @Injectable()
 export class PullService {
   private readonly itemsRead: Counter;
@@ -49,7 +49,7 @@ export class PullService {
     this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, including repeated reads.');
   }
 
-  /** Commits up to the cursor and returns the items after it. Without a cursor, continues at the committed position. */
+  /** Commits all items before the cursor and returns the items after it. Without a cursor, uses the last commit. */
   async read(
     tenant: Tenant,
     feedId: string,
@@ -69,21 +69,21 @@ export class PullService {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through, epoch } = found;
-    // The scanned items belong to other feeds. This commit keeps the next read without a cursor from scanning those
-    // items again.
+    // None of the scanned items belongs to this feed. This commit keeps the next read without a cursor from scanning
+    // these items again.
     if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });
     return { items: items.map((row) => shownTo(feed, row)), nextCursor, consumedAtMs: this.clock.nowMs() };
   }
 
-  /** Commits up to the cursor. Returns the last committed event, which may be later than the cursor's event. */
+  /** Commits all items before the cursor. Returns the last committed event. It may be later than the cursor's event. */
   async acknowledge(tenant: Tenant, feedId: string, cursor: string): Promise<Id> {
     const feed = await this.feeds.find(tenant, feedId);
     return eventAt(await this.commit(feed, this.feeds.placeOf(tenant, feed, cursor)));
   }
 
-  /** Commits the cursor's position if allowed. Returns this position, even if another consumer has committed more. */
+  /** Commits the cursor's position if `commits` is true. Returns this position, even if a later one is committed. */
   private async pass(tenant: Tenant, feed: Feed, cursor: string, commits: boolean): Promise<Position> {
     const place = this.feeds.placeOf(tenant, feed, cursor);
     if (commits) await this.commit(feed, place);
@@ -115,7 +115,7 @@ export class PullService {
   }
 }
 
-/** Removes received headers that have the name of a static header, because consumers may trust static headers. */
+/** Returns the item without received headers named like a static header, because consumers may trust static headers. */
 function shownTo({ staticHeaders }: Feed, row: ItemRow): ItemRow {
   return row.direction === 'inbound' && row.headers !== null
     ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) }

@@ -13,13 +13,13 @@ interface Waiter {
 }
 
 const POLL_MS = 100;
-/** Pause after a poll, as a multiple of the poll's duration: polling uses at most a third of one connection. */
+/** Pause after a poll, as a multiple of its duration. Polling thus uses a connection at most a third of the time. */
 const REST_FACTOR = 2;
 export const WAITERS_MAX = 1_000;
-/** Maximum per environment, so that other environments have capacity left. */
+/** Maximum number of waiting requests per environment, so that other environments have capacity left. */
 export const WAITERS_PER_ENVIRONMENT_MAX = 250;
 
-/** Holds waiting requests without a connection for each. One statement polls for all of them, ten times a second. */
+/** Lets pull requests wait without one connection each. One statement polls for all of them, ten times a second. */
 @Injectable()
 export class Waiters implements OnModuleDestroy {
   private readonly waiting = new Set<Waiter>();
@@ -42,7 +42,7 @@ export class Waiters implements OnModuleDestroy {
   }
 
   /**
-   * Resolves to true once there are items after the position. Resolves to false after `waitMs`, when the client
+   * Resolves to true once the feed has items after the position. Resolves to false after `waitMs`, when the client
    * disconnects, when this process shuts down, or immediately if too many requests wait. Keeps waiting while storage is
    * unavailable.
    */

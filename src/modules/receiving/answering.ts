@@ -24,7 +24,8 @@ const CONFIRM_TIMEOUT_MS = 5_000;
 const CONFIRM_BYTES_MAX = 16 * 1024;
 
 /**
- * Produces the response for a provider, in the order of contract section 7: handshake, proxy, rules, response, default.
+ * Produces the response for a provider. Tries, in this order: handshake, proxy, rules, configured response, default
+ * response.
  */
 @Injectable()
 export class Answering {
@@ -36,7 +37,7 @@ export class Answering {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Performs the action of a handshake. Returns `null` if the request is not a handshake. */
+  /** Performs the action of a handshake and returns its response. Returns `null` if the request is no handshake. */
   async handshake(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -64,8 +65,8 @@ export class Answering {
   }
 
   /**
-   * Returns `null` for the default, `unavailable` if the endpoint is configured to respond with 502, and `undecided` if
-   * its rules exceeded their time limit. Throws 503 if there is no capacity for slow rules.
+   * Returns the response: `null` for the default one, `unavailable` if the endpoint is configured to respond with 502,
+   * and `undecided` if its rules exceeded their time limit. Throws 503 if there is no capacity for slow rules.
    */
   async answer(
     endpoint: LiveEndpoint,
@@ -82,7 +83,7 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** Evaluates the rules. `place` is -1 if none matches. Rules that are slow here are repeated on a worker thread. */
+  /** Returns the result of the rules: `place` is -1 if none matches. Runs slow rules again on a worker thread. */
   async ruled(
     rules: CompiledRules,
     endpoint: Id,

@@ -17,7 +17,7 @@ export interface EndpointSummary {
 }
 
 export interface Released {
-  /** False if the request was quarantined or parked again, because of an invalid signature or a failed transform. */
+  /** False if the request was quarantined, parked or dropped again. */
   isReleased: boolean;
   deliveries: number;
 }

@@ -43,11 +43,12 @@ export class CustomHostRouter {
 
   /** Returns the custom host of a request, or `null` if the request was routed by its path. */
   findHost(request: object): CustomHost | null {
-    // Uses the host found during routing. On the platform's host, the path could belong to another organization.
+    // Returns only the host recorded during routing, and null for any other request. Reading the Host header here could
+    // find a host of another organization.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }
 
-  /** If there are several forwarded hosts, uses the last host, because the trusted proxy wrote only that host. */
+  /** Returns the requested host. Uses the last of several forwarded hosts, because the trusted proxy added that one. */
   private hostOf({ headers, socket }: HostedRequest): string | null {
     const forwarded = headers['x-forwarded-host'];
     const address = this.proxies === null || forwarded === undefined ? null : ipAddress(socket.remoteAddress ?? '');

@@ -18,7 +18,7 @@ export function shownIdOf(
     : deduplication.idOf(new RequestView(request, verification));
 }
 
-/** Returns a digest that is unique per endpoint and deduplication source. Senders can choose ids of any length. */
+/** Returns the key of a duplicate check: a digest per endpoint and source, because ids can have any length. */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');
   return { environmentId, route: `repeats ${showId('ep', id)}`, key: uuid(fingerprint), fingerprint };

@@ -6,17 +6,17 @@ export interface Asker {
 }
 
 const MINUTE_MS = 60_000;
-/** Downloads per process and minute. Certificates rotate every few months, so only forged requests need more. */
+/** Maximum downloads per minute for an endpoint, an organization and the process. Only forged requests need more. */
 const ENDPOINT_MAX = 10;
 const ORGANIZATION_MAX = 40;
 const TOTAL_MAX = 240;
-/** Number of downloads that only organizations with fewer than `HARDLY_ANY` downloads may use. */
+/** Part of `TOTAL_MAX` that is reserved for organizations that made fewer than `HARDLY_ANY` downloads in the minute. */
 const FOR_OTHERS = 80;
 const HARDLY_ANY = 2;
 
 /**
- * Limits the downloads that requests trigger, because senders choose the URLs. Protects the provider's hosts from
- * floods, and other tenants from one sender's invented URLs.
+ * Limits the downloads that requests trigger, because senders choose the URLs. Protects the providers' hosts from
+ * floods. Keeps a sender of invented URLs from using up the downloads of other tenants.
  */
 export class DownloadBudget {
   private minuteEndsMs = -Infinity;

@@ -2,7 +2,7 @@ import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import type { Id } from '#kernel/ids.js';
 
 export interface PipelineResult {
-  /** Id of the event; for a duplicate, of the first request's event. `null` for a handshake, which creates no event. */
+  /** Id of the event. For a duplicate, the id of the first request's event. `null` for a handshake. */
   eventId: Id | null;
   /** `refused`: invalid signature. `unavailable`: the proxy did not provide the response, so nothing was stored. */
   answer: SynchronousAnswer | 'refused' | 'unavailable';

@@ -33,9 +33,9 @@ export class SampleEvents {
   ) {}
 
   /**
-   * Throws 404 for an unknown endpoint, 409 if the endpoint does not accept the sample's method, and 422 if only the
-   * provider can sign the sample or the endpoint has no secret. `keeps` returns the response to store for the
-   * idempotency key, in the commit of the event.
+   * Sends a sample event. Throws 404 for an unknown endpoint, 409 if the endpoint does not accept the sample's
+   * method, and 422 if only the provider can sign the sample or the endpoint has no secret. `keeps` returns the
+   * response to store for the idempotency key, in the commit of the event.
    */
   async send(
     tenant: Tenant,
@@ -68,7 +68,7 @@ export class SampleEvents {
     return { ...result, verifies };
   }
 
-  /** Returns the URL that the provider would call, because some providers sign it. */
+  /** Returns the URL that the provider would call, because some providers include this URL in the signature. */
   private async urlOf({ environmentId, domainId, path }: LiveEndpoint): Promise<string> {
     if (domainId === null) return `${this.config.baseUrl}${INGEST_PREFIX}${path}`;
     const host =
@@ -94,7 +94,7 @@ export class SampleEvents {
   }
 }
 
-/** Sets the type of a preset's samples. Throws 422 if their type is fixed. */
+/** Returns the preset with another type for its samples. Throws 422 if the type of its samples is fixed. */
 function ofType(preset: Preset, type: string | undefined): Preset {
   if (type === undefined) return preset;
   const sample = sampleOfType(preset, type);

@@ -27,7 +27,7 @@ export class ApplicationJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Recovers all endpoints. Throws 404, 409 for an application without endpoints or with a live job, and 422. */
+  /** Starts a recovery for an application. Throws 404, 422, and 409 without endpoints or during an unfinished job. */
   async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
     const window = windowOf(query, this.clock.nowMs());
@@ -48,7 +48,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Throws the same errors as `recover`. */
+  /** Starts a job that sends an application's events again. Throws the same errors as `recover`. */
   async replay(
     { environmentId }: Tenant,
     application: string,
@@ -68,7 +68,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Erases an application, even a deleted one by its id. Throws 404, and 409 while the application has a live job. */
+  /** Starts an application's erasure. A deleted one is found by id. Throws 404, and 409 if a job is unfinished. */
   async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
     const applicationId = await this.erasable(environmentId, application);
     const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];
@@ -85,7 +85,7 @@ export class ApplicationJobs {
     });
   }
 
-  /** Throws 404 if the application does not exist. */
+  /** Returns the numbers of items that an erasure would remove. Throws 404 if the application does not exist. */
   async eraseDryRun({ environmentId }: Tenant, application: string): Promise<EraseDryRun> {
     const applicationId = await this.erasable(environmentId, application);
     const endpointIds = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);

@@ -17,7 +17,7 @@ interface Sent {
   isCancelled: boolean;
 }
 
-/** All or only the failed events that were sent to an application, with the current targets of its endpoints. */
+/** Pages of an application's events (all, or only failed ones), with the current targets of its endpoints. */
 @Injectable()
 export class ApplicationPages implements PageSource {
   constructor(
@@ -27,7 +27,7 @@ export class ApplicationPages implements PageSource {
     private readonly named: NamedTargets,
   ) {}
 
-  /** Skips and counts events for an endpoint that takes no deliveries, so that the other events are still sent. */
+  /** Returns the next page. Skips and counts events for endpoints that accept no deliveries. */
   async next(job: ReplayJob): Promise<NextPage> {
     const { environmentId, endpointId: applicationId } = job;
     const endpoints = new Map(
@@ -76,7 +76,7 @@ export class ApplicationPages implements PageSource {
     };
   }
 
-  /** Ignores deliveries of other endpoints that use the same destination. */
+  /** Returns a page of failed deliveries, without those of other endpoints that use the same destination. */
   private async failures(
     { environmentId, beforeId, fromId, status }: ReplayJob,
     endpoints: ReadonlyMap<Id, ApplicationEndpoint>,

@@ -9,14 +9,15 @@ import type { WorkDone, WorkSource } from './replay-pages.js';
 
 /** Time after which no process accepts events for an erased application. Caches are at most five seconds old. */
 const ALL_KNOW_MS = 6_000;
-/** Allowance for differing clocks: an event accepted after the removal may have an id that is older by this time. */
+/** Allowance for differing clocks: the id of an event accepted after the removal may be older by up to this time. */
 const CLOCKS_MS = 60_000;
 /** Pause before the next check for attempts in flight. Such attempts end within their timeout. */
 const PENDING_REST_MS = 250;
 
 /**
  * First counts and records the endpoints. Then deletes the application with its endpoints, so that no new events are
- * accepted, and erases the events, newest first. Finally erases events that outdated caches still accepted.
+ * accepted, and erases the events, newest first. Finally erases events that processes with outdated caches still
+ * accepted.
  */
 @Injectable()
 export class EraseWork implements WorkSource {

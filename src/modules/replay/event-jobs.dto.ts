@@ -62,7 +62,7 @@ export class EventJobBody {
   dry_run?: boolean;
 }
 
-/** Result of a dry run of a job over a list of events. */
+/** Result of a dry run of a job that processes the events selected by a filter. */
 export class EventJobDryRun {
   /** Always `true` in this response. */
   @ApiProperty({ example: true })
@@ -84,12 +84,12 @@ export class EventJobDryRun {
   @Max(10000)
   count: number;
 
-  /** `true` if there may be more events. Display the number as `10,000+` or `412+`. */
+  /** `true` if there may be more events than counted. Display the number as `10,000+` or `412+`. */
   @ApiProperty({ example: false })
   @IsBoolean()
   is_capped: boolean;
 
-  /** Present only if the count stopped at the search limit. All events since this time were counted. */
+  /** All selected events since this time were counted. Present only if the count stopped at the search limit. */
   @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
   @CanBeOmitted()
   @IsDateTime()

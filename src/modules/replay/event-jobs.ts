@@ -41,7 +41,7 @@ export class EventJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a job. Throws 409 for a disabled target or while a similar job is live, and 422 for a bad filter. */
+  /** Starts a job. Throws 409 for a disabled target or during a conflicting job, and 422 for an invalid filter. */
   async start(
     tenant: Tenant,
     { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,
@@ -75,7 +75,7 @@ export class EventJobs {
     });
   }
 
-  /** Counts the selected events without starting a job. Throws 422 for an invalid filter. */
+  /** Returns the number of selected events, without starting a job. Throws 422 for an invalid filter. */
   dryRun(tenant: Tenant, { action, filter, limit = EVENTS_MAX }: EventJobQuery): Promise<SelectionEstimate> {
     windowOf(filter, this.clock.nowMs(), 'filter.');
     return this.estimate(tenant, action, filter, limit);
@@ -130,7 +130,7 @@ function earlier(a: Id, b: Id): Id {
   return a < b ? a : b;
 }
 
-/** Converts the 400 of the filter parser to an error for a body, because here the filter is part of the body. */
+/** Rethrows a filter's 400 as 422, because here the filter is part of the body. Rethrows any other error unchanged. */
 function refuseFilter(error: unknown): never {
   if (error instanceof ApiError && error.type === 'bad_request')
     throw invalid([{ path: 'filter', message: error.message }]);

@@ -6,9 +6,9 @@ import { ReceivedStore } from '#modules/events/received.store.js';
 
 const WINDOW_MS = 500;
 const COUNTED_MAX = 10_000;
-/** Below this number of live events per second, a replay is not slowed down. */
+/** Rate of live events (not replayed ones) per second below which a replay is not slowed down. */
 const LIVE_MIN = 50;
-/** Below this utilization, a process has capacity for live events and a replay. */
+/** Event loop utilization below which a process has capacity for both live events and a replay. */
 const BUSY_MIN = 0.7;
 /** Rate of a replay on a busy machine: `RATE_MIN` events per second, plus `RATE_SHARE` of the rate of live events. */
 const RATE_MIN = 200;
@@ -23,7 +23,7 @@ export class LiveLoad {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the pause after `enqueued` deliveries, or 0 while there is capacity. */
+  /** Returns how long a replay must pause after it has enqueued `enqueued` deliveries. 0 while there is capacity. */
   async restMs(environmentId: number, enqueued: number): Promise<number> {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.last);
@@ -38,7 +38,7 @@ export class LiveLoad {
   }
 }
 
-/** Returns the pause after `enqueued` deliveries on a busy machine. */
+/** Returns how long a replay must pause after it has enqueued `enqueued` deliveries on a busy machine. */
 export function restMs(enqueued: number, livePerSecond: number): number {
   return livePerSecond < LIVE_MIN ? 0 : (enqueued * 1000) / (RATE_MIN + RATE_SHARE * livePerSecond);
 }

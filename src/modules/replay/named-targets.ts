@@ -16,7 +16,7 @@ export interface NamedTarget {
   targetId: Id;
   /** Limits the deliveries to those of this endpoint if it shares the target with others. `null` for all deliveries. */
   endpointId: Id | null;
-  /** Reason why the target takes no deliveries, as a sentence. `null` if it takes them. */
+  /** Reason why the target accepts no deliveries, as a sentence. `null` if it accepts them. */
   obstacle: string | null;
 }
 
@@ -28,7 +28,7 @@ export class NamedTargets {
     private readonly conditions: EndpointConditions,
   ) {}
 
-  /** Throws 404 if the destination does not exist. */
+  /** Returns a destination as the target of a job. Throws 404 if it does not exist. */
   async destination({ environmentId }: Tenant, text: string): Promise<NamedTarget> {
     const id = parseId('dst', text);
     const target = id && (await this.targets.ofListed(environmentId, id));
@@ -53,7 +53,7 @@ export class NamedTargets {
     );
   }
 
-  /** `application` and `endpoint` are ids or uids. Throws 404 if one of them does not exist. */
+  /** Returns an application's endpoint as the target of a job. Accepts ids or uids. Throws 404 for an unknown one. */
   async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
     const found = await this.applications.endpoint(environmentId, application, endpoint);
     const { id, applicationId, destinationId: targetId } = found;
@@ -68,14 +68,14 @@ export class NamedTargets {
     };
   }
 
-  /** Returns the reason why the target of a job no longer takes deliveries, or `null` if it does. */
+  /** Returns the reason why the target of a job no longer accepts deliveries, or `null` if it accepts them. */
   async obstacleOf(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
     if (endpointId === null) return this.obstacle(environmentId, targetId, null);
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint ? this.obstacle(environmentId, targetId, endpoint) : 'The endpoint was deleted.';
   }
 
-  /** Like `obstacleOf`, but also returns unusable settings, such as a missing secret, as a reason. */
+  /** Like `obstacleOf`, but also returns a reason if the target's settings are unusable (such as a missing secret). */
   async reasonAgainst(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
     try {
       return await this.obstacleOf(environmentId, targetId, endpointId);
@@ -85,7 +85,7 @@ export class NamedTargets {
     }
   }
 
-  /** Like `reasonAgainst`, by endpoint id. Returns `null` for an inbound endpoint and for a deleted endpoint. */
+  /** Like `reasonAgainst`, for an endpoint id. Returns `null` for an inbound endpoint and for a deleted endpoint. */
   async reasonAgainstEndpoint(environmentId: number, endpointId: Id): Promise<string | null> {
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);

@@ -3,7 +3,7 @@ import { LiveEndpoints } from '#modules/receiving/live-endpoints.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import { type NextPage, type PageSource, ReplayPages, routesTo } from './replay-pages.js';
 
-/** Events that an endpoint received, with the current destinations of its routes. */
+/** Pages of the events that an endpoint received, with the current destinations of the endpoint's routes. */
 @Injectable()
 export class RangePages implements PageSource {
   constructor(

@@ -39,7 +39,7 @@ interface Range {
   range: ReceivedRange;
 }
 
-/** Maximum number of events that one call of a dry run with route filters examines (specification). */
+/** Maximum number of events that one call of a dry run with route filters examines. */
 const DRY_RUN_MAX = 5_000;
 const COUNT_MAX = 2_000_000_000;
 
@@ -55,7 +55,7 @@ export class RangeReplay {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404, 400 if there is a cursor, 409 for an inactive endpoint or a live replay, and 422 for a bad query. */
+  /** Starts a job. Throws 404, 400 if a cursor is given, 409 (inactive endpoint, unfinished job), 422 (bad query). */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined)
       throw badRequest('A real replay takes no cursor: it is one job over the whole time range.');
@@ -79,7 +79,7 @@ export class RangeReplay {
     });
   }
 
-  /** Counts without enqueueing anything. Throws 404, 400 for an invalid cursor, and 422 for an invalid query. */
+  /** Returns the counts of a dry run. Throws 404, 400 for an invalid cursor, and 422 for an invalid query. */
   async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
     const { cursor, ...filters } = query;
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);
@@ -98,7 +98,7 @@ export class RangeReplay {
     return { ...run, scanned, replayed, enqueued: page.deliveries.length, skipped, excluded, nextCursor };
   }
 
-  /** Without filters every event matches every route, so counting is enough. */
+  /** Returns the counts of a dry run without filters: every event matches every route, so counting events is enough. */
   private async countAll(
     range: ReceivedRange,
     routes: number,

@@ -30,7 +30,7 @@ export class RecoverPages implements PageSource {
   }
 }
 
-/** Builds a page without other endpoints' deliveries. Pages go back in time, but each page is sent oldest first. */
+/** Returns a page without other endpoints' deliveries. Pages go back in time, but each page is sent oldest first. */
 function pageOf(
   own: readonly FailedRow[],
   rows: readonly FailedRow[],

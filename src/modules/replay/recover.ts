@@ -22,7 +22,7 @@ export class Recover {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 409 for a target that takes no deliveries or has a live job, and 422 for an invalid query. */
+  /** Starts a recovery. Throws 409 if the target accepts no deliveries or has an unfinished job, 422 for bad input. */
   async start(target: NamedTarget, query: RecoverQuery): Promise<ReplayJob> {
     if (target.obstacle !== null) throw conflict(`${target.obstacle} Change that first.`, { reason: 'disabled' });
     const { environmentId, id, applicationId, targetId, endpointId } = target;

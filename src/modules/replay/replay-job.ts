@@ -6,19 +6,19 @@ import type { Signal } from '#modules/system-events/contract.js';
 export const JOB_STATES = ['pending', 'running', 'completed', 'stopped', 'failed'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** Number of events per page. Order is guaranteed within a page (specification). */
+/** Number of events per page. Events keep their order within a page. */
 export const PAGE_EVENTS = 1_000;
 
 /** Limit for counts during a request. The job itself determines the exact number. */
 export const ESTIMATE_MAX = 100_000;
 
-/** Time without progress after which a job is considered abandoned. A page (a pause and a commit) takes less time. */
+/** Time without progress after which a job counts as abandoned. A page takes less, including its pause and commit. */
 export const FORGOTTEN_MS = 15_000;
 
 /**
  * Kinds of jobs: `range` sends events that an endpoint received in a time range, `recover` sends failed deliveries to a
- * target or an application again, and `application` sends all events of an application. `requests` releases quarantined
- * or parked requests, `erase` erases an application, and `events` sends or cancels the events of a list.
+ * target or an application again, and `application` sends all events of an application. `requests` releases requests
+ * that were not routed, `erase` erases an application, and `events` sends or cancels the events of a list.
  */
 export const JOB_KINDS = ['range', 'recover', 'application', 'requests', 'erase', 'events'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -35,16 +35,16 @@ export interface JobSelection {
   query: SelectionQuery;
   /** The parsed filter. The range of ids is part of the job. */
   filter: EventSelection;
-  /** Maximum number of events. The newest events are taken first. */
+  /** Maximum number of events. The newest events are processed first. */
   max: number;
   /** True if there may be more events than the estimate. */
   isCapped: boolean;
 }
 
 /**
- * Returns the subject of a job over a filtered list of events. Only one job per subject can be live. The subject
- * depends on the action (send or cancel) and on the target in the filter, or else the environment. It is a version 8
- * UUID, so it differs from all other ids.
+ * Returns the `endpointId` of a job over a filtered list of events. Jobs with the same value exclude each other until
+ * they are finished. The value depends on the action (send or cancel) and on the target in the filter, or else on the
+ * environment. It is a version 8 UUID, so it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,
@@ -74,7 +74,10 @@ export interface ReplayJob {
   id: Id;
   kind: JobKind;
   replayId: Id;
-  /** Id of an inbound endpoint, application, application's endpoint or destination. Each can have one live job. */
+  /**
+   * Subject of the job: the id of an inbound endpoint, application, application's endpoint or destination. For the kind
+   * `events`, the result of `subjectOfSelection`. Only one job per subject can be pending or running.
+   */
   endpointId: Id;
   /** Set for a job over an application or its endpoint. `null` for a destination or an inbound endpoint. */
   applicationId: Id | null;
@@ -100,13 +103,13 @@ export interface ReplayJob {
   enqueued: number;
   skipped: number;
   excluded: number;
-  /** Set only for a job over a list of events. */
+  /** Set only for a job of kind `events`. */
   selection: JobSelection | null;
   /** For a cancellation: number of deliveries that it has ended so far, or marked to end. */
   cancelled: number;
   /** For an erasure: numbers of items removed so far. */
   erased: Erased | null;
-  /** Value of `scanned` when another process resumed the job. */
+  /** Value of `scanned` when another process resumed the job. `null` if the job was not resumed. */
   resumedFrom: number | null;
   error: string | null;
   failures: number;

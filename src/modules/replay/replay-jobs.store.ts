@@ -13,7 +13,10 @@ const COLUMNS = `
   resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
   page_at as "pageAt", finished_at as "finishedAt"`;
 
-/** Inserts nothing while another job is live (`replay_jobs_live_idx`). An error would abort the transaction. */
+/**
+ * Inserts a job, unless an unfinished job has the same `endpointId` (`replay_jobs_live_idx`). Does not raise an error
+ * in that case, because an error would abort the transaction.
+ */
 const INSERT: Statement = {
   name: 'replay_jobs_insert',
   text: `
@@ -39,7 +42,7 @@ const FIND: Statement = {
   text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
 };
 
-/** Waits for a concurrent page or stop. With SKIP LOCKED, the locked row of a running job would not be found. */
+/** Locks a job after waiting for a concurrent page or stop. SKIP LOCKED would not find the row of a running job. */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
 /** Selects jobs, newest first. Reads the index `replay_jobs_pkey` in descending order. */
@@ -52,7 +55,7 @@ const PAGE: Statement = {
     order by id desc limit $5`,
 };
 
-/** Leaves ended jobs unchanged. Stops a job immediately if it has not started. */
+/** Stops a job, immediately if it has not started. Leaves ended jobs unchanged. */
 const STOP: Statement = {
   name: 'replay_jobs_stop',
   text: `
@@ -83,7 +86,7 @@ const FORGOTTEN: Statement = {
       limit 100`,
 };
 
-/** Query for the poller of due work: time until a job counts as abandoned. Uses `replay_jobs_open_idx`. */
+/** Query for the poller: time until the next job counts as abandoned. Uses `replay_jobs_open_idx`. */
 export const FORGOTTEN_IN_MS = `
   select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS}
     from replay_jobs
@@ -93,7 +96,7 @@ export const FORGOTTEN_IN_MS = `
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** Inserts a job, in the commit of the idempotency key. Throws 409 while a job with the same `endpointId` is live. */
+  /** Inserts a job in the commit of its idempotency key. Throws 409 if an unfinished job has its `endpointId`. */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId,
@@ -130,7 +133,7 @@ export class ReplayJobsStore {
     return row ?? null;
   }
 
-  /** Locks the job in the caller's transaction. Returns `null` if the job no longer exists. */
+  /** Returns the job, locked in the caller's transaction, or `null` if it no longer exists. */
   async lock(environmentId: number, id: Id): Promise<ReplayJob | null> {
     const [row] = await this.database.query<ReplayJobEntity>(LOCK, [environmentId, id]);
     return row ?? null;

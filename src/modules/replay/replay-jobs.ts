@@ -39,7 +39,7 @@ export class ReplayJobs {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404 if the job does not exist. */
+  /** Returns a job. Throws 404 if the job does not exist. */
   async find(tenant: Tenant, id: Id): Promise<ReplayJob> {
     const job = await this.store.find(tenant.environmentId, id);
     if (job === null) throw noSuch('replay job');

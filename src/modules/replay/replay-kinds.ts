@@ -31,7 +31,7 @@ export class ReplayKinds implements PageSource {
     return source.next(job);
   }
 
-  /** Returns the work of a job that sends no pages of events, otherwise `null`. */
+  /** Returns the work source of a job, or `null` if the job sends pages of events instead. */
   workOf({ kind, selection }: ReplayJob): WorkSource | null {
     if (selection?.action === 'cancel') return this.cancel;
     const source = this.sources[kind];

@@ -62,7 +62,7 @@ export class ReplayPages {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Reads a page, newest event first. */
+  /** Returns a page. The newest event is read first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
     const hasFilters = routes.some(({ filter }) => filter !== null);
     const page: ReplayPage = {

@@ -13,8 +13,8 @@ export interface ReplayRange {
 }
 
 /**
- * The range ends at the current time at the latest, to exclude events that arrive or fail while the job runs. `within`
- * is the path of the query in the body. Throws 422.
+ * Returns the time range of a job. The range ends at the current time at the latest, to exclude events that arrive or
+ * fail while the job runs. `within` is the path of the query in the body. Throws 422 for an invalid time.
  */
 export function windowOf(query: { since?: string; until?: string }, nowMs: number, within = ''): ReplayRange {
   const since = query.since === undefined ? null : new Date(momentMs(query.since, `${within}since`));

@@ -7,7 +7,7 @@ import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
-/** Maximum number of resumed jobs, in addition to the queue's. A job that waits in the queue may look abandoned. */
+/** Maximum number of abandoned jobs that run at a time. A job that still waits in the queue also looks abandoned. */
 const RUNS_MAX = 2;
 
 /** Resumes abandoned jobs: their process crashed, or the queue lost them. */

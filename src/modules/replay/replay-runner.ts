@@ -12,11 +12,11 @@ import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayKinds } from './replay-kinds.js';
 import type { ReplayPage, WorkSource } from './replay-pages.js';
 
-/** Maximum number of unclaimed deliveries before the next page. It keeps live events from waiting for a replay. */
+/** Number of unclaimed deliveries above which a job waits before its next page, so that new events wait less. */
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
-/** Maximum wait for fewer unclaimed deliveries. After this time the job continues, even with a slow receiver. */
+/** Maximum time a job waits until fewer deliveries are unclaimed. Then it continues, because a receiver may be slow. */
 const WAIT_MAX_MS = 5_000;
 const FAILURES_MAX = 10;
 /** Number of failures of a page after which the job fails, if PostgreSQL is reachable but rejects the page. */
@@ -49,7 +49,7 @@ export class ReplayRunner {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves when the job has ended, another process runs it, or this process stops. A failed page is tried again. */
+  /** Runs a job. Resolves when the job ends, another process runs it, or this process stops. Retries a failed page. */
   async run(environmentId: number, id: Id): Promise<void> {
     for (let failures = 0; !this.stopping;) {
       try {
@@ -63,14 +63,14 @@ export class ReplayRunner {
         failures += 1;
         this.logger.warn(`A page of a replay failed: ${(error as Error).message}`);
         if (failures >= REFUSALS_MAX && !isStorageAway(error)) return await this.giveUp(environmentId, id);
-        // After repeated failures, the reconciler resumes the job later.
+        // Gives up after repeated failures. The reconciler resumes the job later.
         if (failures >= FAILURES_MAX) return;
         await rest(Math.min(100 * 2 ** failures, WAIT_MAX_MS));
       }
     }
   }
 
-  /** Stops between two pages. */
+  /** Makes `run` end before the next page. */
   stop(): void {
     this.stopping = true;
   }
@@ -81,7 +81,7 @@ export class ReplayRunner {
     return work ? this.worked(environmentId, id, work) : this.database.transaction(() => this.step(environmentId, id));
   }
 
-  /** Locks the job, does a batch of its work and records the progress. Holds no lock during the slow work. */
+  /** Checks the job, runs a batch of its work, and records the progress. Holds no lock while the batch runs. */
   private async worked(environmentId: number, id: Id, source: WorkSource): Promise<Step> {
     const taken = await this.database.transaction(async () => {
       const job = await this.taken(environmentId, id);
@@ -143,7 +143,7 @@ export class ReplayRunner {
     job.excluded += excluded;
   }
 
-  /** True if another process runs the job. The queue delivers a job again if this process was unresponsive. */
+  /** Returns whether another process runs the job. The queue delivers a job again if this process was unresponsive. */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
     return (
       runner !== null &&
@@ -153,7 +153,7 @@ export class ReplayRunner {
     );
   }
 
-  /** Marks the job as run by this process. If it already had another runner, it was interrupted. */
+  /** Marks the job as run by this process. Records an interruption if the job had another runner before. */
   private begin(job: ReplayJob): void {
     const now = this.clock.now();
     if (job.runner !== null && job.runner !== this.runner) job.resumedFrom = job.scanned;

@@ -18,7 +18,7 @@ export class ReplayStart {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 409 while another job of the endpoint, destination or application is live. */
+  /** Starts a job. Throws 409 while another job of its endpoint, destination or application is unfinished. */
   async start(asked: Omit<NewReplayJob, 'id' | 'replayId' | 'createdAt'>): Promise<ReplayJob> {
     const job = await this.jobs.insert({
       ...asked,

@@ -63,7 +63,7 @@ export class RedriveBody {
   since?: string;
 }
 
-/** Result of a redrive. */
+/** Result of sending dead letters again. */
 export class Redriven {
   /** Number of dead letters that are sent again. */
   @ApiProperty({ example: 3 })

@@ -26,9 +26,9 @@ export class ReplayService {
   ) {}
 
   /**
-   * Takes an `evt_` id or the `msg_` id of a send. `destinations` limits the replay to some of the original
-   * destinations. Throws 404, 409 (payload erased, no targets, or no target takes deliveries now) and 422 for a
-   * destination to which the event was not sent.
+   * Sends an event again, and returns the event's id. `text` is an `evt_` id or the `msg_` id of a send. `destinations`
+   * limits the replay to some of the original destinations. Throws 404, 409 (payload erased, no targets, or no target
+   * accepts deliveries now) and 422 for a destination to which the event was not sent.
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
@@ -49,7 +49,7 @@ export class ReplayService {
     );
   }
 
-  /** Sends dead letters again. Throws 409 if there are dead letters, but none of their targets takes deliveries now. */
+  /** Sends dead letters again. Throws 409 if there are dead letters, but no target of them accepts deliveries now. */
   async deadLetters(tenant: Tenant, filter: { endpoint?: string; since?: string }): Promise<Resent> {
     const sinceMs = filter.since === undefined ? undefined : momentMs(filter.since, 'since');
     const aim = filter.endpoint === undefined ? {} : await this.aim(tenant, filter.endpoint);
@@ -75,7 +75,7 @@ export class ReplayService {
   }
 }
 
-/** Selects the named targets from the original ones. Entries of `named` are null for text that is no destination id. */
+/** Returns the original targets that `named` contains. Throws 422 for any other entry, and for null (an invalid id). */
 function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
   const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));
   const faults = named.flatMap((id, i) =>

@@ -18,8 +18,8 @@ export class Resend {
   ) {}
 
   /**
-   * Throws 404 if the message does not belong to the application or was not sent to the endpoint, and 409 if its
-   * payload was erased or the endpoint takes no deliveries.
+   * Sends a message to an endpoint again. Throws 404 if the message does not belong to the application or was not sent
+   * to the endpoint, and 409 if its payload was erased or the endpoint accepts no deliveries.
    */
   async message(tenant: Tenant, application: string, message: string, endpoint: string): Promise<Id> {
     const { environmentId } = tenant;

@@ -6,7 +6,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
 
-/** Pages of the events that a filter selects, with all original targets, or for a recovery only the failed ones. */
+/** Pages of the events that a filter selects, with all original targets. A recovery includes only failed targets. */
 @Injectable()
 export class SelectedPages implements PageSource {
   constructor(
@@ -15,7 +15,7 @@ export class SelectedPages implements PageSource {
     private readonly named: NamedTargets,
   ) {}
 
-  /** Skips and counts events for targets that take no deliveries, so that the other events are still sent. */
+  /** Returns the next page. Skips and counts events for targets that accept no deliveries. */
   async next({ environmentId, selection, beforeId, fromId, scanned, includeCancelled }: ReplayJob): Promise<NextPage> {
     if (selection === null) return { obstacle: 'The job has no filter.' };
     const { filter, max, action } = selection;
@@ -49,7 +49,7 @@ export class SelectedPages implements PageSource {
     };
   }
 
-  /** Returns the rows whose target takes deliveries. Checks each target once. */
+  /** Returns the rows whose target accepts deliveries. Checks each target once. */
   private async taken(environmentId: number, rows: readonly SendableRow[]): Promise<SendableRow[]> {
     const obstacles = new Map<string, string | null>();
     const taken: SendableRow[] = [];

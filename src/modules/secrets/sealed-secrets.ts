@@ -5,7 +5,7 @@ import { sealedIn, Vault } from '#kernel/crypto/vault.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { type SealedSecret, SecretsStore } from './secrets.store.js';
 
-/** Maximum cached values. They take at most 16 MB of memory, because a value has at most 16 KB. */
+/** Maximum number of cached values. They take at most 16 MB of memory, because a value has at most 16 KB. */
 const ENTRIES_MAX = 1_000;
 
 /** Secret values, cached by environment and name. A change evicts them on every node. Only this class decrypts them. */

@@ -17,7 +17,7 @@ export interface NewSecret {
   description: string | null;
 }
 
-/** Changes of a secret. Omitted fields keep their values. A null description removes the description. */
+/** Changes to a secret. Omitted fields keep their values. A null description removes the description. */
 export interface SecretChanges {
   value?: string;
   description?: string | null;
@@ -35,7 +35,7 @@ export class SecretKeeper {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422 for an invalid value, or 409 if the name is taken or there are too many secrets. */
+  /** Creates a secret. Throws 422 for an invalid value, or 409 if the name exists or there are too many secrets. */
   async create(tenant: Tenant, { name, value, description }: NewSecret): Promise<SecretEntity> {
     refuse(valueFaults(value));
     return this.database.transaction(async () => {
@@ -73,7 +73,7 @@ export class SecretKeeper {
     });
   }
 
-  /** Throws 404 if the secret does not exist or was already removed, and 409 while the secret is in use. */
+  /** Removes a secret. Throws 404 if it does not exist or was already removed, and 409 while it is in use. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     const { environmentId } = tenant;
     await this.database.transaction(async () => {

@@ -5,8 +5,8 @@ import { type SecretUser } from '#modules/secrets/contract.js';
 
 const LOCK_NAMED: Statement = {
   name: 'secret_uses.lock_named',
-  // Uses the index secrets_environment_id_name_key. Locks rows in a fixed order, which prevents deadlocks between users
-  // of the same secrets.
+  // Uses the index secrets_environment_id_name_key. Locks rows in a fixed order, so that two transactions that use the
+  // same secrets do not deadlock.
   text: `
     select id, name from secrets where environment_id = $1::int and name = any($2::text[])
     order by id for key share`,
@@ -37,16 +37,16 @@ const USERS: Statement = {
     order by user_kind, user_id limit $3::int`,
 };
 
-/** Uses of secrets. A foreign key prevents the deletion of a secret while a new use of it is recorded. */
+/** Stores which resources use which secrets. A foreign key prevents deleting a secret while a use is recorded. */
 @Injectable()
 export class SecretUsesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Records that `user` uses exactly these secrets from now on. An empty list removes all uses, which is required when
-   * a user is deleted. Runs in the caller's open transaction. Until it ends, the secrets can be neither deleted nor
-   * changed. Returns the names that do not exist. If any name is missing, nothing is recorded, and the caller throws
-   * 422.
+   * Records that a resource uses exactly these secrets from now on. An empty list removes all uses, which is required
+   * when the resource is deleted. Runs in the caller's open transaction. Until the transaction ends, the secrets can be
+   * neither deleted nor changed. Returns the names that do not exist. If any name is missing, nothing is recorded, and
+   * the caller throws 422.
    */
   async replace(environmentId: number, { kind, id }: SecretUser, names: readonly string[]): Promise<readonly string[]> {
     const found =
@@ -60,7 +60,7 @@ export class SecretUsesStore {
     return [];
   }
 
-  /** Returns users of a secret, ordered by kind and age. */
+  /** Returns the resources that use a secret, ordered by kind and age. */
   users(environmentId: number, secretId: Id, usersMax: number): Promise<SecretUser[]> {
     return this.database.query<SecretUser>(USERS, [environmentId, secretId, usersMax]);
   }

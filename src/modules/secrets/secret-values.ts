@@ -3,13 +3,13 @@ import type { Fault } from '#kernel/errors.js';
 
 const VALUE_BYTES_MAX = 16 * 1024;
 
-/** Validates a secret value. The returned faults never contain the value. */
+/** Returns what is wrong with a secret value. The returned faults never contain the value. */
 export function valueFaults(value: string): Fault[] {
   const isTooLong = Buffer.byteLength(value) > VALUE_BYTES_MAX;
   return isTooLong ? [{ path: 'value', message: `must have at most ${VALUE_BYTES_MAX} bytes in UTF-8` }] : [];
 }
 
-/** Validates the value as a complete header value. */
+/** Returns the reasons why the value cannot be a complete header value. */
 export function headerValueFaults(value: string): Fault[] {
   return forwardedHeaderFaults({ 'x-secret': value }).map(({ message }) => ({
     path: 'value',

@@ -35,7 +35,7 @@ const VALUES: Statement = {
     from secrets where environment_id = $1::int and name = any($2::text[])`,
 };
 
-/** Stores named secrets. The transaction of a change also announces it, which evicts cached values on every node. */
+/** Stores named secrets. A change is announced in its own transaction, so that every node evicts cached values. */
 @Injectable()
 export class SecretsStore {
   private readonly rows: TenantRepository<SecretEntity>;
@@ -58,7 +58,7 @@ export class SecretsStore {
     return row ?? { count: 0, isTaken: false };
   }
 
-  /** Uses the index secrets_pkey. */
+  /** Returns the secret, or null if it does not exist. Uses the index secrets_pkey. */
   find(environmentId: number, id: Id): Promise<SecretEntity | null> {
     return this.rows.findOne({ environmentId, id });
   }
@@ -101,8 +101,8 @@ export class SecretsStore {
   }
 
   /**
-   * Returns false if the secret does not exist. Throws SQLSTATE 23503 while it is in use (secret_uses_secret_fkey). Uses
-   * the index secrets_pkey.
+   * Removes a secret. Returns false if the secret does not exist. Throws SQLSTATE 23503 while the secret is in use
+   * (secret_uses_secret_fkey). Uses the index secrets_pkey.
    */
   remove({ environmentId, id, name }: Pick<SecretEntity, 'environmentId' | 'id' | 'name'>): Promise<boolean> {
     return this.database.transaction(async () => {

@@ -23,7 +23,7 @@ export interface EndpointTest {
   eventType?: string;
 }
 
-/** Call of a test. `idempotency` is the call's key. `answer` is the response that is stored for the key at commit. */
+/** A call that tests an endpoint. `answer` is the response that is stored for the key `idempotency` at commit. */
 export interface EndpointTestCall extends EndpointTest {
   idempotency: IdempotentRequest | null;
   answer: (messageId: Id) => StoredAnswer;
@@ -37,7 +37,7 @@ export class TestedEndpoints {
     private readonly targets: Targets,
   ) {}
 
-  /** Throws 404 for an unknown endpoint, and 409 if the endpoint accepts no deliveries at present. */
+  /** Finds the endpoint to test. Throws 404 for an unknown endpoint, and 409 if it accepts no deliveries at present. */
   async find(
     environmentId: number,
     { application, endpoint }: EndpointTest,
@@ -73,7 +73,7 @@ export class EndpointTestService {
     private readonly database: Database,
   ) {}
 
-  /** Throws 404 for an unknown endpoint, and 409 if the endpoint accepts no deliveries at present. */
+  /** Returns the first attempt, or null if it is not made in time. Throws 404, or 409 if nothing can be delivered. */
   async run(tenant: Tenant, test: EndpointTestCall): Promise<{ messageId: Id; attempt: AttemptRow | null }> {
     const { environmentId } = tenant;
     const { eventType = TEST_TYPE, idempotency, answer } = test;

@@ -48,8 +48,8 @@ export class FanOutService {
   ) {}
 
   /**
-   * Throws 404 for an unknown `app_` id, 413 for a payload over 1 MB, and 422 for invalid input, including a payload
-   * that violates the enforced schema of its type.
+   * Accepts a message for an application. Throws 404 for an unknown `app_` id, 413 for a payload over 1 MB, and 422 for
+   * invalid input, including a payload that violates the enforced schema of its type.
    */
   async emit(tenant: Tenant, request: FanOutRequest): Promise<{ id: Id; body: string }> {
     const { environmentId } = tenant;
@@ -101,7 +101,8 @@ export class FanOutService {
   }
 
   /**
-   * Runs the acceptance policies before the endpoints are matched, because filters see the headers that a policy adds.
+   * Returns the content with the headers that policies add. Runs before endpoint filters, because the filters read
+   * these headers.
    */
   private async ruled(
     tenant: Tenant,
@@ -120,7 +121,7 @@ export class FanOutService {
     return added === null ? content : { ...content, headers: { ...headers, ...added } };
   }
 
-  /** Builds the event for an endpoint. If the target cannot be loaded now, the attempt handles the problem later. */
+  /** Returns the event for an endpoint. If the target cannot be loaded now, the attempt handles the problem later. */
   private towards(
     environmentId: number,
     { id, destinationId, isActive, isDecided }: Subscriber,
@@ -144,7 +145,7 @@ function emittedBody(id: Id, fanout: number): string {
   return `{"message_id":"${showId('msg', id)}","fanout":${fanout}}`;
 }
 
-/** Parses payload and headers for filters once for all endpoints. */
+/** Returns a function that parses payload and headers for filters, once for all endpoints. */
 function viewOf({ payload, headers }: MessageContent): () => RequestView {
   let view: RequestView | null = null;
   const request = { method: 'POST', path: '', query: '', url: '', ip: '' };

@@ -18,7 +18,7 @@ import { FanOutService } from './fan-out.service.js';
 import { SendController } from './send.controller.js';
 import { acceptedBody, SendService } from './send.service.js';
 
-/** Caller for the backpressure. Code waits in the same way as a client that is still connected. */
+/** Caller for messages sent from code. Under backpressure, it waits like an HTTP client that stays connected. */
 const CALLER: Caller = { isGone: () => false };
 
 /**
@@ -101,7 +101,7 @@ export class MessageSender {
     return this.answered<AcceptedEmailAnswer>(request, () => this.emails.accept(sender, request));
   }
 
-  /** Returns the stored tenant for the given one, which may be outdated or invented. Throws 404 and 429. */
+  /** Returns the stored tenant, because the given one may be outdated or invented. Throws 404 and 429. */
   private async admitted(given: Tenant): Promise<Tenant> {
     const tenant = await this.tenants.ofEnvironment(given.environmentId);
     if (tenant === null || tenant.organizationId !== given.organizationId || tenant.mode !== given.mode)
@@ -110,7 +110,7 @@ export class MessageSender {
     return tenant;
   }
 
-  /** Runs `accept`, or returns the stored answer if the idempotency key was already used. */
+  /** Runs `accept`, or returns the stored response if the idempotency key was already used. */
   private async answered<Answer>(
     { idempotency }: InProcessRequest<unknown>,
     accept: () => Promise<string>,

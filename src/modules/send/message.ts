@@ -12,7 +12,7 @@ export interface MessageContent {
   headers: Record<string, string> | null;
 }
 
-/** Throws 413 for a payload over 1 MB, and 422 if the payload is missing or headers cannot be forwarded. */
+/** Returns payload and headers. Throws 413 for a payload over 1 MB, 422 if it is missing or a header is not allowed. */
 export function messageContent(bodyText: string, headers: Record<string, string> | undefined): MessageContent {
   const span = findMemberRange(bodyText, 'payload');
   if (!span) throw invalid([{ path: 'payload', message: 'is required' }]);

@@ -111,7 +111,8 @@ export class TestSent {
   message_id: string;
 
   /**
-   * The first attempt; `null` if none was made within 20 seconds because the circuit is open or a rate limit delays it.
+   * The first attempt; `null` if none was made within 20 seconds because the circuit breaker is open or a rate limit
+   * delays it.
    */
   @CanBeNull()
   @IsObjectOf(() => TestAttempt)

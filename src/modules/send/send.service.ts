@@ -45,8 +45,8 @@ export class SendService {
   ) {}
 
   /**
-   * Throws 413 for a payload over 1 MB, and 422 for an invalid target or header, a payload that violates the enforced
-   * schema of its type, and a refusal by an extension's policy.
+   * Accepts a message and returns its id. Throws 413 for a payload over 1 MB, and 422 for an invalid target or header,
+   * a payload that violates the enforced schema of its type, or a refusal by an extension's policy.
    */
   async send(tenant: Tenant, request: SendRequest): Promise<Id> {
     const content = messageContent(request.bodyText, request.headers);
@@ -102,7 +102,7 @@ export class SendService {
     return added === null ? headers : { ...headers, ...added };
   }
 
-  /** A destination of another environment is treated as nonexistent. */
+  /** Returns the target. A destination of another environment is treated as nonexistent. */
   private target(tenant: Tenant, destination: string): Target | Promise<Target> {
     if (!destination.startsWith('dst_')) return this.targets.ofUrl(tenant.environmentId, destination);
     const id = parseId('dst', destination);

@@ -10,7 +10,7 @@ import { type AttemptRow } from '#modules/events/attempts.contract.js';
 import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
 import { SendService } from './send.service.js';
 
-/** Maximum wait for the first attempt, which may take 15 seconds. The rest is for queueing and recording. */
+/** Maximum wait for the first attempt, which may take 15 seconds. The other five are for queueing and recording. */
 export const TEST_WAIT_MS = 20_000;
 
 export const TEST_TYPE = 'posthorn.test';
@@ -26,8 +26,9 @@ export class TestEventService {
   ) {}
 
   /**
-   * Throws 404 for an unknown destination and 422 for a disabled one. `answer` is committed with the event for the
-   * idempotency key. If the process dies, a repeated request returns `answer` and sends no second event.
+   * Sends a test event and waits for its first attempt. Throws 404 for an unknown destination and 422 for a disabled
+   * one. `answer` is committed with the event for the idempotency key. If the process dies, a repeated request returns
+   * `answer` and sends no second event.
    */
   async run(
     tenant: Tenant,

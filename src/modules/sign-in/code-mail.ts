@@ -14,7 +14,7 @@ export class CodeMail {
     return this.mail.isPossible;
   }
 
-  /** Never throws: the page must not reveal whether a mail was sent. */
+  /** Mails a code. Never throws, because the page must not reveal whether a mail was sent. */
   send(to: string, code: string): Promise<void> {
     return this.mail.send({
       to,

@@ -8,7 +8,7 @@ export type PendingCode = Columns<Pick<SignInCodeEntity, 'email' | 'codeHash'>>;
 /** Limits on the number of codes for one address within one hour. */
 export interface CodeLimits {
   perNetwork: number;
-  /** Limit over all networks from which the address never signed in. Limits the mail that strangers can trigger. */
+  /** Total limit for all networks from which the address never signed in. Limits mail that strangers can trigger. */
   fromStrangers: number;
 }
 
@@ -63,7 +63,7 @@ const PURGE: Statement = {
   text: `delete from sign_in_codes where expires_at < now() - interval '1 day'`,
 };
 
-/** Stores sign-in codes. Contains only hashes of the codes and tickets. */
+/** Stores sign-in codes and their tickets only as hashes. */
 @Injectable()
 export class CodesStore {
   constructor(private readonly database: Database) {}
@@ -85,12 +85,12 @@ export class CodesStore {
     });
   }
 
-  /** Counts one attempt. Returns null if no attempt is left. */
+  /** Counts one attempt to enter the code. Returns null if no attempt is left. */
   async try(ticketHash: Buffer, triesMax: number): Promise<PendingCode | null> {
     return (await this.database.query<PendingCode>(TRY, [ticketHash, triesMax]))[0] ?? null;
   }
 
-  /** Returns false if the code was already used. */
+  /** Marks a code as used. Returns false if the code was already used. */
   async use(ticketHash: Buffer): Promise<boolean> {
     return (await this.database.query(USE, [ticketHash])).length > 0;
   }

@@ -27,7 +27,7 @@ export interface MadeCode {
 export class Codes {
   constructor(private readonly store: CodesStore) {}
 
-  /** Creates a code for an address, whether or not it belongs to a member. The caller decides whether to mail it. */
+  /** Returns a new code for an address, whether or not a member has it. The caller decides whether to mail the code. */
   async make(email: string, network: string): Promise<MadeCode> {
     const ticket = randomBytes(32).toString('base64url');
     const code = String(randomInt(1_000_000)).padStart(6, '0');
@@ -38,7 +38,7 @@ export class Codes {
     return { ticket, code: isMade ? code : null };
   }
 
-  /** Checks a code. `email` is null if no attempt is left. A correct code stays valid until `use` is called. */
+  /** Returns whether a code is correct. `email` is null if no attempt is left. `use` marks the code as used. */
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };
@@ -63,7 +63,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The hash includes the ticket, which is not stored. A hash of only six digits could be reversed within moments. */
+/** Returns the hash of a code and its ticket. Without the ticket, which is not stored, the hash cannot be reversed. */
 function codeHash(ticket: string, code: string): Buffer {
   return sha256(`${ticket}:${code}`);
 }

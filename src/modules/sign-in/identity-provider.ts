@@ -41,7 +41,7 @@ export class IdentityProvider {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the URL for the browser, and the state to keep until `complete`. Throws `ProviderAway`. */
+  /** Returns the URL for the browser, and the state to keep until `complete` is called. Throws `ProviderAway`. */
   async begin(provider: OidcProvider): Promise<{ url: URL; pending: PendingSignIn }> {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
       await client();
@@ -58,7 +58,7 @@ export class IdentityProvider {
     return { url, pending };
   }
 
-  /** Throws `ProviderAway` and `NotProvided`. */
+  /** Completes a sign-in and returns the person. Throws `ProviderAway` and `NotProvided`. */
   async complete(
     provider: OidcProvider,
     query: string,
@@ -94,7 +94,7 @@ export class IdentityProvider {
     return `${this.config.baseUrl}/signin/oidc/callback`;
   }
 
-  /** Returns a configuration without keys. Signatures are verified even on tokens from the provider itself. */
+  /** Returns a configuration without keys. Verifies signatures even on tokens received directly from the provider. */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
       await client();
@@ -145,8 +145,9 @@ function client(): Promise<typeof import('openid-client')> {
 }
 
 /**
- * Limits the signing algorithms for tokens and user info to those registered for the client. If none are registered,
- * allows the provider's algorithms that use a public key. Throws for a provider whose signatures cannot be verified.
+ * Returns the provider's metadata with only those signing algorithms for tokens and user info that are registered for
+ * the client. If none are registered, allows the provider's algorithms that use a public key. Throws for a provider
+ * whose signatures cannot be verified.
  */
 export function pinned(
   server: ServerMetadata,
@@ -169,7 +170,7 @@ export function pinned(
   };
 }
 
-/** Merges claims of two sources. A flag that marks an address as verified applies only to its own source's address. */
+/** Returns the merged claims of two sources. A flag for a verified address applies only to that source's address. */
 export function joined(
   claims: Readonly<Record<string, unknown>>,
   more: Readonly<Record<string, unknown>>,
@@ -179,7 +180,7 @@ export function joined(
   return { ...rest, ...(isSame && isVerified !== undefined && { email_verified: isVerified }), ...claims };
 }
 
-/** Throws `NotProvided` for a person who has no address or is not allowed to sign in. */
+/** Returns the person that the claims describe. Throws `NotProvided` if the address or a permission is missing. */
 export function personOf(
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, roles, domains, trustsEmail }: OidcProvider,
@@ -214,7 +215,7 @@ function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
   return SCOPES.findLast((scope) => held.includes(scope)) ?? null;
 }
 
-/** Finds a `ProviderAway` in the causes of an error, because the OpenID Connect client wraps errors of `fetch`. */
+/** Returns the `ProviderAway` in the causes of an error, or null. The OpenID Connect client wraps errors of `fetch`. */
 function awayIn(error: unknown): ProviderAway | null {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof ProviderAway) return each;
   return null;

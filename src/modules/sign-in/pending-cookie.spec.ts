@@ -6,7 +6,7 @@ import { PendingCookie } from './pending-cookie.js';
 
 const PENDING = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/console' };
 
-/** This vault does not encrypt, because these tests do not check the content of the cookie. */
+/** Returns a cookie with a vault that does not encrypt, because these tests do not check the cookie's content. */
 function cookieAt(baseUrl: string, installation = 1): { cookie: PendingCookie; time: { nowMs: number } } {
   const time = { nowMs: 1_000_000 };
   const vault = { seal: (text: string) => Buffer.from(text), open: (sealed: Buffer) => sealed } as unknown as Vault;

@@ -42,7 +42,7 @@ export class PendingCookie {
     return this.cookie.clear;
   }
 
-  /** Returns null for a missing, altered or expired cookie. */
+  /** Returns the sign-in in progress. Returns null for a missing, altered or expired cookie. */
   read(header: string | undefined): PendingInBrowser | VouchedInBrowser | null {
     const { name } = this.cookie;
     const value = header
@@ -61,7 +61,7 @@ export class PendingCookie {
     }
   }
 
-  /** The cookie is created on first use, because with PORT=0 the address is known only once the service listens. */
+  /** Returns the cookie. It is created on first use: with PORT=0, the address is unknown before the service listens. */
   private get cookie(): HostCookie {
     return (this.ownCookie ??= hostCookie('posthorn_oidc', {
       baseUrl: this.config.baseUrl,

@@ -9,7 +9,7 @@ const BYTES_MAX = 1_048_576;
 /** Error: the provider does not respond, or connections to the provider are not permitted. */
 export class ProviderAway extends Error {}
 
-/** Sends the requests of the OpenID Connect client through egress, with its address checks and without redirects. */
+/** Sends requests of the OpenID Connect client with the address checks of outbound requests, without redirects. */
 @Injectable()
 export class ProviderFetch {
   constructor(
@@ -17,7 +17,7 @@ export class ProviderFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /** A `fetch` with the features that the client needs. Throws `ProviderAway`. */
+  /** A `fetch` with the features that the OpenID Connect client needs. Throws `ProviderAway`. */
   readonly fetch: CustomFetch = async (url, { method, headers, body, signal }) => {
     const verdict = this.gate.check(String(url));
     if (!verdict.ok)
@@ -41,7 +41,7 @@ export class ProviderFetch {
   };
 }
 
-/** The client sends form data and no streams. */
+/** Returns the body of a request. The OpenID Connect client sends form data, and no streams. */
 function bytesOf(body: Parameters<CustomFetch>[1]['body']): string | null {
   if (body === null || body === undefined) return null;
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);

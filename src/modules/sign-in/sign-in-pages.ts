@@ -44,7 +44,7 @@ ${
   };
 }
 
-/** Returns the same page whether or not the address belongs to a member. */
+/** Returns the page for entering a code. It is the same whether or not the address belongs to a member. */
 export function codePage(
   { basePath, returnTo, fault }: Pick<SignInOffer, 'basePath' | 'returnTo' | 'fault'>,
   ticket: string,
@@ -61,7 +61,7 @@ export function codePage(
   };
 }
 
-/** `action` is a path below the service's path. The form contains the fields that prove the person's identity. */
+/** Returns the page for choosing an organization. The form posts `proof` of the person's identity to path `action`. */
 export function organizationPage(
   { basePath, returnTo }: Pick<SignInOffer, 'basePath' | 'returnTo'>,
   action: string,

@@ -13,7 +13,7 @@ import { Sessions } from '#modules/auth/sessions/sessions.js';
 import { SignInService } from './sign-in.service.js';
 import { codePage, organizationPage, signedInPage, signedOutPage, signInPage } from './sign-in-pages.js';
 
-/** Limit per client address, across all sign-in methods. */
+/** Maximum number of sign-in attempts per client IP address, across all sign-in methods. */
 const TRIES = { name: 'sign-in', count: 20, seconds: 300 };
 
 /** Sign-in and sign-out pages. They are not part of the API. */

@@ -17,7 +17,7 @@ import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
 import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from './sign-in-audit.js';
 
-/** Value of Retry-After, in seconds, once the limit of codes is reached. */
+/** Value of Retry-After, in seconds, once the limit on codes is reached. */
 const NO_MORE_CODES_SECONDS = 600;
 
 export type CodeOutcome =
@@ -46,12 +46,12 @@ export class SignInService {
     private readonly config: Config,
   ) {}
 
-  /** Available sign-in methods in addition to the API key. */
+  /** Returns the sign-in methods that are available in addition to the API key. */
   ways(): { mailsCodes: boolean; hasProvider: boolean } {
     return { mailsCodes: this.mail.isPossible, hasProvider: this.config.oidc !== null };
   }
 
-  /** Returns the `Set-Cookie` header, or null if the key is not an active Posthorn key. */
+  /** Signs in with an API key. Returns the `Set-Cookie` header, or null if the key is not an active Posthorn key. */
   async byKey(key: string, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
     // Opens no session for an extension's token, because Posthorn could not detect when the token becomes invalid.
     const caller = key.startsWith('ek_') ? await this.authenticator.authenticate(key) : null;
@@ -129,7 +129,8 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // The startup and the creation of an organization also check this, but perhaps with other environment variables.
+      // Startup and the creation of an organization check the same condition, but possibly with other environment
+      // variables.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;
@@ -138,7 +139,7 @@ export class SignInService {
     });
   }
 
-  /** Signs in a person whose address the provider has verified, with the membership that they chose. */
+  /** Signs in a person whose address the provider has verified, with the chosen membership. Returns the outcome. */
   async byVouchedAddress(
     { email, memberId }: { email: string; memberId: string | null },
     { organization }: OidcProvider,
@@ -180,7 +181,7 @@ export class SignInService {
     });
   }
 
-  /** Creates a member or changes their role as the provider specifies, in one commit with the audit log entry. */
+  /** Creates a member or changes their role as the provider specifies, with the audit log entry. Returns the member. */
   private provision(
     organization: string | null,
     person: ProvidedPerson & { role: Scope },

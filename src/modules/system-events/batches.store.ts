@@ -5,7 +5,7 @@ import type { SystemEventType } from './contract.js';
 
 /** Length of a time window. All signals of one type in one environment within a window become a single event. */
 export const WINDOW_MS = 60_000;
-/** After this time without progress, the process that took the batch is considered dead. */
+/** Time without progress after which the process that took a batch is considered dead. */
 const LEASE_MS = 60_000;
 const GROUPS_MAX = 500;
 const CLAIM_MAX = 100;
@@ -36,7 +36,7 @@ const COLUMNS = `
   t.environment_id as "environmentId", t.type, t.batch as id, t.destination_id as "destinationId",
   t.expires_on - date '1970-01-01' as "expiresOnDay", t.failures`;
 
-/** Selects types with waiting signals and no open window. Uses system_signals_waiting_idx and system_tellings_pkey. */
+/** Selects signal types whose next batch can start. Uses system_signals_waiting_idx and system_tellings_pkey. */
 const READY: Statement = {
   name: 'system_batches_ready',
   text: `
@@ -49,9 +49,9 @@ const READY: Statement = {
 };
 
 /**
- * Opens a window and moves the waiting signals into its batch. Because this is a single statement, only one of two
- * processes gets the signals. Locked signals wait for the next window. Uses system_tellings_pkey and
- * system_signals_waiting_idx.
+ * Opens a time window and moves the waiting signals into its batch. Because this is a single statement, only one of two
+ * processes gets the signals. Signals locked by another transaction wait for the next window. Uses system_tellings_pkey
+ * and system_signals_waiting_idx.
  */
 const BEGIN: Statement = {
   name: 'system_batches_begin',
@@ -89,7 +89,7 @@ const CLAIM: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** Query for the poller: 0 if there is work, otherwise null. Uses system_signals_pkey and system_tellings_batch_idx. */
+/** Query for the poller: 0 if a batch may be due, else null. Uses system_signals_pkey and system_tellings_batch_idx. */
 export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings
     where batch is not null order by claimed_until limit 1))`;
@@ -115,7 +115,10 @@ const DUE_AGAIN: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** Uses system_tellings_pkey and system_signals_batch_idx. If a window had no signals, the next is sent at once. */
+/**
+ * Ends a batch. If the batch had no signals, the next batch need not wait. Uses system_tellings_pkey and
+ * system_signals_batch_idx.
+ */
 const END: Statement = {
   name: 'system_batches_end',
   text: `
@@ -126,7 +129,7 @@ const END: Statement = {
     where environment_id = $1 and type = $2 and batch = $3`,
 };
 
-/** Stores batches of signals. Each type of an environment has one batch at a time. */
+/** Stores batches of signals. Each signal type has one batch at a time in an environment. */
 @Injectable()
 export class BatchesStore {
   constructor(private readonly database: Database) {}

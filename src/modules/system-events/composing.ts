@@ -4,7 +4,7 @@ import { DeadLettersStore } from '#modules/events/attempts/dead-letters.store.js
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
-/** Maximum number of items in an event. The event's count also covers omitted items. */
+/** Maximum number of items in an event. The `count` of the event includes the omitted items. */
 const ITEMS_MAX = 100;
 const EXAMPLES_MAX = 10;
 

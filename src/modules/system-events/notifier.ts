@@ -31,7 +31,7 @@ export class Notifier {
     private readonly ids: Ids,
   ) {}
 
-  /** A failed batch is retried and does not delay other batches. */
+  /** Sends all waiting batches, and returns those sent. A failed batch is retried later and delays no others. */
   async notifyReady(): Promise<Batch[]> {
     const notified: Batch[] = [];
     for (const { environmentId, type } of await this.batches.ready()) {
@@ -77,7 +77,7 @@ export class Notifier {
       throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
   }
 
-  /** Gives up a batch after too many failures, so that a broken listener does not block later events of its type. */
+  /** Returns true to give up a batch after too many failures, so that a broken listener does not block later events. */
   private async givesUp(batch: Batch, error: Error): Promise<boolean> {
     const event = `${batch.type} ${showId('evt', batch.id)}`;
     if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {

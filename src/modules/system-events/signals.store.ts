@@ -20,7 +20,7 @@ const UNKNOWN: Statement = {
     group by environment_id`,
 };
 
-/** Adds details. Has no effect if another process has already added them. Uses system_signals_unknown_idx. */
+/** Adds details to signals, unless another process has already added them. Uses system_signals_unknown_idx. */
 const DESCRIBE: Statement = {
   name: 'system_signals_describe',
   text: `
@@ -59,7 +59,7 @@ const FOLD: Statement = {
     select count(*)::int as folded from gone`,
 };
 
-/** Uses system_signals_waiting_idx and system_signals_unknown_idx. */
+/** Uses the indexes system_signals_waiting_idx and system_signals_unknown_idx. */
 const WAITING: Statement = {
   name: 'system_signals_waiting',
   text: `

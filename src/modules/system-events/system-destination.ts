@@ -23,7 +23,7 @@ export class SystemDestination {
     destinations.attach((environmentId, id) => this.exists(environmentId, id));
   }
 
-  /** Returns the destination and retention of an event. A deleted destination is treated as not set. */
+  /** Returns the destination and the expiry day of an event. A deleted destination is treated as not set. */
   async aim(environmentId: number, eventId: Id): Promise<Pick<Batch, 'destinationId' | 'expiresOnDay'>> {
     const { systemDestinationId: id } = await this.environments.get(environmentId);
     const destinationId = id !== null && (await this.exists(environmentId, id)) ? id : null;

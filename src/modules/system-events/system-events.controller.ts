@@ -5,7 +5,7 @@ import { Section } from '#http/openapi-sections.js';
 import { CATALOGUE } from './catalogue.js';
 import { presentCatalogue, SystemEventTypeList } from './system-events.dto.js';
 
-/** Catalogue of the events that Posthorn sends about itself. */
+/** Catalog of the events that Posthorn sends about itself. */
 @Section(
   'System events',
   'Events about Posthorn itself, sent to the destination that PATCH /v1/org names as `system_destination`.',

@@ -29,7 +29,7 @@ export class SystemEventTypeItem {
   example: Record<string, unknown>;
 }
 
-/** Catalogue of system events. */
+/** Catalog of system events. */
 export class SystemEventTypeList {
   /** All system event types, ordered by name. */
   @IsArrayOf(() => SystemEventTypeItem)

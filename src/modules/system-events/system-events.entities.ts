@@ -26,11 +26,11 @@ export class SystemSignalEntity {
   @Column('uuid')
   subject: Id;
 
-  /** Null until the signal is completed from other tables. */
+  /** Null until the details are added from other tables. */
   @Column('jsonb', { nullable: true })
   details: Record<string, unknown> | null;
 
-  /** Number of signals, a decimal number of 64 bits. */
+  /** Number of signals: a 64-bit integer as a decimal string. */
   @Column('bigint')
   count: string;
 

@@ -16,7 +16,7 @@ export class ProcessClock {
     writeFileSync(this.file, '0');
   }
 
-  /** Environment of the process. */
+  /** Returns the environment variables that give the process this clock. */
   get env(): Readonly<Record<string, string>> {
     return { NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_SHIFT_FILE: this.file };
   }

@@ -8,9 +8,9 @@ import { PrimaryAndStandby } from './standby.js';
 
 /** The PostgreSQL server of a fleet, reached directly instead of through a proxy. */
 export interface FleetDatabase {
-  /** The server's current address. */
+  /** Returns the server's current address. */
   url(): string;
-  /** Process id of the postmaster. */
+  /** Returns the process id of the postmaster. */
   pid(): number;
   readonly disk?: SmallDisk;
   readonly pair?: PrimaryAndStandby;
@@ -70,7 +70,7 @@ export class OwnDatabase implements FleetDatabase {
     this.retract = noteForReaper(this.pid());
   }
 
-  /** The process that owns the server stops it. */
+  /** Only unregisters the server from the reaper, because the process that owns the server stops it. */
   async stop(): Promise<void> {
     this.retract();
   }

@@ -3,21 +3,21 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
-/** Time limit for a fault with a duration to take effect, even during other faults that stop deliveries. */
+/** Maximum time until a lasting fault takes effect. It is long, because other faults may stop deliveries meanwhile. */
 export const EFFECT_MS_MAX = 60_000;
 
-/** Kind of a disruption in which workers could not record results for as long as their lease. */
+/** Kind of a disruption during which workers could not record results for the duration of their lease. */
 export const STORAGE_OUT_OF_REACH = 'storage out of reach';
 
-/** An injected fault: exactly the facts that may excuse a failure in the check. */
+/** Record of an injected fault. Only the facts in this record may excuse a failure in the check. */
 export interface Inflicted {
   kind: string;
   fromMs: number;
-  /** From this time on the broken part works again and the service starts to recover. */
+  /** Time at which the broken part works again and the service starts to recover. */
   toMs: number;
   /** Attempts that the fault cut. Only these attempts may be repeated. */
   disruptions: readonly Disruption[];
-  /** Whether storage was down, so that no node could accept. */
+  /** Whether storage was down, so that no node could accept messages. */
   isOutage: boolean;
   /** Extra time of each round trip to storage, if that was the fault. */
   roundTripMs?: number;
@@ -40,7 +40,7 @@ export interface FaultKind {
   /** Two kinds of the same group are never injected at once, because they would interfere. */
   group: 'processes' | 'postgres' | 'redis' | 'clocks' | 'names' | `receiver-${Misbehaviour}`;
   fleets: readonly FleetKind[];
-  /** Duration in CI, and the minimum and maximum outside CI. All three are zero for an instantaneous fault. */
+  /** Duration in seconds: in CI, and the minimum and maximum outside CI. All are zero for an instantaneous fault. */
   seconds: readonly [ci: number, min: number, max: number];
   /** Whether the service guarantees an answer to every attempt during the fault. */
   isSeamless?: true;
@@ -63,7 +63,7 @@ export async function during(
   return { kind, fromMs, toMs: Date.now(), disruptions: [], isOutage: false, away: [], effect };
 }
 
-/** Returns whether results could not be recorded for a time, or only late. */
+/** Returns whether a fault prevented or delayed the recording of results. */
 export function wasStorageBroken(faults: readonly Inflicted[]): boolean {
   return faults.some(
     ({ isOutage, roundTripMs, disruptions }) =>

@@ -27,18 +27,18 @@ import { SmallDisk } from './small-disk.js';
 import { Wire } from './wire.js';
 
 /**
- * The fleets under test: two `api` and two `worker` processes, two `all` that also receive and send mail, or one `all`
- * with its embedded PostgreSQL.
+ * The fleets under test: two `api` and two `worker` processes, two `all` processes that also receive and send mail, or
+ * one `all` process with its embedded PostgreSQL.
  */
 export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded', 'mail'] as const;
 export type FleetKind = (typeof FLEETS)[number];
 
 /**
- * Kinds of misbehavior. Each has its own receiver, numbered after the normal receivers. Deliveries to a misbehaving
- * receiver do not count in the recovery time.
+ * Kinds of misbehavior of a receiver. Each kind has its own receiver, numbered after the normal receivers. Deliveries
+ * to a misbehaving receiver do not count in the recovery time.
  */
 const MISBEHAVIOURS: readonly Misbehaviour[] = ['hang', 'trickle', 'flap', 'reset'];
-/** One more receiver, which is addressed by a resolvable name in a URL instead of a destination. */
+/** Number of the receiver that messages address by a URL with a host name, and not by a destination. */
 const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
 const PATHS = MISBEHAVIOURS.length + 1;
 const SILENT_NAMES = 20;
@@ -128,7 +128,7 @@ export class Fleet {
     return new Fleet(kind, scene, database, wires, clocks, names, redis, mail);
   }
 
-  /** Makes waiting retries due. An address without a destination has the default schedule, which takes hours. */
+  /** Makes waiting retries due now, because the default schedule of a URL without a destination takes hours. */
   async hurry(): Promise<void> {
     await query(
       this.database.url(),
@@ -136,7 +136,7 @@ export class Fleet {
     );
   }
 
-  /** Returns the state of up to 20 of these messages, one line each, to debug why they did not arrive. */
+  /** Returns the states of up to 20 of the messages, one line each, to debug why the messages did not arrive. */
   waiting(messageIds: readonly string[]): Promise<string[]> {
     const state = `select to_jsonb(d) - 'payload' || jsonb_build_object('now', now(), 'circuit', to_jsonb(c)) as open,
                      (select jsonb_agg(to_jsonb(a)) from attempts a where a.event_id = $1) as attempts
@@ -156,7 +156,7 @@ export class Fleet {
     return [...new Set([...this.apis, ...this.workers])];
   }
 
-  /** Starts a caller that uses only ready nodes, at a few hundred messages per second. */
+  /** Returns a load that uses only ready nodes. Once started, it sends a few hundred messages per second. */
   load(concurrency: number, pauseMs: number, destinations?: readonly string[]): Load {
     const options = { pauseMs, ready: () => this.balancer.ready(), ...(destinations ? { destinations } : {}) };
     return this.scene.load(
@@ -167,8 +167,8 @@ export class Fleet {
   }
 
   /**
-   * Makes the workers wait for hundreds of answers of one slow receiver. Resolves when most of the messages are
-   * accepted.
+   * Makes the workers wait for hundreds of answers from one slow receiver. Resolves when the service has accepted
+   * most of the messages.
    */
   async burst(): Promise<void> {
     const number = DESTINATIONS - 1;
@@ -192,7 +192,7 @@ export class Fleet {
   }
 
   /**
-   * Waits until the circuit that opened at this destination's last misbehaviour is closed. While the circuit is open,
+   * Waits until the circuit that opened at this destination's last misbehavior is closed. While the circuit is open,
    * the destination gets no deliveries.
    */
   async forgiven(id: string): Promise<void> {
@@ -220,14 +220,14 @@ export class Fleet {
     return Array.from({ length: SILENT_NAMES }, (_, i) => `http://n${i}-${turn}.silent.test:8443/`);
   }
 
-  /** Reads the requests that arrived since the last call. */
+  /** Returns the requests that have arrived since the last call. */
   async collect(): Promise<readonly Received[]> {
     const arrived = await this.scene.receiver.take();
     this.arrivals.push(...arrived);
     return arrived;
   }
 
-  /** Waits until no delivery to the normal receivers is open. */
+  /** Waits until no delivery to the normal receivers is pending. Returns false on a timeout. */
   settled(withinMs: number): Promise<boolean> {
     const open = `select count(*)::int as count from due_deliveries join destinations on destinations.id = due_deliveries.target_id
                   where destinations.name like 'Receiver %'`;

@@ -16,8 +16,8 @@ export function kindNamed(name: string): FaultKind {
 }
 
 /**
- * Picks kinds of faults that do not interfere. In half of the calls it picks `atOnceMin` kinds, otherwise more, up to
- * `atOnceMax`. Returns fewer if the fleet supports fewer.
+ * Picks kinds of faults that do not interfere. In half of the calls, their number is `atOnceMin`, otherwise a higher
+ * number up to `atOnceMax`. Returns fewer if the fleet supports fewer.
  */
 export function overlapping(
   kinds: readonly FaultKind[],

@@ -13,20 +13,20 @@ const CONCURRENCY = 3;
 const PAUSE_MS = 60;
 const AGAIN_MS = 100;
 const TRY_MS_MAX = 10_000;
-/** Every Nth message is larger than the limit for storage in its row. */
+/** Interval of large messages: every ninth message is too large to be stored in its row. */
 const LARGE_EVERY = 9;
 const LARGE_BYTES = 400_000;
 /**
- * After a process dies, another takes over its mail when the lease ends, and then reads and delivers it. `WORK_MS` is
- * for a quiet machine.
+ * Duration of a lease. When the lease of a dead process ends, another process takes over its mail, and then reads and
+ * delivers the mail. `WORK_MS` is the time for reading and delivering on a quiet machine.
  */
 const LEASE_MS = 10_000;
 const WORK_MS = 20_000;
 const RECIPIENT_DOMAINS = 20;
 
 /**
- * Mail traffic of a round beside webhooks: incoming mail through the listeners to an alias whose destination is a
- * receiver, and outgoing emails through a relay.
+ * Mail traffic that runs at the same time as the webhooks of a round: incoming mail through the listeners to an alias
+ * whose destination is a receiver, and outgoing emails through a relay.
  */
 export class MailTraffic {
   private letters: Letter[] = [];
@@ -45,13 +45,13 @@ export class MailTraffic {
     readonly ports: readonly number[],
   ) {}
 
-  /** Call this before the processes start, because they need the relay's address at startup. */
+  /** Opens the relay. Call this before the processes start, because they need the relay's address at startup. */
   static async open(ports: readonly number[]): Promise<MailTraffic> {
     const [relay, targets] = await Promise.all([startRelay(), startTargets()]);
     return new MailTraffic(relay, targets, targets.open(), ports);
   }
 
-  /** Environment of each process. */
+  /** Returns the environment variables of a process. */
   env(place: number): Record<string, string> {
     return {
       SMTP_PORT: String(this.ports[place]),
@@ -95,7 +95,7 @@ export class MailTraffic {
     await Promise.race([Promise.all(this.running), sleep(withinMs, undefined, { ref: false })]);
   }
 
-  /** Waits until all accepted mail has arrived, and judges it. */
+  /** Waits a limited time until all accepted mail has arrived. Returns the verdict. Late mail breaks a guarantee. */
   async verdict(withinMs: number, pace: number): Promise<MailVerdict> {
     const judged = (): MailVerdict =>
       judgeMail({ letters: this.letters, emails: this.emails, events: this.events(), relayed: this.relay.taken });
@@ -107,7 +107,7 @@ export class MailTraffic {
     return { ...late, wrongs: [...late.wrongs, `mail came later than ${(lateMs / 1_000).toFixed(1)} s after the end`] };
   }
 
-  /** Abandons all mail at the end of a fleet. */
+  /** Stops retrying all mail, because the fleet ends. */
   abandon(): void {
     [this.isOver, this.scene] = [true, null];
   }

@@ -38,7 +38,7 @@ export interface MailVerdict {
   wrongs: string[];
 }
 
-/** Compares accepted mail with delivered mail. */
+/** Compares accepted mail with delivered mail, and returns the verdict. */
 export function judgeMail({ letters, emails, events, relayed }: MailEvidence): MailVerdict {
   const bySubject = grouped(events, ({ subject }) => subject);
   const byRecipient = grouped(relayed, ({ to }) => to.join());

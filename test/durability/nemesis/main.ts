@@ -2,8 +2,9 @@
  * `npm run nemesis -- --minutes 60 --seed 7 --only kill-worker,postgres-cut --json FILE`: injects one fault after the
  * other, and several at once (`--at-once 3`, never fewer than `--at-least 1`), for the given time. With `--short` each
  * fault is as short as in CI. The results are in the table, in the file, and in the exit code: 0 if every guarantee
- * held and deliveries recovered in time after every fault. The limit is the lease of ten seconds plus five seconds. The
- * five seconds are multiplied by how much longer work took on this machine than on a quiet one.
+ * held and deliveries recovered in time after every fault. The limit for recovery is ten seconds, the duration of a
+ * lease, plus five seconds. The five seconds are multiplied by how much longer work took on this machine than on a
+ * quiet one.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -5,7 +5,7 @@ const HEADER_BYTES = 12;
 const TYPE_A = 1;
 /** An answer record: a pointer to the question's name, type A, class IN, TTL one second, four bytes: 127.0.0.1. */
 const LOCALHOST = Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0, 0, 1]);
-/** Queries for names below this name are never answered. */
+/** Label below which DNS queries are never answered. */
 const SILENT = 'silent';
 
 /** A name server that resolves every name to 127.0.0.1 and does not answer queries for names under `silent.test`. */
@@ -28,7 +28,7 @@ export class NameServer {
     return new NameServer(socket);
   }
 
-  /** Value for DNS_SERVERS. */
+  /** Returns the address of this server as the value for DNS_SERVERS. */
   get address(): string {
     return `127.0.0.1:${this.socket.address().port}`;
   }

@@ -8,7 +8,7 @@ const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
 /** Settings for a load of about a hundred messages per second on the misbehaving receiver. */
 const CONCURRENCY = 4;
 const PAUSE_MS = 30;
-/** Durations below half a minute, so that the first probe of a circuit finds the receiver working again. */
+/** Durations of a receiver's fault: below half a minute, so that a circuit's first probe finds a working receiver. */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
 
 /** Faults of Redis, name servers and receivers. */
@@ -61,7 +61,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   const before = wire.withheldBytes;
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // Waits for withheld bytes, because a process that another fault has paused sends nothing.
+    // Waits until bytes are withheld, because a process that another fault has paused sends nothing.
     await eventually(() => wire.withheldBytes > before, EFFECT_MS_MAX, 250);
   };
   return during(
@@ -76,7 +76,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   );
 }
 
-/** Sends to many names whose servers never answer, and to one name that resolves. The latter message must arrive. */
+/** Sends to many host names whose DNS servers never answer, and to one that resolves, whose message must arrive. */
 async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const [silent, named] = [fleet.silentlyNamed(), fleet.named()];
   const before = fleet.names.swallowed;
@@ -88,7 +88,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // Waits for a query, because no worker resolves names while storage is also broken.
+    // Waits for a DNS query, because no worker resolves names while storage is also broken.
     await eventually(() => fleet.names.swallowed > before, EFFECT_MS_MAX, 250);
   };
   return during('silent name servers', begin, lasts, async () => {
@@ -100,7 +100,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   });
 }
 
-/** Makes a receiver misbehave, and sends messages to it during the whole fault. */
+/** Makes a receiver misbehave, and sends messages to it during the whole fault. Returns the record of the fault. */
 async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promise<Inflicted> {
   const { number, id } = await fleet.misbehaving(how);
   await fleet.forgiven(id);

@@ -54,9 +54,7 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
   clock('clock-40d', -40 * DAY_MS),
 ];
 
-/**
- * Kills a process. If another process has the same role, the service stays available. An `all` process has every role.
- */
+/** Kills a process and returns the record. The service stays available if another process has its role or all roles. */
 async function kill(fleet: Fleet, victim: KeptProcess): Promise<Inflicted> {
   await victim.up();
   if (fleet.workers.includes(victim)) await fleet.burst();
@@ -101,8 +99,8 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
 }
 
 /**
- * Restarts the processes one after the other. Each restart begins when the previous process is back. A process that
- * cannot finish exits at the end of its drain time.
+ * Restarts the processes one after the other, and returns the record of the fault. Each restart begins when the
+ * previous process is back. A process that cannot finish exits at the end of its drain time.
  */
 async function roll(fleet: Fleet): Promise<Inflicted> {
   const ends: (number | string)[] = [];
@@ -135,7 +133,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
   return { ...inflicted, disruptions: cuts, turns, undrained: ends.filter((end) => end === 'SIGKILL').length };
 }
 
-/** Gives one process a wrong clock, either from its start or suddenly. In both cases the clock is finally set back. */
+/** Returns a fault that gives one process a wrong clock, from its start or suddenly, and finally corrects it. */
 function clock(name: string, shiftMs: number): FaultKind {
   return {
     name,

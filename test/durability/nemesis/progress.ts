@@ -2,7 +2,7 @@ import type { MailVerdict } from './mail-verdict.js';
 import type { Done, Results } from './run.js';
 import { complaintsOf, type Verdict } from './verdict.js';
 
-/** Formats a round as one line. */
+/** Returns the verdict on a round as one line. */
 export function line(verdict: Verdict): string {
   const {
     kinds,
@@ -63,7 +63,7 @@ export function header(): string {
   return cells(COLUMNS.map(([title]) => title));
 }
 
-/** Formats a round as a row of the table. */
+/** Returns a round as a row of the table. */
 export function row({ number, atMinute, ofMinutes, fleet, names, verdict, error }: Done): string {
   const first = [`${atMinute.toFixed(1)}/${ofMinutes}`, number, fleet];
   if (!verdict)

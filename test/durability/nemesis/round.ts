@@ -12,7 +12,7 @@ const PAUSE_MS = 25;
 /** Number of messages accepted before the first fault, and for all destinations together after the last fault. */
 const BEFORE = 100;
 const AFTER = 5 * DESTINATIONS;
-/** The faults of a round begin within this time of each other. */
+/** Maximum time between the beginnings of the faults of a round. */
 const SPREAD_MS_MAX = 3_000;
 
 /** Timeouts of a round on a quiet machine, for steps that should take seconds. */
@@ -116,15 +116,15 @@ export class Round {
     await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.timeLimits.acceptMs * this.pace());
   }
 
-  /** Pace of the machine since the round began. */
+  /** Returns the pace of the machine since the round began. */
   private pace(): number {
     return this.fleet.scene.pace.since(this.startedAtMs);
   }
 }
 
 /**
- * Waits until messages to misbehaving receivers arrive after the receivers work again. Returns the ids of messages that
- * did not arrive.
+ * Waits for the messages to misbehaving receivers, which arrive once the receivers work again. Returns the ids of
+ * messages that did not arrive in time.
  */
 export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<string[]> {
   const unpaid = (): string[] => {

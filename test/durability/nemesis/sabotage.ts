@@ -9,12 +9,12 @@ export interface Sabotaged {
   claim: RegExp;
 }
 
-/** A time after all faults that is long enough to rule out every fault as the cause, even on a busy machine. */
+/** Returns a time after all faults, long enough to rule out every fault as the cause, even on a busy machine. */
 const laterMs = ({ pace }: RoundEvidence): number => 2_000 * backSecondsMax(pace);
 
 /**
  * Returns copies of the evidence of a real round, each with one error that no fault excuses. A checker that accepts a
- * copy cannot detect the copy's error under this fault.
+ * copy cannot detect the copy's error in a round with these faults.
  */
 export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
   const victim = evidence.arrivals.filter(isGood).at(-1);

@@ -19,7 +19,7 @@ import { query } from '../storage.js';
 
 const IN_STEP_MS_MAX = 60_000;
 
-/** A primary with a synchronous standby, which has every confirmed commit. */
+/** A primary with a synchronous standby. The standby has every confirmed commit. */
 export class PrimaryAndStandby {
   private hasFailedOver = false;
 
@@ -78,7 +78,8 @@ export class PrimaryAndStandby {
 }
 
 /**
- * Makes a base backup as PostgreSQL documents it: the files between start and stop, and the label that stop returns.
+ * Makes a base backup as PostgreSQL's documentation describes: copies the files between the start and the stop of the
+ * backup, and stores the label that the stop returns.
  */
 async function copyBase(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -109,7 +110,7 @@ async function copyBase(url: string, from: string, to: string): Promise<void> {
   }
 }
 
-/** Registers every started server with the reaper. */
+/** Returns a log function that registers every started server with the reaper. */
 function noting(): (line: string, fields?: Readonly<Record<string, unknown>>) => void {
   let retract = (): void => undefined;
   return (_line, fields) => {

@@ -9,12 +9,10 @@ import type { Wire } from './wire.js';
 
 const BACK_MS_MAX = 60_000;
 const ROUND_TRIP_MS = 500;
-/**
- * If a worker cannot record its results, other workers take over its deliveries at the latest when its lease expires.
- */
+/** Duration of a worker's lease. If the worker cannot record results, other workers take over when the lease ends. */
 const LEASE_MS = 10_000;
 const LEASE_SLACK_MS = 2_000;
-/** Every fleet with a plain PostgreSQL, embedded or not. */
+/** Kinds of fleets with a plain PostgreSQL server, embedded or not. */
 const ANY = ['postgres', 'redis', 'embedded', 'mail'] as const;
 
 /** Faults of PostgreSQL and of the connections to it. */
@@ -26,7 +24,7 @@ export const STORAGE_FAULTS: readonly FaultKind[] = [
     seconds: [0, 0, 0],
     inflict: (fleet) => restart(fleet, 'kill -9 of PostgreSQL', 'SIGKILL'),
   },
-  // `pg_ctl stop -m fast` sends SIGINT. Every client gets 57P01.
+  // Like `pg_ctl stop -m fast`, which sends SIGINT: every client gets 57P01.
   {
     name: 'postgres-restart',
     group: 'postgres',
@@ -66,7 +64,7 @@ export const STORAGE_FAULTS: readonly FaultKind[] = [
   },
 ];
 
-/** Ends the server, which restarts by itself. */
+/** Ends the server, which restarts by itself. Returns the record of the fault. */
 async function restart(fleet: Fleet, kind: string, signal: 'SIGKILL' | 'SIGINT'): Promise<Inflicted> {
   const { database } = fleet;
   let before = 0;
@@ -88,7 +86,7 @@ async function restart(fleet: Fleet, kind: string, signal: 'SIGKILL' | 'SIGINT')
   return { ...inflicted, isOutage: true };
 }
 
-/** Repeatedly terminates the PostgreSQL backend processes of all clients, until the fault ends. */
+/** Repeatedly terminates the PostgreSQL backends of all clients. Returns the record of the fault at its end. */
 async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const statement = `select count(pg_terminate_backend(pid))::int as count from pg_stat_activity
                      where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`;
@@ -115,7 +113,7 @@ async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   return { ...inflicted, isOutage: true };
 }
 
-/** Cuts the connections of one process or all processes. The server's ends stay open or are closed. */
+/** Cuts the connections of one process or all processes to PostgreSQL. The server's ends stay open or are closed. */
 async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
   const all = [...fleet.wires];
   const victims = dice.next() < 0.5 ? all : [dice.pick(all)];
@@ -128,7 +126,7 @@ async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicte
     () => wires.forEach((wire) => wire.silence(isServerGone)),
     async () => {
       await sleep(holdMs);
-      // Waits for withheld bytes, because a process that another fault has paused sends nothing.
+      // Waits until bytes are withheld, because a process that another fault has paused sends nothing.
       await eventually(() => withheld + sum(wires) > 0, EFFECT_MS_MAX, 250);
     },
     () => {
@@ -182,8 +180,8 @@ async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
 }
 
 /**
- * Ends the primary as in a power failure or in an orderly way. The address that all processes use leads to the standby
- * afterwards.
+ * Ends the primary as in a power failure or in an orderly way, and returns the record of the fault. The address that
+ * all processes use leads to the standby afterwards.
  */
 async function failOver(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
   const { pair } = fleet.database;

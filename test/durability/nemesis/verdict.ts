@@ -9,7 +9,7 @@ export interface RoundEvidence {
   faults: readonly Inflicted[];
   sent: readonly Sent[];
   failedTries: readonly FailedTry[];
-  /** Answers that no attempt should get. */
+  /** API responses that no attempt to send a message should get. */
   refusals: readonly string[];
   /** Requests that the normal destinations got during the round. */
   arrivals: readonly Received[];
@@ -36,13 +36,13 @@ export interface Verdict {
   accepted: number;
   lost: number;
   doubled: number;
-  /** Number of doubled messages that at-least-once delivery allows: a fault cut their first delivery. */
+  /** Number of duplicate deliveries that at-least-once delivery allows, because a fault cut the first delivery. */
   doubledAllowed: number;
   corrupted: number;
   wronglySigned: number;
-  /** Deliveries whose timestamp was wrong by five minutes. The receiver rejected them, and they must be retried. */
+  /** Number of deliveries with a timestamp that is five minutes off. The receiver rejects them, so they are retried. */
   misdated: number;
-  /** Messages that no node accepted although a node was up. */
+  /** Number of messages that no node accepted although a node was up. */
   refused: number;
   crashed: number;
   /**
@@ -57,30 +57,31 @@ export interface Verdict {
   mail: MailVerdict | null;
   /** One sentence for each broken guarantee. */
   wrongs: string[];
-  /** Times of deliveries without an explanation. */
+  /** Times of the duplicate deliveries that no fault explains. */
   unexplained: string[];
 }
 
 /**
- * When the lease of a dead or silent process ends, by PostgreSQL's clock, other processes take over its deliveries. The
- * lease is the same on a busy machine.
+ * Duration of a lease. When the lease of a dead or silent process ends, by PostgreSQL's clock, other processes take
+ * over its deliveries. The duration is the same on a busy machine.
  */
 const LEASE_SECONDS = 10;
 /** Time to connect, claim, accept and deliver again on a quiet machine. */
 const WORK_SECONDS = 5;
 
 /**
- * The guarantee: within this many seconds of the end of every fault, a node accepts again and deliveries work again.
+ * Returns the guaranteed maximum number of seconds from the end of the last fault until a node accepts again and
+ * deliveries work again.
  */
 export const backSecondsMax = (pace: number): number => LEASE_SECONDS + WORK_SECONDS * pace;
 
-/** Returns every guarantee that the round broke, including lateness. */
+/** Returns every guarantee that the round broke, including the time limit for recovery. */
 export const complaintsOf = ({ wrongs, isLate }: Verdict): string[] => [
   ...wrongs,
   ...(isLate ? ['deliveries were back too late'] : []),
 ];
 
-/** Compares the sent messages with the arrived ones, and the injected faults with their effects. */
+/** Returns the verdict: compares sent with arrived messages, and the injected faults with their effects. */
 export function judge(evidence: RoundEvidence): Verdict {
   const { faults, sent, earlier, crashes, pace } = evidence;
   const arrivals = evidence.arrivals.filter(({ id }) => !earlier.has(id));
@@ -129,8 +130,8 @@ export function judge(evidence: RoundEvidence): Verdict {
 }
 
 /**
- * Counts messages that were refused. After a failed attempt a caller tries the next node. If the next attempt fails too
- * although neither the node nor storage was broken, the message was refused.
+ * Returns the number of messages that were refused. After a failed attempt a caller tries the next node. If the next
+ * attempt fails too although neither the node nor storage was broken, the message was refused.
  */
 function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();
@@ -154,7 +155,7 @@ function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): n
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** Counts the statuses of failed attempts for debugging: "503 x 12, ECONNRESET x 3". */
+/** Returns the numbers of failed attempts by status, for debugging: "503 x 12, ECONNRESET x 3". */
 function statusesOf(tries: readonly FailedTry[]): string {
   const counts = new Map<string, number>();
   for (const { status } of tries) counts.set(status, (counts.get(status) ?? 0) + 1);

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 /** Time after which the proxy closes a connection to a dead client, as the keepalive of a real server does. */
 const DEAD_MS = 30_000;
 
-/** Two connected sockets, which are cut off from each other while the wire is silent. */
+/** Two connected sockets. The proxy passes data between them until `silence` is called. */
 interface Pair {
   client: Socket;
   server: Socket;
@@ -14,9 +14,9 @@ interface Pair {
 
 /** A TCP proxy in front of a local server. It can stop forwarding without closing connections, or delay all data. */
 export class Wire {
-  /** Bytes swallowed so far. */
+  /** Number of bytes withheld so far. */
   withheldBytes = 0;
-  /** Chunks delayed so far. */
+  /** Number of chunks delayed so far. */
   delayedPieces = 0;
   private delayMs = 0;
   private isSilent = false;

@@ -97,7 +97,7 @@ function shortened(code, file) {
 
 function specifiersIn(code, format) {
   if (format === 'json') return [];
-  // Imports in CommonJS modules follow other rules, so Node.js resolves them at run time.
+  // Imports in CommonJS modules follow other rules than `require`, so Node.js resolves these imports at run time.
   const calls = code.matchAll(
     format === 'module'
       ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g
@@ -106,7 +106,7 @@ function specifiersIn(code, format) {
   return [...new Set([...calls].map(([, , specifier]) => specifier))];
 }
 
-/** Returns the file, or null if Node.js resolves the specifier. */
+/** Returns the file that a specifier names, or null if Node.js resolves the specifier at run time. */
 function resolve(specifier, from, format) {
   if (isBuiltin(specifier)) return null;
   try {
@@ -151,8 +151,8 @@ function wrap({ format, code }, isEntry) {
 }
 
 /**
- * Escapes non-ASCII characters. With one byte per character the code needs half the memory, and compiles from the cache
- * without decoding.
+ * Escapes non-ASCII characters and returns the code. With one byte per character, the code needs half the memory, and
+ * compiles from the cache without decoding.
  */
 function asciiOnly(text) {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -13,7 +13,7 @@ interface ConfirmProps {
   isDangerous?: boolean;
   /** Whether the confirm button is disabled, because there is nothing to confirm yet. */
   isOff?: boolean;
-  /** Keeps the dialog open after the action. The caller shows the next step. */
+  /** Whether the dialog stays open after the action, because the caller then shows the next step. */
   keepsOpen?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;

@@ -9,7 +9,7 @@ interface FaultFields {
   retryAfterSeconds?: number | null;
 }
 
-/** Shows the reason of a failure as the service or the browser describes it. Renders nothing without a fault. */
+/** Shows why a call failed, in the words of the service or the browser. Renders nothing without a fault. */
 export function FaultLine({ fault }: { fault: unknown }): ReactNode {
   if (fault === null || fault === undefined) return null;
   const { type, requestId, fields = [], retryAfterSeconds } = fault as FaultFields;

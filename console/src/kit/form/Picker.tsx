@@ -5,7 +5,7 @@ import { t } from '../messages/t';
 export interface PickerOption {
   id: string;
   label: string;
-  /** Distinguishes options with the same name. */
+  /** Text that distinguishes options with the same name. */
   detail?: string;
 }
 
@@ -18,7 +18,7 @@ interface PickerProps {
   /** Options that match the typed text. Requested while the user types. */
   options: readonly PickerOption[];
   onText: (text: string) => void;
-  /** Also called with typed text that is not an option: an address, or the customer's own id. */
+  /** Called with the id of the picked option, or with the typed text: a URL, or the customer's own id. */
   onPick: (id: string) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Returns notes as editable lines: `name: value`. */
+/** Returns metadata as editable lines: `name: value`. */
 export function toNoteLines(notes: Readonly<Record<string, string>>): string {
   return Object.entries(notes)
     .map(([name, value]) => `${name}: ${value}`)
@@ -6,7 +6,7 @@ export function toNoteLines(notes: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Parses lines of the form `name: value`. Returns the notes, or the number of the first invalid line. A value may
+ * Parses lines of the form `name: value`. Returns the metadata, or the number of the first invalid line. A value may
  * contain a colon, but a name must not contain one.
  */
 export function fromNoteLines(text: string): Record<string, string> | number {
@@ -21,8 +21,8 @@ export function fromNoteLines(text: string): Record<string, string> | number {
 }
 
 /**
- * Whether all notes can be written as lines. Notes with line breaks, or with a colon in the name, can only be changed
- * through the API.
+ * Returns whether all metadata can be written as lines. Entries with line breaks, or with a colon in the name, can only
+ * be changed through the API.
  */
 export function fitsLines(notes: Readonly<Record<string, string>>): boolean {
   const read = fromNoteLines(toNoteLines(notes));

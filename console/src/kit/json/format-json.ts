@@ -1,14 +1,14 @@
-/** Maximum nesting depth. Deeper JSON is unreadable: a megabyte of brackets would become gigabytes of spaces. */
+/** Maximum nesting depth. A megabyte of nested brackets would become gigabytes of spaces in the formatted text. */
 const DEPTH_MAX = 100;
 const TOKENS_A_STEP = 2_000;
-/** Maximum duration of a step before it yields to the page: one frame. */
+/** Maximum duration of a step, which then yields to the page. It is shorter than one frame. */
 const SLICE_MS = 12;
 
 /**
  * Formats JSON with line breaks and indentation, without changing its tokens.
  *
- * Numbers that no double can hold, escapes and repeated keys stay as they are. Returns null for invalid JSON, and for
- * JSON that is nested too deeply.
+ * Escapes, repeated keys, and numbers that a double cannot represent stay unchanged. Returns null for invalid JSON, and
+ * for JSON that is nested too deeply.
  */
 export function formatJson(text: string): string | null {
   const steps = formatting(text);
@@ -18,7 +18,7 @@ export function formatJson(text: string): string | null {
   }
 }
 
-/** Formats JSON in slices, so that the page stays responsive. Rejects when `signal` is aborted. */
+/** Like `formatJson`, but works in slices, so that the page stays responsive. Rejects when `signal` is aborted. */
 export async function formatJsonInSlices(text: string, signal: AbortSignal): Promise<string | null> {
   const steps = formatting(text);
   for (;;) {
@@ -46,7 +46,7 @@ function* formatting(text: string): Generator<undefined, string | null> {
       parts.push(token, line());
     } else if (token === '}' || token === ']') {
       depth -= 1;
-      // Keep a pair of empty brackets on one line.
+      // Keeps a pair of empty brackets on one line.
       if (/^\n *$/.test(parts.at(-1) ?? '') && ['{', '['].includes(parts.at(-2) ?? '')) parts.pop();
       else parts.push(line());
       parts.push(token);

@@ -22,7 +22,7 @@ export function readJson(text: string): ReadJson {
     const said = error instanceof Error ? error.message : String(error);
     const faults: ParseError[] = [];
     parse(text, faults, { disallowComments: true, allowTrailingComma: false });
-    // Find the line here, because browsers describe errors in different words and rarely give the position.
+    // Determines the line here, because browsers describe errors in different words and rarely give the position.
     const line = faults[0] === undefined ? null : text.slice(0, faults[0].offset).split('\n').length;
     return {
       value: null,
@@ -37,7 +37,7 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** Reads an object or blank text, as needed for filters, rules and schemas. */
+/** Reads a JSON object, such as a filter, a rule or a schema. Also accepts blank text. */
 export function readObject(
   text: string,
   complaint: string,
@@ -50,13 +50,13 @@ export function readObject(
   return { value: read.value as Record<string, unknown>, fault: null };
 }
 
-/** Returns the first number of a JSON text that would lose precision when it is stored. Ignores all other errors. */
+/** Returns the first number that would lose precision when the JSON text is stored. Ignores all other errors. */
 export function findLostNumber(text: string): JsonFault | null {
   const { fault } = readJson(text);
   return fault?.number === undefined ? null : fault;
 }
 
-/** Settings store numbers as doubles. Without this check, a number that no double can hold would change silently. */
+/** Returns the first number that a double cannot represent. Stored settings use doubles and would change the number. */
 function lostNumber(text: string): JsonFault | null {
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (token.startsWith('"') || digitsOf(token) === digitsOf(String(Number(token)))) continue;

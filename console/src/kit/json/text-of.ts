@@ -1,4 +1,4 @@
-/** Returns bytes as text if they are valid UTF-8, otherwise null. Replaces no characters. */
+/** Returns bytes as text if they are valid UTF-8, otherwise null. Inserts no replacement characters. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -6,12 +6,12 @@ export type LazyPart<Props> = ((props: Props) => ReactNode) & { preload: () => P
 /** A file of the console that could not be loaded, after all retries. */
 export class PartNotLoaded extends Error {}
 
-/** Pauses before the retries. */
+/** Pauses before the retries of loading a file. */
 const PAUSES_MS = [300, 700, 1_500, 3_000];
-/** Minimum time that a failure is shown. React rerenders at once, and that must not start the next attempt. */
+/** Minimum time that a failure is shown. React renders again at once, and this render must not start a new attempt. */
 const SHOWN_MS = 300;
 
-/** Callbacks for a loaded file and for each failed attempt. */
+/** Callbacks that are called after a file is loaded, and after each failed attempt to load it. */
 export interface LoadWatch {
   loaded(): void;
   failed(isLastTry: boolean): Promise<void>;

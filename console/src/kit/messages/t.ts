@@ -13,7 +13,7 @@ export function t(key: MessageKey, values: Readonly<Record<string, string | numb
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => shown(values[name]) ?? whole);
 }
 
-/** Returns the text for a word of the API, or the word itself if there is no text. The API may add new words. */
+/** Returns the text for an enum value of the API, or the value itself if it has no text. The API may add new values. */
 export function word(
   prefix:
     | 'status'

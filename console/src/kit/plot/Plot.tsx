@@ -15,13 +15,13 @@ interface PlotProps extends Plotted {
   /** Plots with the same key share their cursor. */
   cursorKey: string;
   format?: (value: number) => string;
-  /** Called with a range that the user selected by dragging, or with one window chosen in the table. */
+  /** Called with a time range that the user selected by dragging, or with one time window chosen in the table. */
   onRange?: (fromMs: number, toMs: number) => void;
 }
 
 /**
  * Chart of figures over time. Its legend shows the values under the cursor. A table provides the same figures to users
- * who cannot see or point.
+ * who cannot see the chart or use a pointer.
  */
 export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onRange }: PlotProps): ReactNode {
   const { language } = usePreferences();

@@ -22,8 +22,8 @@ const DAY_MS = 86_400_000;
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /**
- * The canvas of a plot, in a separate chunk. New figures update it. A change of colour scheme, language or series
- * redraws it.
+ * The canvas of a plot, in a separate chunk. New figures update the drawing. A change to the color scheme, language or
+ * series redraws it completely.
  */
 export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
@@ -107,8 +107,8 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },
       y: false,
-      // Plots share the position of the cursor but not the selection. Otherwise each of them would open the selected
-      // range.
+      // Plots share the position of the cursor but not the selection. Otherwise, a range selected in one plot would be
+      // opened by every plot.
       sync: { key: cursorKey, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
     },
     hooks: {

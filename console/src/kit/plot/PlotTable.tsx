@@ -10,7 +10,7 @@ interface PlotTableProps extends Plotted {
   onRange?: ((fromMs: number, toMs: number) => void) | undefined;
 }
 
-/** The figures of a plot as a table, newest first. Each window can be opened like a dragged range. */
+/** The figures of a plot as a table, newest first. Opening a time window works like dragging over it in the plot. */
 export function PlotTable({ title, startsMs, windowMs, series, value, onRange }: PlotTableProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,5 +1,5 @@
 /**
- * Returns the current value of a theme variable as a colour that a canvas accepts. A canvas does not accept
+ * Returns the current value of a theme variable as a color that a canvas accepts. A canvas does not accept
  * `light-dark()`.
  */
 export function colourOf(place: Element, variable: string): string {
@@ -11,7 +11,7 @@ export function colourOf(place: Element, variable: string): string {
   return color;
 }
 
-/** Makes a computed colour translucent. Returns colours in other notations than `rgb()` unchanged. */
+/** Makes a computed color translucent. Returns colors in other notations than `rgb()` unchanged. */
 export function faded(colour: string, percent: number): string {
   const [, red, green, blue] = /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/.exec(colour) ?? [];
   return red === undefined ? colour : `rgb(${red} ${green} ${blue} / ${percent}%)`;

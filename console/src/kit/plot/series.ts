@@ -1,22 +1,22 @@
-/** Theme colours for series. Each is readable on light and dark backgrounds. */
+/** Theme colors for the series of a plot. Each color is readable on light and dark backgrounds. */
 export type Tone = 'accent' | 'good' | 'bad' | 'busy' | 'quiet';
 
-/** A line, or a row of bars, of a plot. */
+/** A series of values in a plot, drawn as a line or as bars. */
 export interface Series {
   label: string;
-  /** One value per window; null if unknown. */
+  /** One value per time window; null if unknown. */
   values: readonly (number | null)[];
   tone: Tone;
   kind: 'bars' | 'line';
-  /** Line style. Series must be distinguishable without colour. */
+  /** Line style. Series must be distinguishable without color. */
   dash?: 'solid' | 'dashed' | 'dotted';
   /** Text of the legend while the pointer is not over a time window. */
   summary?: string;
 }
 
-/** Data of a plot: windows of equal length, and series of values. */
+/** Data of a plot: time windows of equal length, and series of values. */
 export interface Plotted {
-  /** Start of each window, in milliseconds since the epoch, oldest first. */
+  /** Start of each time window, in milliseconds since the epoch, oldest first. */
   startsMs: readonly number[];
   windowMs: number;
   series: readonly Series[];

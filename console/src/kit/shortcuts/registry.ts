@@ -42,7 +42,7 @@ export interface Pressed {
   isTyping: boolean;
 }
 
-/** Returns the shortcut that a key forms with the previous key, and the state for the next key. */
+/** Returns the shortcut that the pressed keys complete, if any, and `after`, which is `before` of the next call. */
 export function readKey(
   { key, isMod, isAlt, isTyping }: Pressed,
   before: string | null,

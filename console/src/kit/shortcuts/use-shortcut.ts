@@ -10,7 +10,7 @@ let before: string | null = null;
  */
 export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): void {
   const latest = useRef(handler);
-  // This must be a layout effect, because the user may press the key as soon as the screen is visible.
+  // Uses a layout effect, because the user may press the key as soon as the screen is visible.
   useLayoutEffect(() => void (latest.current = handler));
   useLayoutEffect(() => {
     if (!isOn) return;

@@ -19,7 +19,7 @@ export interface Found {
 
 const NOTHING_FOUND: Found = { matches: [], length: 0, current: 0 };
 
-/** Text without formatting, of any length and line length. */
+/** Plain text of any length, with lines of any length. */
 export function TextView({
   text,
   label,

@@ -12,7 +12,7 @@ export interface TextRows {
   rowAt: (place: number) => number;
 }
 
-/** Splits at line breaks and after `columns` characters, but never within a surrogate pair. */
+/** Splits a text at line breaks and after `columns` characters, but never within a surrogate pair. */
 export function rowsOfText(text: string, columns: number): TextRows {
   const starts: number[] = [];
   const lines: number[] = [];
@@ -75,7 +75,7 @@ export interface Piece {
   match: number | null;
 }
 
-/** Splits a part of a text at matches of the given length and ascending positions. */
+/** Splits a part of a text at the matches. All matches have the same length, and their positions ascend. */
 export function piecesOf(
   text: string,
   [from, to]: readonly [number, number],

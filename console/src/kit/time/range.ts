@@ -1,4 +1,4 @@
-/** Selectable ranges of lists. */
+/** Time ranges that the user can select in lists. Each of them ends now. */
 export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -8,7 +8,7 @@ const RELATIVE = /^-(\d{1,4})([mhd])$/;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const YEAR_MIN = 1970;
 
-/** Whether a value of an address is an absolute or relative time. `-1h` stays relative in a saved link. */
+/** Returns whether a query parameter is an absolute or relative time. `-1h` stays relative in a saved link. */
 export function isRangeTime(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (RELATIVE.test(value)) return true;

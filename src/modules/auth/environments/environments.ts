@@ -44,18 +44,18 @@ export class Environments {
     return this.cache.known(String(environmentId))?.environment;
   }
 
-  /** Keys that sign deliveries to ad-hoc URLs, newest first. There are two during the grace period of a rotation. */
+  /** Returns the keys that sign deliveries to ad-hoc URLs, newest first: two during the grace period of a rotation. */
   async signingKeys(environmentId: number): Promise<readonly Buffer[]> {
     const known = await this.cache.get(String(environmentId));
     return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;
   }
 
-  /** Reads from the database without this cache, because complete catalog pages are cached elsewhere. */
+  /** Returns the owner of a public catalog. Always reads the database, because catalog pages have their own cache. */
   catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
     return this.store.catalogOwner(organizationSlug, mode);
   }
 
-  /** Distinct retention periods of all environments, in days. Never empty. */
+  /** Returns the distinct retention periods of all environments, in days. Never empty. */
   retentions(): Promise<number[]> {
     return this.store.retentions();
   }

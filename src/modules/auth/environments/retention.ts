@@ -6,7 +6,7 @@ import { Environments } from './environments.js';
 
 const DAY_MS = 86_400_000;
 
-/** Computes when data expires, from the time in its id. Ends of long periods are rounded, so days share partitions. */
+/** Computes when data expires, from the time in its id. Rounds up long retentions, so that days share a partition. */
 @Injectable()
 export class Retention {
   constructor(private readonly environments: Environments) {}

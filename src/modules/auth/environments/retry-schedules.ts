@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type LongestRetrySeconds } from '#modules/auth/contract.js';
 
-/** Delegates to the module that has destinations. Without that module there are no retries. */
+/** Delegates to the module that has destinations. Without that module, no retry schedules exist. */
 @Injectable()
 export class AttachedRetrySchedules {
   private find: LongestRetrySeconds = async () => 0;

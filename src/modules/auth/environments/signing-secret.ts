@@ -14,7 +14,7 @@ export function newSigningSecret(vault: Vault, environmentId: number): SigningCo
   };
 }
 
-/** Returns the columns after a rotation: a new key, and the previous one until `previousUntil`. */
+/** Returns the columns after a rotation: a new key, and the previous key, which is valid until `previousUntil`. */
 export function rotatedSigningSecret(vault: Vault, row: EnvironmentEntity, previousUntil: Date): SigningColumns {
   // The key is encrypted again, because a value can be decrypted only in the column that it was encrypted for.
   const previousSecret = vault.seal(currentKey(vault, row), place(row.id, 'previous_secret'));

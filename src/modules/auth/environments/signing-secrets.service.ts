@@ -25,7 +25,7 @@ export class SigningSecretsService {
     return formatSecret(currentKey(this.vault, row));
   }
 
-  /** Generates a new signing secret. The previous secret also signs for `graceMs`. Older secrets stop signing. */
+  /** Generates a new signing secret. The previous one also signs for another `graceMs`. Older secrets stop signing. */
   async rotate({ environmentId }: Tenant, graceMs: number): Promise<string> {
     return this.database.transaction(async () => {
       const row = await this.store.findEnvironmentForUpdate(environmentId);

@@ -3,7 +3,7 @@ import { OrganizationsStore } from '../organizations/own-organization.store.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
 
-/** Creates keys without an existing key, for an operator with access to the machine who lost the last admin key. */
+/** Creates keys without an existing key, for an operator who has lost the last admin key but can access the machine. */
 export class AdminKeys {
   constructor(
     private readonly database: Database,

@@ -5,7 +5,7 @@ import { generateApiKey, hasApiKeyForm, hashApiKey, keyMode, keyPrefix } from '.
 const random32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 const mode = fc.constantFrom('live', 'test');
 
-/** Decodes base62 independently of the code under test. */
+/** Returns the value of base62 digits, decoded independently of the code under test. */
 function valueOf(digits: string): bigint {
   const order = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   return [...digits].reduce((sum, digit) => sum * 62n + BigInt(order.indexOf(digit)), 0n);

@@ -11,8 +11,8 @@ const FORM = /^ek_(?:live|test)_[0-9A-Za-z]{20,100}$/;
 
 /**
  * Generates an API key: `ek_live_` or `ek_test_`, 32 random bytes as 43 characters in base62, and a checksum of 6
- * characters (contract, section 2). The checksum lets clients and secret scanners detect a typo without a request. It
- * is the first 32 bits of the SHA-256 of all preceding characters, in base62.
+ * characters. The checksum lets clients and secret scanners detect a typo without a request. It is the first 32 bits of
+ * the SHA-256 of all preceding characters, in base62.
  * @throws RangeError unless there are 32 random bytes
  */
 export function generateApiKey(mode: 'live' | 'test', random: Buffer): string {
@@ -22,8 +22,8 @@ export function generateApiKey(mode: 'live' | 'test', random: Buffer): string {
 }
 
 /**
- * Returns true if the text can be an API key. Does not verify the checksum, which is meant for clients and scanners: an
- * operator's BOOTSTRAP_API_KEY has none.
+ * Returns true if the text can be an API key. Does not verify the checksum, which is meant for clients and scanners. An
+ * operator's BOOTSTRAP_API_KEY has no checksum.
  */
 export function hasApiKeyForm(text: string): boolean {
   return FORM.test(text);

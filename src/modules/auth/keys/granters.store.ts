@@ -31,7 +31,7 @@ const KEY: Statement = {
     for share of k, o`,
 };
 
-/** SQL for the keys that a key granted, directly or indirectly, without rotations. Uses `api_keys_granter_key_idx`. */
+/** SQL for all keys granted, directly or not, with a given key. Omits rotations. Uses `api_keys_granter_key_idx`. */
 const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
@@ -88,12 +88,12 @@ const REVOKE_OF_MEMBER: Statement = {
     returning encode(k.hash, 'hex') as hash`,
 };
 
-/** Approvers, and keys that are revoked with them. The caller must publish the returned hashes of changed keys. */
+/** Reads and locks approvers, and revokes the keys that they granted. The caller must publish the returned hashes. */
 @Injectable()
 export class GrantersStore {
   constructor(private readonly database: Database) {}
 
-  /** Locks the approver until the transaction ends. Returns `null` if the approver was removed or revoked. */
+  /** Locks the approver and returns its scope and expiry. Returns `null` if the approver was removed or revoked. */
   async inForce(environmentId: number, { memberId, keyId }: KeyGranter): Promise<GranterFacts | null> {
     const [found] = await this.database.query<GranterFacts>(memberId === null ? KEY : MEMBER, [
       environmentId,
@@ -106,17 +106,17 @@ export class GrantersStore {
     return this.hashes(REVOKE_OF_KEY, [environmentId, keyId]);
   }
 
-  /** Revokes the first key of a grant, its rotations, and all keys that were granted with these keys. */
+  /** Revokes the first key of a grant, its rotations, and all keys granted with these. Returns all hashes. */
   revokeOfGrant(environmentId: number, firstKeyId: Id): Promise<string[]> {
     return this.hashes(REVOKE_OF_GRANT, [environmentId, firstKeyId]);
   }
 
-  /** Makes all keys that a key granted expire no later than `at`. */
+  /** Makes all keys granted with the given key expire no later than `at`. Returns the hashes of the changed keys. */
   expireOfKey(environmentId: number, keyId: Id, at: Date): Promise<string[]> {
     return this.hashes(EXPIRE_OF_KEY, [environmentId, keyId, at]);
   }
 
-  /** Revokes a member's granted keys that have one of `scopes`, and all keys that were granted with these keys. */
+  /** Revokes a member's granted keys with one of `scopes`, and all keys granted with those. Returns all hashes. */
   revokeOfMember(organizationId: Id, memberId: Id, scopes: readonly Scope[]): Promise<string[]> {
     return this.hashes(REVOKE_OF_MEMBER, [organizationId, memberId, scopes]);
   }

@@ -16,13 +16,13 @@ interface KnownKey {
   usedAtMs: number;
 }
 
-/** Maximum number of cached keys, including unknown ones, which would otherwise grow the cache without limit. */
+/** Maximum number of cached keys. Unknown keys are cached too, so without a limit the cache could grow forever. */
 const ENTRIES_MAX = 10_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
- * Authenticates API keys with a cache by SHA-256. A revoked key stops working immediately on the node that revokes it,
- * and within five seconds elsewhere. Every node applies an expiry to the millisecond.
+ * Authenticates API keys and caches them by their SHA-256. A revoked key stops working immediately on the node that
+ * revokes it, and within five seconds elsewhere. Every node applies an expiry to the millisecond.
  */
 @Injectable()
 export class KeyAuthenticator {

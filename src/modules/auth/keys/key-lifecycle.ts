@@ -37,7 +37,7 @@ export class KeyLifecycle {
         'A key of the test environment cannot create a live key. Use a live admin key.',
       );
     }
-    // The comparison is also false for 23:59:60, a valid time that JavaScript cannot represent.
+    // JavaScript cannot represent 23:59:60, a valid time in RFC 3339. The comparison is false for that time, too.
     if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
       throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
     }
@@ -122,7 +122,7 @@ export class KeyLifecycle {
         'This is the last admin key: without it, no one could create another one. Rotate it, or create another admin key first.',
       );
     }
-    // A rotated key is valid only during its grace period, so it does not preserve access.
+    // A key with an expiry, such as a rotated key in its grace period, does not preserve access permanently.
     if (own.expires_at === null && others.every((key) => key.expires_at !== null)) {
       throw conflict(
         'This is the last admin key that does not expire: once the others have expired, no one could create another one. Rotate it, or create another admin key without an expiry first.',

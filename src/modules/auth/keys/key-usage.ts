@@ -4,12 +4,12 @@ import type { Id } from '#kernel/ids.js';
 import { KeysStore, type KeyUse } from './keys.store.js';
 
 const WRITE_PERIOD_MS = 5_000;
-/** Maximum number of pending uses. Further uses are dropped: `last_used_at` must not exhaust the memory. */
+/** Maximum number of uses that wait to be written. Further uses are dropped, so that they do not exhaust the memory. */
 const PENDING_MAX = 10_000;
 
 /**
- * Writes the times of last use in the background with one statement, and retries if the database is unavailable. A
- * crash loses the uses of the last seconds.
+ * Writes the times at which keys were last used, in the background and with one statement. Retries if the database is
+ * unavailable. A crash loses the uses of the last seconds.
  */
 @Injectable()
 export class KeyUsage implements OnApplicationShutdown {
@@ -34,7 +34,7 @@ export class KeyUsage implements OnApplicationShutdown {
     }
   }
 
-  /** Writes the remaining uses. At this time the job has stopped, and no request is running. */
+  /** Writes the remaining uses. At this point, the background job has stopped and no request is running. */
   async onApplicationShutdown(): Promise<void> {
     await this.write().catch(() => undefined);
   }

@@ -24,7 +24,7 @@ import { KeysService } from './keys.service.js';
 const ID = { name: 'id', description: 'The key.', example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
-/** API keys of the organization (contract, section 2). */
+/** API keys of the organization. */
 @Section('Keys', 'API keys of the organization. A key is shown once, when it is created. Only its SHA-256 is stored.')
 @Controller('v1/keys')
 export class KeysController {

@@ -104,7 +104,7 @@ export class KeysStore {
     this.environments = new TenantRepository(database, EnvironmentEntity);
   }
 
-  /** Uses the index `api_keys_pkey`. */
+  /** Returns the key with this id, or null. Uses the index `api_keys_pkey`. */
   find(environmentId: number, id: Id): Promise<ApiKeyEntity | null> {
     return this.rows.findOne({ environmentId, id });
   }
@@ -136,7 +136,7 @@ export class KeysStore {
     return revoked?.hash ?? null;
   }
 
-  /** Returns the valid key with this hash if it was granted to a client (to `clientId`, if given), or `null`. */
+  /** Returns the valid key with this hash if it was granted to a client (to `clientId`, if given), otherwise `null`. */
   async ofGrant(hash: Buffer, clientId: string | null): Promise<(GivenBack & { firstKeyId: Id }) | null> {
     return (await this.database.query<GivenBack & { firstKeyId: Id }>(OF_GRANT, [hash, clientId]))[0] ?? null;
   }
@@ -168,7 +168,7 @@ export class KeysStore {
     ]);
   }
 
-  /** Uses the index `environments_organization_id_mode_key`. */
+  /** Returns the id of an environment. Uses the index `environments_organization_id_mode_key`. */
   async environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number> {
     const environment = await this.environments.findOne({ organizationId, mode });
     if (environment === null) throw new Error(`The organization has no environment ${mode}.`);

@@ -26,7 +26,7 @@ import { MembersService } from './members.service.js';
 
 const ID = { name: 'id', description: 'The member.', example: 'mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Members of the organization (contract, section 2). */
+/** Members of the organization. */
 @Section(
   'Members',
   "Members of the organization, who sign in on Posthorn's own pages. They belong to both environments, so changes need a live admin key.",

@@ -134,7 +134,7 @@ export function memberId(text: string): Id {
   return id;
 }
 
-/** Throws 422 if `email` is not an email address. */
+/** Returns the member to add. Throws 422 if `email` is not an email address. */
 export function newMember({ email, name, role }: NewMemberBody): NewMember {
   const mailbox = parseMailbox(email.trim());
   if ('refusal' in mailbox) throw invalid([{ path: 'email', message: mailbox.refusal }]);

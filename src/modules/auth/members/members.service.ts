@@ -22,7 +22,7 @@ export interface NewMember {
   role: Scope;
 }
 
-/** Members of the caller's organization. They belong to both environments, so changes need a live key. */
+/** Members of the caller's organization. Members belong to both environments, so changes need a live key. */
 @Injectable()
 export class MembersService {
   constructor(
@@ -59,7 +59,7 @@ export class MembersService {
 
   /**
    * Changes a member. A new role applies to open sessions within five seconds. Revokes keys with a higher scope that
-   * the member granted. Throws 403 for a test key, 404, and 409 for the last admin.
+   * the member granted. Throws 403 for a test key, 404 for an unknown member, and 409 for the last admin.
    */
   async update(tenant: Tenant, id: Id, changes: { name?: string; role?: Scope }): Promise<MemberRow> {
     requireLive(tenant);
@@ -75,7 +75,7 @@ export class MembersService {
 
   /**
    * Removes a member, ends the member's sessions within five seconds on every node, and revokes the keys that the
-   * member granted. Throws 403 for a test key, 404, and 409 for the last admin.
+   * member granted. Throws 403 for a test key, 404 for an unknown member, and 409 for the last admin.
    */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     requireLive(tenant);
@@ -96,7 +96,7 @@ export class MembersService {
     return this.organizations.hasSeveral();
   }
 
-  /** Returns memberships that the identity provider of the organization may open. A null slug allows all of them. */
+  /** Returns an address's memberships that an organization's identity provider may open: all if the slug is null. */
   async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
     return (await this.store.ofEmail(email, organizationSlug)).map(
       ({ organizationId, organizationName, id, role }) => ({ organizationId, organizationName, memberId: id, role }),
@@ -104,7 +104,8 @@ export class MembersService {
   }
 
   /**
-   * Returns at most `countMax` recipients of notices for the organization: the admins, and `email` if it is a member.
+   * Returns the addresses of at most `countMax` recipients of a notice about a grant: the organization's admins, and
+   * `email` if it belongs to a member.
    */
   listGrantNoticeRecipients(organizationId: Id, email: string, countMax: number): Promise<string[]> {
     return this.store.listGrantNoticeRecipients(organizationId, email, countMax);
@@ -115,8 +116,8 @@ export class MembersService {
   }
 
   /**
-   * Creates the member, or gives the existing one the role that the identity provider reports. The last admin keeps
-   * their role. A null `organizationSlug` means the oldest organization. Returns `null` without an organization.
+   * Creates the member, or gives the existing member the role that the identity provider reports. The last admin stays
+   * an admin. A null `organizationSlug` means the oldest organization. Returns `null` if there is no organization.
    */
   async provision(organizationSlug: string | null, person: NewMember): Promise<Provisioned | null> {
     return this.database.transaction(async () => {
@@ -137,7 +138,7 @@ export class MembersService {
     });
   }
 
-  /** Applies the role that the identity provider reports, unless the organization would be left without an admin. */
+  /** Applies the role that the identity provider reports, unless no admin would be left. Returns the member. */
   private async follow(known: MemberRow, role: Scope): Promise<MemberRow> {
     if (known.role === role) return known;
     const admins = known.role === 'admin' ? await this.store.lockAdmins(known.organizationId) : [];

@@ -60,12 +60,12 @@ export class MembersStore {
     });
   }
 
-  /** Uses the index `members_pkey`. */
+  /** Returns the member with this id, or null. Uses the index `members_pkey`. */
   find(organizationId: Id, id: Id): Promise<MemberRow | null> {
     return this.rows.findOne({ organizationId, id, removedAt: IsNull() });
   }
 
-  /** Uses the index `members_email_idx`. */
+  /** Returns the member with this address, or null. Uses the index `members_email_idx`. */
   findByEmail(organizationId: Id, email: string): Promise<MemberRow | null> {
     return this.rows.findOne({ organizationId, email, removedAt: IsNull() });
   }
@@ -77,7 +77,7 @@ export class MembersStore {
     return this.rows.find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Uses the index `members_pkey`. */
+  /** Changes a member and returns the row, or null if there is no such member. Uses the index `members_pkey`. */
   update(organizationId: Id, id: Id, changes: Partial<Pick<MemberRow, 'name' | 'role'>>): Promise<MemberRow | null> {
     const isChanged = changes.name !== undefined || changes.role !== undefined;
     return this.database.transaction(async () => {
@@ -86,7 +86,7 @@ export class MembersStore {
     });
   }
 
-  /** Keeps the row, because the audit log refers to it. Uses the index `members_pkey`. */
+  /** Marks a member as removed. Returns false if there is none. The row is kept for the audit log (`members_pkey`). */
   async remove(organizationId: Id, id: Id): Promise<boolean> {
     return (await this.rows.update({ organizationId, id, removedAt: IsNull() }, { removedAt: now })) > 0;
   }
@@ -108,7 +108,7 @@ export class MembersStore {
     ).map((row) => row.email);
   }
 
-  /** Uses the index `members_pkey`. */
+  /** Records the time of a member's sign-in. Uses the index `members_pkey`. */
   async signedIn(organizationId: Id, id: Id): Promise<void> {
     await this.rows.update({ organizationId, id }, { lastSignedInAt: now });
   }

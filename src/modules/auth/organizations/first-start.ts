@@ -11,7 +11,7 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 type Modes = Record<'live' | 'test', string>;
 
-/** Holds a lock, so that only one of several processes that start at the same time creates the missing data. */
+/** Creates the data of a new installation. A lock ensures that only one of several starting processes creates it. */
 @Injectable()
 export class FirstStart {
   constructor(
@@ -25,7 +25,7 @@ export class FirstStart {
 
   /**
    * Creates the first organization with its two environments, and the key in BOOTSTRAP_API_KEY, unless they exist.
-   * Returns the generated admin keys, which must be shown once. Returns `null` if BOOTSTRAP_API_KEY is set, and on any
+   * Returns the generated admin keys, which must be shown once. Returns `null` if BOOTSTRAP_API_KEY is set, and on each
    * later start. Safe to run in several processes at the same time.
    */
   async run(): Promise<Modes | null> {
@@ -44,7 +44,7 @@ export class FirstStart {
     });
   }
 
-  /** A revoked bootstrap key stays revoked, because it still exists. */
+  /** A revoked bootstrap key still exists, so it is not created again. */
   private async bootstrap(organizationId: Id, text: string): Promise<void> {
     if (!(await this.keys.exists(hashApiKey(text)))) await this.issue(organizationId, keyMode(text), text);
   }

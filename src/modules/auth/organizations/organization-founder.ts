@@ -17,8 +17,8 @@ export class OrganizationFounder {
   ) {}
 
   /**
-   * Creates the organization with its two environments if there is none. Must run in a transaction, which holds the
-   * lock against concurrent calls.
+   * Returns the first organization. Creates it with its two environments if there is none. Must run in a transaction,
+   * because the lock against concurrent calls lasts until the transaction ends.
    */
   async firstOrganization(): Promise<{ organizationId: Id; isNew: boolean }> {
     await this.store.lockFirstStart();

@@ -25,7 +25,7 @@ import { OrgsService } from './organizations.service.js';
 
 const ID = { name: 'id', description: 'The organization.', example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** The operator's routes (contract, section 2). */
+/** API routes for the operator of the installation. */
 @Section(
   'Operator',
   'Organizations, for the operator of the installation. Requires the OPERATOR_KEY, which gives no access to the data of any organization.',

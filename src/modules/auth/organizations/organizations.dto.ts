@@ -98,8 +98,8 @@ export class OperatedOrg {
   removed_at: string | null;
 
   /**
-   * Time at which all configuration had been erased. `null` if it is not erased yet. Accepted events are deleted when
-   * their retention period ends.
+   * Time at which the erasure of all configuration was complete. `null` if it is not complete yet. Accepted events are
+   * deleted when their retention period ends.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -145,7 +145,7 @@ export function orgId(text: string): Id {
   return id;
 }
 
-/** Throws 422 if `email` is not an email address. */
+/** Returns the organization to create. Throws 422 if `email` is not an email address. */
 export function newOrganization({ slug, name, admin }: NewOrgBody): NewOrganization {
   return { slug, name, admin: newMember({ ...admin, role: 'admin' }) };
 }

@@ -17,7 +17,7 @@ import { OrganizationsStore } from './own-organization.store.js';
 
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'orgs', filters: {} };
-/** Placeholder tenant without data. The cursors of the operator's list are bound to it. */
+/** Placeholder tenant without data. The cursors of the operator's organization list are bound to this tenant. */
 const OPERATOR: Tenant = { environmentId: 0, organizationId: '', mode: 'live' };
 const UNIQUE_VIOLATION = '23505';
 
@@ -66,8 +66,8 @@ export class OrgsService {
   }
 
   /**
-   * Creates an organization with its environments, first admin and admin keys. Throws 409 for a slug that another
-   * organization uses or used, and for a second organization without OIDC_DOMAINS.
+   * Creates an organization with its environments, first admin and admin keys. Throws 409 if another organization uses
+   * the slug or used it before. Also throws 409 for a second organization if OIDC_DOMAINS is not set.
    */
   async create({ slug, name, admin }: NewOrganization): Promise<MadeOrganization> {
     const taken = (): Error => conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
@@ -86,8 +86,8 @@ export class OrgsService {
 
   /**
    * Removes an organization. Its keys, members and sessions stop working within five seconds on every node, and its
-   * receive URLs return 404. The configuration is erased in the background, and accepted events when their retention
-   * ends. Throws 404 if it is already removed, and 409 for the last organization.
+   * receive URLs return 404. The configuration is erased in the background. Accepted events are erased when their
+   * retention ends. Throws 404 if the organization is already removed, and 409 for the last organization.
    */
   async remove(id: Id): Promise<void> {
     await this.database.transaction(async () => {

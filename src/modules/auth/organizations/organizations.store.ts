@@ -14,7 +14,7 @@ export interface OrgRow {
 const COLUMNS = 'id, slug, name, created_at, removed_at, erased_at';
 const FOREIGN_KEY = '23503';
 const ROWS_AT_ONCE = 2_000;
-/** Tables whose rows are kept: they prove that the organization existed, and who used its slug and keys. */
+/** Tables that an erasure keeps. Their rows prove that the organization existed, and who used its slug and keys. */
 const KEPT: ReadonlySet<string> = new Set(['environments', 'api_keys', 'audit_log']);
 
 const PAGE: Statement = {
@@ -33,7 +33,7 @@ const LOCK_LIVE: Statement = {
 
 const REMOVE: Statement = {
   name: 'orgs.remove',
-  // Uses the index `organizations_pkey`. The slug stays reserved, but its URLs stop working.
+  // Uses the index `organizations_pkey`. The slug stays reserved, but URLs with the slug stop working.
   text: `
     with reserved as (
       insert into reserved_slugs (slug, organization_id) select slug, id from organizations where id = $1::uuid
@@ -71,7 +71,7 @@ const ERASED: Statement = {
   text: `update organizations set erased_at = now(), name = 'Removed' where id = $1::uuid and erased_at is null`,
 };
 
-/** Tables with an environment's rows, except partitioned tables, whose rows are dropped when retention ends. */
+/** Selects the tables with an environment's rows. Omits partitioned tables: retention drops their partitions. */
 const TABLES: Statement = {
   name: 'orgs.tables',
   text: `
@@ -98,7 +98,7 @@ export class OrgsStore {
     return (await this.database.query<{ id: Id }>(LOCK_LIVE)).map(({ id }) => id);
   }
 
-  /** Removes all access to an organization. Returns the changes to publish. */
+  /** Removes all access to an organization. The caller must announce the returned keys and environments as changed. */
   async remove(id: Id, slug: string): Promise<{ keyHashes: string[]; environmentIds: number[] }> {
     await this.database.query(REMOVE, [id, slug]);
     const keys = await this.database.query<{ hash: string }>(REVOKE_KEYS, [id]);
@@ -114,7 +114,7 @@ export class OrgsStore {
     return (await this.database.query<{ id: number }>(ENVIRONMENTS, [id])).map((row) => row.id);
   }
 
-  /** Deletes the configuration of an organization in batches. Returns false while parts of it are still referenced. */
+  /** Deletes an organization's configuration in batches. Returns false while other rows still reference parts of it. */
   async erase(id: Id): Promise<boolean> {
     const environmentIds = await this.environmentsOf(id);
     const tables = (await this.database.query<{ name: string }>(TABLES))
@@ -132,7 +132,7 @@ export class OrgsStore {
     await this.database.query(ERASED, [id]);
   }
 
-  /** Deletes rows of a table. Returns false if other tables reference some rows, which a later iteration deletes. */
+  /** Deletes the matching rows of a table. Returns false if other tables still reference some of these rows. */
   private async empty(table: string, condition: string, value: unknown): Promise<boolean> {
     const name = `"${table}"`;
     try {

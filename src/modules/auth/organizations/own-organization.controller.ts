@@ -18,7 +18,7 @@ import { OrganizationService } from './own-organization.service.js';
 
 const GRACE_SECONDS_DEFAULT = 86_400;
 
-/** The caller's organization (contract, section 2) and the secret for ad-hoc URLs (section 5). */
+/** The caller's organization, and the secret that signs deliveries to ad-hoc URLs. */
 @Section('Organization', 'The organization of the calling key, and the secret that signs deliveries to ad-hoc URLs.')
 @Controller('v1')
 export class OrgController {

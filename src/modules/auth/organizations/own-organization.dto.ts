@@ -51,8 +51,8 @@ export class OrgChangesBody {
   slug?: string;
 
   /**
-   * Number of days for which the calling key's environment keeps data that it accepts from now on. If this is 60 days
-   * or more, data may be kept longer by a thirtieth of the period.
+   * Number of days for which the calling key's environment keeps data. A change applies to data accepted from then on.
+   * If the number is 60 or more, data may be kept longer by a thirtieth of the period.
    */
   @ApiProperty({ example: 30 })
   @CanBeOmitted()
@@ -81,8 +81,8 @@ export class OrgChangesBody {
   system_destination?: string | null;
 
   /**
-   * Origins whose pages may show the environment's customer portal in a frame: https, or in the test environment http
-   * on the local computer. If the list is empty, the portal opens only as a separate page.
+   * Origins whose pages may show the environment's customer portal in a frame. Origins must use https; the test
+   * environment also allows http on the local computer. If the list is empty, the portal opens only as a separate page.
    */
   @ApiProperty({ example: ['https://app.example.com'] })
   @CanBeOmitted()
@@ -130,7 +130,8 @@ export class OrgItem {
   public_event_catalog: boolean;
 
   /**
-   * Destination that receives the service's own events of the environment. `null` if there is none or it was deleted.
+   * Destination that receives the service's own events of the environment. `null` if no destination is configured, or
+   * if the configured destination was deleted.
    */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
@@ -166,7 +167,7 @@ export class SecretRotationBody {
 
 /** A signing secret in the format of Standard Webhooks. */
 export class SigningSecret {
-  /** `whsec_` followed by the key in base64. Receivers verify signatures with it. */
+  /** `whsec_` followed by the key in base64. Receivers use this secret to verify signatures. */
   @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   @IsString()
   secret: string;

@@ -51,9 +51,9 @@ export class OrganizationService {
   }
 
   /**
-   * Changes the organization. Retention and the catalog setting belong to the environment. A new retention period
-   * applies to data accepted from now on. Throws 403 if a test key changes the name or slug, 409 for a slug that
-   * another organization uses or used, and 422.
+   * Changes the organization. Retention and the catalog setting apply only to the calling key's environment. A new
+   * retention period applies to data accepted from now on. Throws 403 if a test key changes the name or slug, 409 for a
+   * slug that another organization uses or used, and 422 for invalid values.
    */
   async update(
     tenant: Tenant,
@@ -70,7 +70,7 @@ export class OrganizationService {
       await this.rename(tenant, { name, slug });
       const isSet = Object.values(settings).some((value) => value !== undefined);
       if (isSet) await this.store.updateEnvironment(tenant.environmentId, settings);
-      // The organization's other environment sees a new slug only when its cache entries expire.
+      // The organization's other environment sees a new slug only when that environment's cache entry expires.
       if (isSet || slug !== undefined) await this.announce(tenant);
       return this.get(tenant);
     });
@@ -86,7 +86,7 @@ export class OrganizationService {
     return id;
   }
 
-  /** Rejects a retention shorter than a retry schedule: events would be deleted before their last attempt. */
+  /** Throws 422 for a retention shorter than a retry schedule: events would be deleted before the last attempt. */
   private async refuseShorterThanRetries({ environmentId }: Tenant, retentionDays: number | undefined): Promise<void> {
     if (retentionDays === undefined) return;
     const seconds = await this.schedules.longestSeconds(environmentId);
@@ -111,7 +111,7 @@ export class OrganizationService {
     }
   }
 
-  /** Reserves the current slug. Its URLs may be public, and no other organization may receive their requests. */
+  /** Reserves the current slug. URLs with this slug may be in use, and must not reach another organization. */
   private async reserve(id: Id, slug: string | undefined): Promise<void> {
     if (slug === undefined) return;
     if (await this.store.isReservedFor(id, slug)) return;

@@ -21,13 +21,13 @@ const RETENTIONS: Statement = {
   text: 'select distinct retention_days as days from environments union select 30 where not exists (select from environments)',
 };
 
-/** Reads at most two rows with the index `organizations_pkey`. */
+/** Reads at most two organizations, to detect whether there are several. Uses the index `organizations_pkey`. */
 const SEVERAL: Statement = {
   name: 'organizations.several',
   text: 'select 1 from organizations where removed_at is null limit 2',
 };
 
-/** Uses `reserved_slugs_pkey`. Reserves the current slug, because the transaction then replaces it. */
+/** Reserves the current slug before the transaction replaces it with the new one. Uses `reserved_slugs_pkey`. */
 const RESERVE: Statement = {
   name: 'organizations.reserve_slug',
   text: `
@@ -74,12 +74,12 @@ export class OrganizationsStore {
     return (await this.database.query(SEVERAL)).length > 1;
   }
 
-  /** Uses the index `organizations_pkey`. */
+  /** Returns the organization with this id. Throws if there is none. Uses the index `organizations_pkey`. */
   find(id: Id): Promise<OrganizationEntity> {
     return this.organizations().findOneByOrFail({ id });
   }
 
-  /** Uses the index `organizations_slug_key`. */
+  /** Returns the organization with this slug, or null. Uses the index `organizations_slug_key`. */
   findBySlug(slug: string): Promise<OrganizationEntity | null> {
     return this.organizations().findOneBy({ slug, removedAt: IsNull() });
   }
@@ -92,7 +92,7 @@ export class OrganizationsStore {
     await this.organizations().update({ id }, changes);
   }
 
-  /** Reserves the current slug in the transaction. Returns false if `slug` belongs to another organization. */
+  /** Reserves the current slug in the transaction. Returns false if `slug` is reserved for another organization. */
   async isReservedFor(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
   }
@@ -110,7 +110,7 @@ export class OrganizationsStore {
     await this.environments().insert(row);
   }
 
-  /** Uses the index `environments_pkey`. */
+  /** Returns the environment with this id, or null. Uses the index `environments_pkey`. */
   findEnvironment(id: number): Promise<EnvironmentEntity | null> {
     return this.environments().findOneBy({ id });
   }
@@ -123,13 +123,13 @@ export class OrganizationsStore {
     await this.environments().update({ id }, changes);
   }
 
-  /** Returns `null` if there is no such environment or the organization was removed. */
+  /** Returns the environment's id. `null` if there is no such environment or the organization was removed. */
   async environmentIdOf(organizationId: Id, mode: 'live' | 'test'): Promise<number | null> {
     const [environment] = await this.database.query<{ id: number }>(ENVIRONMENT_OF, [organizationId, mode]);
     return environment?.id ?? null;
   }
 
-  /** Returns the environment of a slug if its event types are public. */
+  /** Returns the environment of a slug if its event types are public, otherwise `null`. */
   async catalogOwner(slug: string, mode: string): Promise<CatalogOwner | null> {
     const [owner] = await this.database.query<CatalogOwner>(CATALOG_OWNER, [slug, mode]);
     return owner ?? null;

@@ -40,7 +40,7 @@ export class OwnSessionController {
   @Delete()
   @Scope('read')
   @AnyEnvironment()
-  // Not audited as a request, because the audit log already records the sign-out.
+  // Not audited as a request, because the sign-out itself writes an entry to the audit log.
   @Audit('never')
   @HttpCode(204)
   @ApiOperation({

@@ -94,13 +94,13 @@ export class OwnSessionItem {
   @IsIn(SCOPES)
   scope: Scope;
 
-  /** Environments that you may name in `X-Posthorn-Environment`. */
+  /** Environments that the session may name in the `X-Posthorn-Environment` header. */
   @ApiProperty({ example: ['live', 'test'] })
   @IsArray()
   @IsIn(MODES, { each: true })
   environments: ('live' | 'test')[];
 
-  /** Time at which the session ends, even if it is in use. */
+  /** Time at which the session ends, even if the session is still in use. */
   @ApiProperty({ example: '2026-11-28T09:30:00.000Z' })
   @IsDateTime()
   expires_at: string;

@@ -15,7 +15,7 @@ export class OwnSession {
     private readonly database: Database,
   ) {}
 
-  /** Returns the session's user. Throws 404 if the caller uses a key, whether or not the request has a cookie. */
+  /** Returns the user of the caller's session. Throws 404 for a caller with an API key, even with a cookie. */
   async read({ session }: Caller, cookieHeader: string | undefined): Promise<SignedIn> {
     const who = session === undefined ? null : await this.sessions.peek(cookieHeader);
     if (who === null) throw noSuch('session');

@@ -28,7 +28,7 @@ export class SessionCallers extends SessionAuthenticator {
   }
 }
 
-/** Quotas are counted per `keyId`. A member's sessions share one quota. A key's sessions share the key's quota. */
+/** Returns the caller. Quotas are counted by `keyId`: one for all sessions of a member, or the id of the API key. */
 function callerOf(
   { sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn,
   asked: Tenant['mode'] | null,

@@ -76,7 +76,7 @@ export class SessionItem {
   @IsDateTime()
   last_seen_at: string;
 
-  /** Time at which the session ends, even if it is in use. It ends earlier after twelve hours without a request. */
+  /** Time at which the session ends, even if still in use. After twelve hours without a request, it ends earlier. */
   @ApiProperty({ example: '2026-11-28T09:30:00.000Z' })
   @IsDateTime()
   expires_at: string;

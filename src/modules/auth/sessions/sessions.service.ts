@@ -30,7 +30,7 @@ export class SessionsService {
     return this.cursors.page(tenant, LIST, rows, limit, ({ id }) => id);
   }
 
-  /** Ends a session within five seconds on every node, and returns it. Throws 403 for a test key, and 404. */
+  /** Ends a session within five seconds on every node, and returns it. Throws 403 for a test key, 404 if not found. */
   async revoke(tenant: Tenant, id: Id): Promise<SessionRow> {
     requireLive(tenant);
     return this.database.transaction(async () => {

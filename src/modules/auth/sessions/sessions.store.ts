@@ -100,7 +100,7 @@ const PAGE: Statement = {
 
 const PURGE: Statement = {
   name: 'sessions.purge',
-  // Uses the index `sessions_expires_at_idx`. Ended sessions are kept for a month, for investigations.
+  // Deletes sessions 30 days after they expired, to allow investigations. Uses the index `sessions_expires_at_idx`.
   text: `delete from sessions where expires_at < now() - interval '30 days'`,
 };
 
@@ -127,15 +127,15 @@ export class SessionsStore {
   }
 
   /**
-   * Records a use. If several processes record a use in the same minute, only the first one writes. Uses the index
-   * `sessions_pkey`.
+   * Records a use of the session. If several processes record a use in the same minute, only the first one writes. Uses
+   * the index `sessions_pkey`.
    */
   async touch(organizationId: Id, id: Id): Promise<void> {
     const isOld = Raw((lastSeenAt) => `${lastSeenAt} < now() - interval '30 seconds'`);
     await this.rows.update({ organizationId, id, lastSeenAt: isOld }, { lastSeenAt: () => 'now()' });
   }
 
-  /** Revokes a session and returns its owner, or `null` if it was not active. */
+  /** Revokes the session with this token hash and returns its owner, or `null` if the session was not active. */
   async revokeByHash(
     hash: Buffer,
   ): Promise<{ organization_id: Id; id: Id; member_id: Id | null; key_id: Id | null } | null> {
@@ -148,7 +148,7 @@ export class SessionsStore {
     return revoked ?? null;
   }
 
-  /** Revokes a session and returns it, or `null` if it was not active. */
+  /** Revokes a session and returns it, or `null` if the session was not active. */
   async revoke(organizationId: Id, id: Id): Promise<(SessionRow & { hash: Buffer }) | null> {
     const [revoked] = await this.database.query<SessionRow & { hash: Buffer }>(REVOKE, [organizationId, id]);
     return revoked ?? null;

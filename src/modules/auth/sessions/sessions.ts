@@ -28,7 +28,7 @@ interface Known {
 }
 
 /**
- * Caches sessions by the SHA-256 of their tokens. Every change of a session, a member or a key invalidates the cache.
+ * Caches sessions by the SHA-256 of their tokens. Every change to a session, a member or a key invalidates the cache.
  */
 @Injectable()
 export class Sessions {
@@ -46,15 +46,15 @@ export class Sessions {
     private readonly keyring: Keyring,
   ) {
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Changes of members and keys are rare, so the whole cache is cleared instead of indexing sessions by them.
+    // Changes to members and keys are rare. The cache is cleared as a whole, so it needs no index by member or key.
     for (const topic of ['member', 'key', 'organization']) notifications.on(topic, () => this.cache.clear());
     notifications.on('session', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
   /**
-   * Returns the user of the session in this `Cookie` header, or `null` without an active session. Throws if the
-   * database is unavailable, and 429 for an address that tried too many unknown cookies. Omit `from` if requests were
-   * already counted by address.
+   * Returns the user of the session in this `Cookie` header, or `null` if there is no active session. Throws if the
+   * database is unavailable, and throws 429 for a client address that sent too many unknown cookies. Omit `from` if the
+   * request was already counted for its client address.
    */
   async read(cookieHeader: string | undefined, from: string | null = null): Promise<SignedIn | null> {
     const found = await this.inForce(cookieHeader, from);
@@ -63,19 +63,19 @@ export class Sessions {
     const nowMs = this.clock.nowMs();
     if (nowMs - known.lastSeenMs >= SEEN_NOTED_EVERY_MS) {
       known.lastSeenMs = nowMs;
-      // Best effort: a failed update of the idle time must not fail the user's request.
+      // A failed update of the session's last use is ignored, because it must not fail the user's request.
       void this.store.touch(known.facts.organization_id, known.facts.id).catch(() => undefined);
     }
     return signedIn(found);
   }
 
-  /** Like `read`, but does not extend the session. For background polling, which must not keep a session alive. */
+  /** Does the same as `read`, but does not record a use: background polling must not keep a session alive. */
   async peek(cookieHeader: string | undefined): Promise<SignedIn | null> {
     const found = await this.inForce(cookieHeader, null);
     return found && signedIn(found);
   }
 
-  /** Opens a session, ends the old session in the `Cookie` header, and returns the value of `Set-Cookie`. */
+  /** Opens a session and ends the session in the `Cookie` header, if any. Returns the value of `Set-Cookie`. */
   async begin(
     owner: SessionOwner,
     { ip, userAgent = '' }: SessionClient,
@@ -109,7 +109,7 @@ export class Sessions {
     return this.cookie.clear;
   }
 
-  /** Returns true if a form carries the CSRF token of this session. Compares in constant time. */
+  /** Returns true if `given` is the CSRF token of this session. Compares in constant time. */
   holdsCsrfToken({ csrfToken }: SignedIn, given: string | undefined): boolean {
     const [wanted, other] = [csrfToken, given ?? ''].map((text) => createHash('sha256').update(text).digest()) as [
       Buffer,
@@ -144,7 +144,7 @@ export class Sessions {
     return { facts, lastSeenMs: facts.last_seen_at.getTime(), endsMs };
   }
 
-  /** Created on first use: with PORT=0 the address is known only after the service has started to listen. */
+  /** Created on first use: with PORT=0 the service's own address is known only after it has started to listen. */
   private get cookie(): SessionCookie {
     return (this.ownCookie ??= sessionCookie({
       baseUrl: this.config.baseUrl,
@@ -153,7 +153,7 @@ export class Sessions {
   }
 }
 
-/** The token is derived from the session token and not stored. Only the cookie or the session's pages reveal it. */
+/** Returns the CSRF token, derived from the session token. Only the cookie or the session's pages reveal it. */
 function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf:${token}`, 'base64url');
 }

@@ -15,7 +15,7 @@ const KEY_LENGTH_MAX = 512;
 const TOKEN_LENGTH_MAX = 8_192;
 const IDENTIFY_MS_MAX = 5_000;
 const SUBJECT_LENGTH_MAX = 200;
-/** Number of characters of an invalid organization that the log shows. */
+/** Number of characters of an invalid organization name that are written to the log. */
 const ORGANIZATION_CHARACTERS_MAX = 60;
 
 /** Authenticates API keys, and tokens that extensions verify. Without such an extension, only API keys are accepted. */

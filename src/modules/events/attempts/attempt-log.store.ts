@@ -5,14 +5,14 @@ import type { Tenant } from '#kernel/tenant.js';
 import type { AttemptEntity, DeliveryEntity, EventEntity } from '#modules/ledger/ledger.entities.js';
 import type { AttemptRow, LoggedAttempt } from '../attempts.contract.js';
 
-/** Position in the list of attempts, directly after the attempt that these fields identify. */
+/** Position in the list of attempts, directly after the attempt with this event id, ordinal and number. */
 export interface AttemptPosition {
   eventId: Id;
   ordinal: number;
   number: number;
 }
 
-/** Range of attempts from an event id to a position. Both ends of the range limit the query's work. */
+/** Range of attempts, from an event id to a position. Both ends limit the number of rows that a query reads. */
 export interface AttemptRange {
   environmentId: number;
   targetId: Id;
@@ -22,7 +22,7 @@ export interface AttemptRange {
   eventType: string | null;
 }
 
-/** Reads only the index events_target_id_idx. */
+/** Finds the lowest event id of a page. Reads only the index events_target_id_idx. */
 const FLOOR: Statement = {
   name: 'attempts_floor',
   text: `
@@ -80,12 +80,12 @@ type Logged = Pick<AttemptEntity, 'eventId' | 'ordinal'> &
   Pick<EventEntity, 'messageId' | 'eventType'> &
   Pick<DeliveryEntity, 'targetId' | 'replayed'> & { nextAttemptAt: Date | null };
 
-/** Reads attempts of one target. The cost does not depend on other targets. */
+/** Reads attempts of one target. The cost does not depend on the attempts of other targets. */
 @Injectable()
 export class AttemptLogStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the id of event number `events` in the range, newest first. Returns null if the range has fewer events. */
+  /** Returns the event id at position `events` in the range, newest first. Null if the range has fewer events. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,

@@ -20,7 +20,7 @@ export class Exchanges {
     private readonly store: EventsStore,
   ) {}
 
-  /** Returns exchanges of failed attempts only. Throws 404 if the event does not exist. */
+  /** Returns an event with the requests and responses of its failed attempts. Throws 404 if no such event exists. */
   async findByEvent(tenant: Tenant, eventId: Id): Promise<EventExchanges> {
     const event = await this.lookup.find(tenant, eventId);
     if (event === null) throw noSuch('event');

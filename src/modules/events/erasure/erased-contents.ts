@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type EraseContent } from '../erasure.contract.js';
 
-/** A module that stores content of events itself registers here, so that its copy is erased with the payload. */
+/** Registry of modules that store content of events themselves. Their copies are erased together with the payload. */
 @Injectable()
 export class AttachedContents {
   private readonly erasers: EraseContent[] = [];

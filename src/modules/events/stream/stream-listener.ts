@@ -5,13 +5,13 @@ import { type GapReason, presentChange, type StreamGap } from './stream.dto.js';
 import type { ChangeRow } from './stream.store.js';
 import { CHANGE_KINDS, showPosition, type StreamPosition } from './stream-position.js';
 
-/** Filter on the changes of an environment. A null value matches nothing. */
+/** Filter on the changes of an environment. If the filter is null, no change matches. */
 export type StreamFilter = Pick<
   EventFilter,
   'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'
 > & { direction?: string };
 
-/** Credential of the client (a key, or a session's `Cookie` header). The stream regularly checks that it is valid. */
+/** Credential of the client (a key, or a session's `Cookie` header). Checked regularly while the stream is open. */
 export interface Proof {
   kind: 'key' | 'session';
   value: string;
@@ -29,20 +29,20 @@ export interface Listening {
 
 /** Maximum number of unread bytes per client. More is sent only after the client has read them. */
 const UNREAD_BYTES_MAX = 32 * 1024;
-/** A client that reads nothing for this time is considered disconnected. */
+/** Time after which a client that reads nothing is considered disconnected. */
 const STALLED_MS_MAX = 60_000;
 const HEARTBEAT_MS = 15_000;
 
-/** Why a stream ends. The client uses it to decide whether to reconnect. */
+/** Reason why a stream ends. The client uses the reason to decide whether to reconnect. */
 export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdown';
 
-/** Writes changes as fast as the client reads them, and buffers nothing beyond the socket's write buffer. */
+/** Sends changes to one client as fast as it reads, and buffers nothing beyond the socket's write buffer. */
 export class StreamListener {
-  /** Position of a client that differs from the shared position. All earlier changes were sent. Null for a new one. */
+  /** Position after the last change sent, if it differs from the shared position. Null for a new client. */
   at: StreamPosition | null;
   /** End position if `follows` is false: after all changes that existed when the client connected. Null until known. */
   endsAt: StreamPosition | null = null;
-  /** Number of rows read only for this client, since it last had the position that the other clients share. */
+  /** Number of rows read for this client alone, since it last had the position that the other clients share. */
   rowsBehind = 0;
   /** True if the client has ever reached the position that the other clients share. */
   hasKeptUp = false;
@@ -73,7 +73,7 @@ export class StreamListener {
     return this.caller.tenant.environmentId;
   }
 
-  /** Uncorks the socket first, because writes that Node.js buffers until the end of the tick are not unread data. */
+  /** Returns true if more data may be sent. Uncorks the socket first, because corked data does not count as unread. */
   get hasRoom(): boolean {
     if (this.answer.writableLength >= UNREAD_BYTES_MAX) this.answer.socket?.uncork();
     return this.answer.writableLength < UNREAD_BYTES_MAX;
@@ -136,5 +136,5 @@ export class StreamListener {
 
 const KIND_NAMES = Object.fromEntries(Object.entries(CHANGE_KINDS).map(([name, kind]) => [kind, name]));
 
-/** Formats a position's time, limited to the latest valid date, because a client can forge a position. */
+/** Returns a position's time in RFC 3339, at most the latest valid date, because a client can forge a position. */
 const timeOf = ({ atMs }: StreamPosition): string => new Date(Math.min(atMs, 8.64e15)).toISOString();

@@ -15,7 +15,7 @@ export interface ChangeKey {
 /**
  * A position in the history of changes: directly after a change, or before all changes of a transaction. Positions are
  * ordered by transaction (ADR 9), so that a late commit never comes before a sent change. `atMs` is PostgreSQL's time
- * of the read; it limits how far back a resumed stream searches.
+ * of the read, and limits how far back a resumed stream searches.
  */
 export interface StreamPosition {
   epoch: number;

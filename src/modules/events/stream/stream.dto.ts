@@ -27,7 +27,7 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
 
   /**
    * Streams only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts
-   * and deliveries to this destination are sent.
+   * and deliveries to this destination are streamed.
    */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeOmitted()
@@ -42,8 +42,8 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
   direction?: 'outbound' | 'inbound';
 
   /**
-   * Environment whose events are streamed. Browser sessions name it here because `EventSource` cannot send a header.
-   * With an API key, it can be omitted or must be the key's environment.
+   * Environment whose events are streamed. Browser sessions use this parameter, because `EventSource` cannot send a
+   * header. With an API key, omit it or set it to the key's environment.
    */
   @ApiProperty({ example: 'live' })
   @CanBeOmitted()
@@ -66,7 +66,7 @@ export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'appl
  */
 export type GapReason = 'slow' | 'too_old' | 'too_many' | 'storage';
 
-/** A gap in the stream: all changes between two times (RFC 3339) are missing. The event list has these events. */
+/** A gap in the stream: all changes between two times (RFC 3339) are missing. Their events are in the event list. */
 export interface StreamGap {
   reason: GapReason;
   since: string | null;

@@ -15,10 +15,10 @@ export interface ChangeRow extends EventRow, ChangeKey {
   /** Time of the erasure. An erasure shortly after acceptance causes the event to be sent as `accepted` again. */
   erasedAt: Date | null;
   deliveryTargetId: Id | null;
-  /** Set only if the change is a settled delivery. */
+  /** Status of the delivery. Set only if the change is the end of a delivery. */
   deliveryStatus: DeliveryStatus | null;
   reason: string | null;
-  /** Set only if the change is an attempt. */
+  /** Status of the response. Set only if the change is an attempt. */
   httpStatus: number | null;
   error: string | null;
   durationMs: number | null;
@@ -28,9 +28,9 @@ export interface ChangeRow extends EventRow, ChangeKey {
 
 export interface Changes {
   rows: ChangeRow[];
-  /** Start of the read. Positions of rows keep its `atMs`, so that a client that resumes there looks back as far. */
+  /** Start position of the read. Rows get its `atMs`, so that a stream resumed at a row searches equally far back. */
   from: StreamPosition;
-  /** All changes before this position were read. */
+  /** Position up to which all changes were read. */
   through: StreamPosition;
   /** False if there may be more changes after `through`. */
   isEnd: boolean;
@@ -38,10 +38,10 @@ export interface Changes {
   isOther: boolean;
 }
 
-/** Longer than the time from any id's creation to its commit. Within this time, transactions determine the order. */
+/** Time range that a read searches before its position. It exceeds the time from any id's creation to its commit. */
 const LOOK_BACK_MS = 90_000;
 
-/** SQL: distance of a row's transaction from the first requested one. Rows store only the lower 32 bits of its id. */
+/** SQL: distance of a row's transaction from the first requested one. Rows store only the lower 32 bits of an id. */
 const distance = (row: string): string =>
   `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 
@@ -70,8 +70,8 @@ const branch = (columns: string, table: string, environment: string, since: stri
  * for events, attempts_started_at_idx for attempts and deliveries_settled_at_idx for deliveries, each within the time
  * limit; primary keys for the joined rows.
  *
- * The `+ 0` prevents the planner from reading all attempts of an environment by primary key. It otherwise does so while
- * a partition is small or the time is unknown.
+ * The `+ 0` prevents the planner from reading all attempts of an environment by primary key. Without it, the planner
+ * does so while a partition is small or the time is unknown.
  */
 const READ: Statement = {
   name: 'stream_read',
@@ -129,7 +129,7 @@ export class StreamStore {
     return this.place(NOW);
   }
 
-  /** Returns a position after every change visible so far. Transactions before it may still be running. */
+  /** Returns a position after every change visible so far. Transactions before this position may still be running. */
   next(): Promise<StreamPosition> {
     return this.place(NEXT);
   }
@@ -203,5 +203,5 @@ export function placeOf(
   return { epoch, xid, atMs, key: { kind, eventId, ordinal, number } };
 }
 
-/** Removes rows whose events no longer exist, because their retention has just ended. */
+/** Returns the rows whose events still exist. An event is missing if its retention has just ended. */
 const present = (rows: readonly ChangeRow[]): ChangeRow[] => rows.filter(({ id }) => id !== null);

@@ -12,11 +12,11 @@ import type { EndReason, Proof, StreamListener } from './stream-listener.js';
 import type { StreamPosition } from './stream-position.js';
 
 const POLL_MS = 250;
-/** Pause after a read, as a multiple of the read's duration: streams use at most a quarter of one connection. */
+/** Pause after a read, as a multiple of the read's duration. Streams thus use at most a quarter of one connection. */
 const REST_FACTOR = 3;
 const PULSE_MS = 1_000;
 const PAGE_ROWS = 1_000;
-/** Maximum number of pages in a row before clients that lag behind are served. */
+/** Maximum number of pages to read in a row before clients that lag behind are served. */
 const PAGES_MAX = 10;
 /** Page size when reading for one client alone, chosen to be close to the limit of unread data. */
 const OWN_PAGE_ROWS = 100;
@@ -140,7 +140,7 @@ export class EventStream implements OnModuleDestroy {
       const environments = [...new Set([...this.listening].map(({ environmentId }) => environmentId))];
       if (environments.length === 0) return this.beginHere();
       const changes = await this.store.read(environments, at, null, PAGE_ROWS);
-      // Another iteration may have replaced this one while it was reading.
+      // Another iteration may have moved the shared position during the read.
       if (this.position !== at) return false;
       if (changes.isOther) return this.skipToNow(at, 'storage');
       for (const listener of this.listening) this.sendAll(listener, changes);
@@ -171,7 +171,7 @@ export class EventStream implements OnModuleDestroy {
         listener.rowsBehind = 0;
         break;
       }
-      // The client's position comes from another process that has read further than this process.
+      // The client got its position from another process, which has read further than this process.
       if (at.xid >= until.xid) return;
       for (const row of changes.rows) listener.sendChange(row, placeOf(row, changes));
       listener.rowsBehind += changes.rows.length;
@@ -235,7 +235,7 @@ export class EventStream implements OnModuleDestroy {
     return { restMs: PULSE_MS };
   }
 
-  /** Checks a credential. While storage is unavailable, the credential is assumed to be valid. */
+  /** Returns whether a credential is valid. While storage is unavailable, it is assumed to be valid. */
   private async isGood({ kind, value }: Proof): Promise<boolean> {
     try {
       return kind === 'key'

@@ -40,7 +40,7 @@ export class AliasRouting {
     notifications.on('alias', () => this.cache.clear());
   }
 
-  /** Returns null if the filters took too long. Throws 503 if there is no capacity to evaluate them. */
+  /** Returns a message's deliveries. Null if the filters took too long. Throws 503 if they cannot be evaluated now. */
   async arrivals(
     { environmentId, aliasId, destinationIds }: WaitingMessage,
     view: RequestView,
@@ -62,7 +62,7 @@ export class AliasRouting {
     );
   }
 
-  /** Returns null if a filter took too long. Throws 503 if there is no capacity to evaluate the filters. */
+  /** Returns the destinations whose filters match. Null if a filter took too long. Throws 503 without free capacity. */
   async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
     const verdicts = routes.map(({ filter }) => {
       const holds = filter === null || filter.matches(view);

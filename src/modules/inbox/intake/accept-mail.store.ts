@@ -10,8 +10,8 @@ export type NotStored = 'repeated' | 'gone';
  * may have passed since RCPT. Finds duplicates by inbox_messages_repeated_idx, in the partitions of the day on which
  * they would expire and of the day before. If two processes receive the same message at the same instant, both copies
  * are stored. At-least-once delivery allows this. `is true` prevents the use of indexes that begin with the
- * environment. Without statistics, the planner considers the alias index equally good, but it would scan the alias's
- * whole day.
+ * environment. Without statistics, the planner considers the alias index equally good, but that index would have to be
+ * scanned for the alias's whole day.
  */
 const INSERT: Statement = {
   name: 'inbox_accept',

@@ -15,9 +15,9 @@ import { MailArrivalSignal } from './mail-arrival-signal.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/** Maximum number of large messages stored at once. Each uses a connection and a few MB, or for S3 its whole size. */
+/** Maximum number of large messages stored at once. Each takes a connection and a few MB (with S3, its full size). */
 const LARGE_AT_ONCE = 2;
-/** Maximum wait of a large message for its turn. After that the client gets a temporary error and retries. */
+/** Maximum time for which a large message waits to be stored. After that, the client gets a temporary error. */
 const LARGE_WAIT_MS_MAX = 60_000;
 const LARGE = 'large';
 const IDS_SHOWN_MAX = 3;
@@ -52,7 +52,7 @@ export class AcceptMail {
       const addressed = byAlias(envelope.recipients);
       return addressed.length === 0 ? taken([]) : await this.store(envelope, bytes, addressed);
     } catch (error) {
-      // A storage error is not the sender's fault. The sender's server keeps the message. The log informs the operator.
+      // A storage error is not the sender's fault. The sender's server retries, and the log informs the operator.
       const isAway = error instanceof ApiError;
       this.logger[isAway ? 'warn' : 'error'](
         `A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`,
@@ -123,7 +123,7 @@ export class AcceptMail {
     };
   }
 
-  /** A client whose connection broke may resend before the first copy is committed. Both copies get the same result. */
+  /** Stores rows once. A client may resend before the first copy is committed: both copies then get the same result. */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);
     if (key === null) return store();
@@ -138,7 +138,7 @@ export class AcceptMail {
     }
   }
 
-  /** Commits a message's bytes before its row, separately. Bytes without a row are deleted on their expiry day. */
+  /** Stores a large message: commits its bytes before its row. Bytes without a row are deleted on their expiry day. */
   private async storeLarge(rows: readonly NewMessage[], bytes: IncomingBytes): Promise<RowOutcomes> {
     const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
       for (const row of rows)

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** Notifies the code that reads mail when new mail was accepted, so that the two do not depend on each other. */
+/** Notifies the code that reads mail about accepted mail. Reading and accepting thus do not depend on each other. */
 @Injectable()
 export class MailArrivalSignal {
   private readonly listeners: (() => void)[] = [];

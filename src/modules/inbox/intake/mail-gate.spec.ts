@@ -39,7 +39,7 @@ describe('MailGate', () => {
 
     await jest.advanceTimersByTimeAsync(2_200);
 
-    // If the twenty messages passed at different times, each would need its own commit.
+    // If the twenty messages passed the gate at different times, each would need its own commit.
     expect(new Set(at).size).toBeLessThanOrEqual(2);
     expect(at.length).toBe(20);
   });

@@ -1,7 +1,7 @@
 /**
- * With a limited rate, messages pass in bursts, each of which shares a commit. If they passed one by one, each would
- * need its own commit on the disk that deliveries also use. The next burst starts as soon as `BURST_WORTH` messages may
- * pass, but after `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
+ * With a limited rate, the gate lets messages through in bursts, each of which shares a commit. If messages passed
+ * one by one, each would need its own commit on the disk that deliveries also use. The next burst starts as soon
+ * as `BURST_WORTH` messages may pass, but after `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
@@ -10,7 +10,7 @@ const BURST_WORTH = 24;
 /** Maximum time for which unused capacity is saved, so that a late burst does not lower the rate. */
 const SAVED_MS = 2 * BURST_MS;
 const LOOK_MS = 20;
-/** Messages are weighted by size. A message of this size has a weight of 1. */
+/** Number of bytes that count against the rate like one more message. A message with fewer bytes counts as one. */
 const BYTES_OF_ONE = 64 * 1024;
 
 interface Waiter {
@@ -18,10 +18,10 @@ interface Waiter {
   enter: (isIn: boolean) => void;
 }
 
-/** Limits messages per second and passes them in bursts. Waiting messages pass in the order of arrival. */
+/** Limits the number of messages per second, and lets them through in bursts, in the order of arrival. */
 export class MailGate {
   private perSecond = Infinity;
-  /** Number of messages that may pass while the rate is unlimited. */
+  /** Number of messages that may still pass the gate while there is no rate limit. Finite only after `openFor`. */
   private left = Infinity;
   private tokens = 0;
   private atMs: number;
@@ -29,7 +29,7 @@ export class MailGate {
   private looking: NodeJS.Timeout | null = null;
   private burstMs = -Infinity;
   private ofBurst = 0;
-  /** Messages passed so far, weighted by their size. */
+  /** Number of messages that have passed the gate so far. A large message counts as several. */
   passed = 0;
 
   constructor(private readonly nowMs: () => number) {
@@ -55,7 +55,7 @@ export class MailGate {
     this.letIn();
   }
 
-  /** Takes capacity for up to `max` messages and counts them as passed. Returns the number of messages. */
+  /** Lets up to `max` messages pass now. Returns how many may pass, and counts them as passed. */
   take(max: number): number {
     this.fill();
     const taken =
@@ -73,7 +73,7 @@ export class MailGate {
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;
-    // The burst was empty, so the next burst may start immediately.
+    // If the burst let no messages through, the next burst may start immediately.
     if (this.ofBurst <= 0) this.burstMs = -Infinity;
   }
 
@@ -81,7 +81,7 @@ export class MailGate {
     if (bytes >= BYTES_OF_ONE) this.count(bytes / BYTES_OF_ONE);
   }
 
-  /** Resolves with true when the caller may pass, or with false after `waitMs`. */
+  /** Resolves with true once one message may pass the gate, or with false after `waitMs`. */
   enter(waitMs: number): Promise<boolean> {
     if (this.line.size === 0 && this.take(1) === 1) return Promise.resolve(true);
     return new Promise((resolve) => {

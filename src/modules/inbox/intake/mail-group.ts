@@ -10,17 +10,17 @@ import type { NewMessage } from './message-row.js';
 
 const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Time that a commit waits for more messages, as for webhooks. Under load, one commit then replaces three. */
+/** Minimum time between two commits. Messages that arrive in between share a commit, which saves many commits. */
 const GAP_MS = 4;
-/** Wait before a commit while mail is limited in favor of deliveries. The disk cost of a commit equals ten messages. */
+/** Time to wait before each commit while mail is limited, to group messages. A commit costs as much as ten messages. */
 const PACED_LINGER_MS = 100;
-/** Maximum backlog while storage does not keep up. Above it, clients get a temporary error and retry. */
+/** Maximum number of messages that wait to be stored. At this number, clients get a temporary error and retry. */
 const BACKLOG_MAX = 4_000;
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;
 const NO_PARTITION = '23514';
 
-/** Results for the rows of one message, one per alias, in order. Null for a stored row. All are stored, or none. */
+/** Results of a message's rows (one row per alias), in order: null if stored. All rows are stored, or none. */
 export type RowOutcomes = (NotStored | null)[];
 
 /** Group commit of received mail: messages that arrive while a group is written form the next group. */
@@ -47,7 +47,7 @@ export class MailGroup {
     });
   }
 
-  /** Resolves once the rows are committed. Throws 503 while storage is unavailable or does not keep up. */
+  /** Resolves to the results of the rows after the commit. Throws 503 while storage is unavailable or too slow. */
   async add(rows: readonly NewMessage[]): Promise<RowOutcomes> {
     if (this.group.backlog >= BACKLOG_MAX || this.group.backlogWeight >= BACKLOG_BYTES_MAX)
       throw unavailable('Storage does not keep up.');
@@ -66,7 +66,7 @@ export class MailGroup {
     }
   }
 
-  /** Creates a missing partition and retries. After a change of retention, the expiry day may have no partition yet. */
+  /** Stores a group. After a change of retention, the expiry day may have no partition: then creates it and retries. */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
       return await this.insert(mails);

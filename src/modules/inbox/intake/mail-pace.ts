@@ -10,12 +10,13 @@ const STALE_MS = 1_000;
 /** Maximum number of messages that may pass without a current load sample, in case a flood starts under high load. */
 const UNKNOWN_MAX = 8;
 /**
- * Minimum rate of mail as a fraction of the delivery rate. It applies to both accepting and reading, so that the
- * backlog of unread mail does not grow. Accepting and reading one message cost as much as four or five deliveries.
+ * Minimum rate of mail as a fraction of the delivery rate. The minimum applies to accepting and to reading mail, so
+ * that the backlog of unread mail does not grow. Accepting and reading one message cost as much as four or five
+ * deliveries.
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
-/** Maximum time that a client waits for its turn. After this time, the client gets a temporary error and retries. */
+/** Maximum time that a client waits to send a message. After this time, it gets a temporary error and retries. */
 const TURN_MS_MAX = 30_000;
 
 /**
@@ -59,13 +60,13 @@ export class MailPace {
     return this.reading.take(max);
   }
 
-  /** Counts the messages that were read, by their sizes in bytes. `allowed` is the number that `readable` allowed. */
+  /** Gives back the unused part of `allowed`, a result of `readable`. `sizes`: bytes of each message that was read. */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
-  /** True while mail is limited. Writes then use a longer linger, so that fewer commits compete with deliveries. */
+  /** True while mail is limited. Group commits then wait longer for items, so that they disturb deliveries less. */
   get isPaced(): boolean {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
@@ -110,12 +111,12 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
-  /** Always updates the limits, even if the timer fired slightly early, because no later call may follow. */
+  /** Ends a period of unknown load. Updates the limits even if the timer fired early: there may be no later call. */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }
 
-  /** Lets a few messages pass. The next load sample decides about further messages. */
+  /** Lets a few messages pass while no load sample is recent. The next sample determines whether more may pass. */
   private wonder(): void {
     this.isUnknown = true;
     for (const gate of [this.taking, this.reading]) gate.openFor(UNKNOWN_MAX);
@@ -124,7 +125,7 @@ export class MailPace {
   }
 }
 
-/** A limited gate passes bursts, so a measurement between two bursts would be zero. The limit is used instead. */
+/** Returns the gate's limit if it has one, because messages pass it in bursts. Otherwise returns the measured rate. */
 function tookOf({ pace }: MailGate, tookPerSecond: number): number {
   return pace === Infinity ? tookPerSecond : pace;
 }

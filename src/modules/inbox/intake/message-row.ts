@@ -1,9 +1,9 @@
 import type { Id } from '#kernel/ids.js';
 
-/** `received`: the message waits to be parsed. With a `reason`, it then becomes `quarantined`, not `processed`. */
+/** `received` messages wait to be parsed, and then become `quarantined` if they have a `reason`, else `processed`. */
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
-/** Reason for a quarantine on acceptance. The message was not rejected, because other aliases accepted it. */
+/** Reason to quarantine an accepted message. The message is not rejected, because another alias accepts it. */
 export type DoorReason = 'sender_not_allowed' | 'too_large';
 
 /**

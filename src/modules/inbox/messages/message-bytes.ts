@@ -12,15 +12,16 @@ export class MessageBytes {
     private readonly blobs: BlobStore,
   ) {}
 
-  /** Returns null if the bytes have been deleted. */
+  /** Returns the bytes of a message in chunks, or null if they have been deleted. */
   async read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
     const raw = await this.messages.raw(environmentId, id);
     return raw === null ? this.blobs.read({ environmentId, id }) : chunks(raw);
   }
 
   /**
-   * Returns null if the bytes were deleted. Throws `unavailable` while they cannot be read: the message is not at
-   * fault. The buffer is allocated once, with `sizeBytes` bytes, and shared with the parsing thread.
+   * Returns all bytes of a message, or null if they were deleted. Throws `unavailable` while the bytes cannot be read,
+   * because the message is not at fault. The buffer is allocated once, with `sizeBytes` bytes, and shared with the
+   * parsing thread.
    */
   async whole(environmentId: number, id: Id, sizeBytes: number): Promise<Buffer | null> {
     const read = await this.read(environmentId, id).catch(cannotBeRead);

@@ -17,7 +17,7 @@ export class MessageDocuments {
     private readonly emails: SentEmails,
   ) {}
 
-  /** Returns HTML in UTF-8. Throws 404 for an invalid or expired token, and for an erased message. */
+  /** Returns the HTML that a token shows, in UTF-8. Throws 404 for a bad or expired token or an erased message. */
   async findByToken(token: string): Promise<Uint8Array> {
     const viewed = this.views.read(token);
     const document = viewed && (await this.reading.document(viewed.environmentId, () => this.rawOf(viewed)));

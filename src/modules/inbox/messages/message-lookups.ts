@@ -11,7 +11,7 @@ export class LookupError extends Error {
   }
 }
 
-/** Limits for one DNS answer and for the queries of a phase, except for DKIM keys. SPF may need 110 names, DMARC 88. */
+/** Time limit for one DNS answer, and maximum queries per phase (SPF may need 110, DMARC 88), excluding DKIM keys. */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
@@ -21,9 +21,9 @@ const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
 
 /**
- * DNS lookups for one message. Senders control the queries, so everything is limited: 3 s for an answer, 120 queries in
- * each phase, 20 keys, and a time that the caller sets. Above a limit, every answer is `ETIMEOUT`, immediately. Each
- * phase has its own budget, so that SPF cannot use up the queries that the DMARC policy needs.
+ * DNS lookups for one message. The sender of the message controls the queries, so they are limited: 3 s for an answer,
+ * 120 queries and a time limit for each phase, and 20 DKIM keys. Beyond a limit, each query immediately gets
+ * `ETIMEOUT`. Each phase has its own limits, so that SPF cannot use up the queries that DMARC needs.
  */
 export class MessageLookups {
   private readonly answers: Answers = new Map();
@@ -36,7 +36,7 @@ export class MessageLookups {
 
   constructor(
     private readonly records: NameRecords,
-    /** Key of the quota that the queries use. Quotas keep silent name servers from delaying other environments. */
+    /** Key of the DNS quota. Quotas keep name servers that do not answer from delaying other environments. */
     private readonly share: string,
     private readonly answerMsMax = ANSWER_MS_MAX,
   ) {}
@@ -54,13 +54,13 @@ export class MessageLookups {
     this.timer = setTimeout(() => (this.isLate = true), ms);
   }
 
-  /** Ends all queries. Pending queries get no answer. */
+  /** Ends all queries. Queries in flight get no answer. */
   close(): void {
     clearTimeout(this.timer);
     this.ending.abort();
   }
 
-  /** Has the signature of `dns.promises.resolve`. Rejects with `LookupError`. */
+  /** Resolves DNS records, with the signature of `dns.promises.resolve`. Rejects with `LookupError`. */
   readonly resolve = async (name: string, type: string): Promise<unknown[]> => {
     const answer = await this.find(name, type);
     if ('unanswered' in answer) throw new LookupError('ETIMEOUT', name);
@@ -71,7 +71,7 @@ export class MessageLookups {
     return type === 'TXT' ? found.map((text) => [text]) : found;
   };
 
-  /** Returns the TXT records of a name, or the failure. Never throws. */
+  /** Returns the TXT records of a name, or the code of the DNS failure. Never throws. */
   txt(name: string): Promise<FoundRecords<string>> {
     return this.find(name, 'TXT') as Promise<FoundRecords<string>>;
   }
@@ -126,8 +126,8 @@ export class MessageLookups {
 }
 
 /**
- * Treats an invalid name as a name without records. Senders choose names, also through SPF macros (RFC 7208, section
- * 7). If an invalid name were treated as a DNS failure, a sender could disable the DMARC policy.
+ * Returns the answer, but treats an invalid name as a name without records. Senders choose names, also through SPF
+ * macros (RFC 7208, section 7). If an invalid name counted as a DNS failure, a sender could disable the DMARC policy.
  */
 function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
   return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;

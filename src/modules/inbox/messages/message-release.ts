@@ -22,7 +22,7 @@ export class MessageRelease {
     private readonly database: Database,
   ) {}
 
-  /** Delivers to the current destinations. Throws 404, or 409 if not quarantined or if no destination accepts it. */
+  /** Delivers a quarantined message. Throws 404, or 409 if it is not quarantined or its alias has no destination. */
   async release(tenant: Tenant, alias: string, text: string): Promise<void> {
     const found = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);

@@ -5,7 +5,7 @@ import type { ScanVerdict } from '#engine/mail/mail-verdicts.js';
 const CHUNK_BYTES = 64 * 1024;
 const ANSWER_BYTES_MAX = 4 * 1024;
 
-/** clamd's INSTREAM protocol: each chunk follows its length in four bytes, and a length of zero ends the stream. */
+/** Returns clamd's answer. INSTREAM: four bytes before each chunk contain its length. A length of 0 ends the data. */
 export async function scanWithClamd(socket: Duplex, raw: Buffer): Promise<string> {
   const answer = readAnswer(socket);
   try {

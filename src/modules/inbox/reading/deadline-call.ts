@@ -3,7 +3,7 @@ import type { Job, JobEnd, ThreadSlot } from '#sandbox/thread-slot.js';
 const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
 
-/** Retries while the thread slot is busy, until `untilMs` (monotonic). A failure would discard earlier results. */
+/** Runs a job on a thread slot and returns its result. While the slot is busy, retries until `untilMs` (monotonic). */
 export async function runUntil<C, A>(
   threadSlot: Pick<ThreadSlot<C, A>, 'run'>,
   job: Job<C>,

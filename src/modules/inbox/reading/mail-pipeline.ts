@@ -20,11 +20,11 @@ import {
   WaitingMessagesStore,
 } from './waiting-messages.store.js';
 
-/** Number of messages that one process reads concurrently. Most of the time they wait for name servers. */
+/** Maximum number of messages that one process reads concurrently. Most of them are waiting for name servers. */
 const UNDER_WAY_MAX = 96;
-/** Maximum number per environment, so that a flood or slow name servers in one environment do not delay the others. */
+/** Maximum number of messages of one environment being read, so that a flood or slow DNS does not delay the others. */
 const OF_ONE_MAX = 24;
-/** Maximum total bytes of large messages in memory: one message of maximum size. Parsing needs several times this. */
+/** Maximum total bytes of large messages in memory: one of maximum size. Parsing takes several times as much memory. */
 const BYTES_MAX = 41 * 1024 * 1024;
 /** Polling interval for messages that other processes received. */
 const REST_MS = 500;
@@ -36,10 +36,10 @@ const RENEW_MS = 3_000;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
-/** Delay if the machine has no capacity. This delay is not recorded as a failed try. */
+/** Delay before a message is tried again if the machine had no capacity. Such a try does not count as failed. */
 const BUSY_MS = 1_000;
 
-/** Turns each received message into an event: verdicts, parsing, policy. Runs in every process that delivers. */
+/** Turns each received message into an event: checks, parsing, policy. Runs in every process that delivers. */
 @Injectable()
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');
@@ -51,11 +51,11 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private bytes = 0;
   private turnedMs = -Infinity;
   private sawAllMs = -Infinity;
-  /** Expiry days of recently claimed messages. Most claims search only these days, as most new messages share them. */
+  /** Expiry days of recently claimed messages. Most claims search only these days, where most new messages are. */
   private readonly days = new Set<number>();
   private waking: NodeJS.Timeout | null = null;
   private isStopping = false;
-  /** True if the last claim found nothing and no arrival was signalled since. */
+  /** True if the last claim found nothing, and no arrival has been signaled since. */
   private isIdle = false;
 
   constructor(
@@ -108,8 +108,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0) return { restMs: REST_MS };
-    // A claim locks every partition with all its indexes. Two claims per second are too many for a process without
-    // mail.
+    // A claim locks every partition with all its indexes. An idle process runs a cheaper query instead, because two
+    // claims per second would cost too much.
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.dueWork.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
@@ -146,11 +146,11 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (raced) this.wakeSoon();
     if (messages.length === limit && limit < free) return { restMs: PACED_MS };
     if (this.isIdle) return { restMs: this.dueWork.restMs(REST_MS) };
-    // Messages with other expiry days are found by the next claim over all days.
+    // The claim may have searched only recent expiry days. The next claim over all days finds the other messages.
     return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
 
-  /** Schedules a claim after a short delay, so that several requests share it. */
+  /** Schedules a claim after a short delay, so that several calls cause only one claim. */
   private wakeSoon(): void {
     if (this.isStopping || this.waking !== null) return;
     this.waking = setTimeout(
@@ -188,7 +188,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (Math.abs(bytes) > LARGE_BYTES) this.bytes += bytes;
   }
 
-  /** Never rejects. A failed message is put back for any process to retry. */
+  /** Processes a message. Never rejects: a failed message is put back for any process to retry. */
   private async process(message: WaitingMessage): Promise<void> {
     try {
       await this.handle(message);
@@ -212,7 +212,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.metrics.became(isAccepted ? (decided.reason ?? (decided.detail.isParked ? 'parked' : 'accepted')) : 'gone');
   }
 
-  /** Returns null if the message is put back to give name servers time to recover. */
+  /** Returns the decision, or null if the message is put back to give name servers time to recover. */
   private async decide(message: WaitingMessage): Promise<Decided | null> {
     if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
     const read = await this.reading.read(message);

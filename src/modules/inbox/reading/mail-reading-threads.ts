@@ -10,7 +10,7 @@ export interface FoundAttachment {
   content: Uint8Array;
 }
 
-/** Maximum number of messages in memory for API requests. Each has up to about 25 MB, plus its parsed form. */
+/** Maximum number of messages in memory for API requests. Each takes up to about 25 MB, plus its parsed form. */
 const AT_ONCE = 4;
 const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
@@ -28,12 +28,12 @@ export class ThreadedMailReading {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.contents(environmentId, raw));
   }
 
-  /** `index` is the position in the list of attachments. Also resolves with null if there is no such file. */
+  /** Resolves with the attachment at position `index`. Null if there is none, or if the bytes were deleted. */
   attachment(environmentId: number, bytes: ReadBytes, index: number): Promise<FoundAttachment | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.attachment(environmentId, raw, index));
   }
 
-  /** Returns a message's HTML as a document (`mailDocument`), in UTF-8. Null without HTML or without the bytes. */
+  /** Returns a message's HTML as a UTF-8 document (`mailDocument`). Null without HTML, or if the bytes were deleted. */
   document(environmentId: number, bytes: ReadBytes): Promise<Uint8Array | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.document(environmentId, raw));
   }

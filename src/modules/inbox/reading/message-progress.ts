@@ -6,18 +6,18 @@ import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiti
 
 const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Wait before a commit, the same as for accepting mail. Messages that are read at the same time share a commit. */
+/** Minimum time between two commits, as for accepting mail. Messages processed in between share a commit. */
 const GAP_MS = 4;
-/** Wait before a commit while mail is limited in favor of deliveries. The disk cost of a commit equals ten messages. */
+/** Time to wait for more results before a commit while mail is limited. A commit costs as much as ten messages. */
 const PACED_LINGER_MS = 100;
 
-/** A pending write for one message. `decision` is null if the message's event already exists. */
+/** A pending write for one message. `decided` is null if the message's event already exists. */
 interface Step {
   message: WaitingMessage;
   decided: Decided | null;
 }
 
-/** Group commit of the pipeline: decisions and completions of several messages are written together. */
+/** Group commit of the mail pipeline. Writes the decisions and completions of several messages together. */
 @Injectable()
 export class MessageProgress {
   private readonly group: GroupCommit<Step, boolean>;

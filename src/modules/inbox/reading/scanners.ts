@@ -6,11 +6,11 @@ import { clamdVerdict, scanWithClamd } from './clamd.js';
 import { rspamdVerdict } from './rspamd-verdict.js';
 import type { WaitingMessage } from './waiting-messages.store.js';
 
-/** Maximum time of one scan. After this time, the message is processed without a verdict of the scanner. */
+/** Maximum time of one scan. After this time, the message is processed without the scanner's verdict. */
 const SCAN_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** Scans messages. An unavailable or slow scanner yields `processing_failed`, and delays a message by `SCAN_MS_MAX`. */
+/** Scans messages for spam and viruses. A scanner that fails or needs over `SCAN_MS_MAX` yields `processing_failed`. */
 @Injectable()
 export class Scanners {
   private readonly logger = new Logger(Scanners.name);
