@@ -18,7 +18,8 @@ const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Maps the name of each benchmark row that measures a sustained rate to the setup that it needs in both checkouts.
+ * Maps the name of each benchmark row that measures a sustained rate to the function that prepares this row. The
+ * function is called for both services.
  *
  * @type {Record<string, (bench: Bench, subject: Service) => Promise<import('./window.mjs').To>>}
  */
@@ -40,11 +41,20 @@ export const ROWS_AGAINST = Object.keys(PREPARATIONS);
 
 /** @typedef {{ subject: Service, server: import('./database.mjs').Database }} ServiceSide */
 
-/** Returns the names under which the two checkouts are reported. @param {string} row */
+/** Returns the names that the report uses for the two checkouts. @param {string} row */
 export const sidesOf = (row) => ({ own: row, other: `${row}:against` });
 
 /**
- * Starts and warms up both checkouts, then measures them alternately, row by row in every round.
+ * Number of rounds after which both services are restarted. The speed of a service differs by several percent from one
+ * start to the next, for example because V8 optimizes different functions. Without restarts, such a difference would
+ * look like a difference between the checkouts.
+ */
+const ROUNDS_PER_START = 2;
+
+/**
+ * Measures this tree's service and the service of the checkout `against` alternately. A round measures the benchmark
+ * rows one after the other. Every two rounds, both services are restarted and warmed up. The order of the two starts
+ * alternates.
  *
  * @param {Bench} bench
  * @param {{ against: string, only: string[], rounds: number, slice: number, spin: number }} options
@@ -56,14 +66,31 @@ export async function compareCheckouts(bench, { against, only, rounds, slice, sp
   /** @type {Record<string, string>} */
   const more = spin > 0 ? { NODE_OPTIONS: `--import=${SPIN}`, BENCH_SPIN_MICROS: String(spin) } : {};
   process.stderr.write(`this tree: ${HERE}\nagainst:   ${against}\n`);
-  const own = /** @type {ServiceSide} */ (
-    await startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more }))
-  );
-  const other = /** @type {ServiceSide} */ (
-    await startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'] }))
-  );
-  const all = [own, other];
-  for (const { subject } of all) await breakIn(bench, subject, BREAK_IN_WHOLLY);
+  const startOwn = () => startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more }));
+  const startAgainst = () => startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'] }));
+  for (let first = 0; first < rounds; first += ROUNDS_PER_START) {
+    const isSwapped = (first / ROUNDS_PER_START) % 2 === 1;
+    /** @type {ServiceSide[]} */
+    const started = [];
+    for (const start of isSwapped ? [startAgainst, startOwn] : [startOwn, startAgainst]) {
+      started.push(/** @type {ServiceSide} */ (await start()));
+    }
+    for (const { subject } of started) await breakIn(bench, subject, BREAK_IN_WHOLLY);
+    const [own, other] = /** @type {[ServiceSide, ServiceSide]} */ (isSwapped ? started.toReversed() : started);
+    const pairs = await pairsOf(bench, only, own, other);
+    for (let round = first; round < Math.min(first + ROUNDS_PER_START, rounds); round++) {
+      for (const pair of pairs) await alternate(bench, started, pair, { round, seconds: slice }, report);
+    }
+    for (const side of started) await stopSide(side);
+  }
+}
+
+/**
+ * Prepares each benchmark row in both services, and returns the two contestants of each row.
+ *
+ * @param {Bench} bench @param {string[]} only @param {ServiceSide} own @param {ServiceSide} other
+ */
+async function pairsOf(bench, only, own, other) {
   /** @type {import('./slices.mjs').Contestant[][]} */
   const pairs = [];
   for (const row of only) {
@@ -75,8 +102,5 @@ export async function compareCheckouts(bench, { against, only, rounds, slice, sp
       { ...other, name: names.other, to: await prepare(bench, other.subject) },
     ]);
   }
-  for (let round = 0; round < rounds; round++) {
-    for (const pair of pairs) await alternate(bench, all, pair, { round, seconds: slice }, report);
-  }
-  for (const side of all) await stopSide(side);
+  return pairs;
 }

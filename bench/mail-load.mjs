@@ -1,21 +1,21 @@
 /**
- * The mail load generator of the bench, in a separate process: SMTP over raw sockets that are reused from message to
- * message.
+ * The mail load generator of the bench, in a separate process: SMTP over raw sockets that stay open for the next
+ * messages.
  *
- * A run has one of the forms of load.mjs: without an option (each connection sends the next message as soon as it has
- * the reply 250), `perSecond`, or `count`.
+ * A run has one of these forms of load.mjs: `perSecond`, `count`, or neither (each connection sends the next message as
+ * soon as it has the reply 250).
  *
- * A listener limits the connections per client address. Therefore each of 127.0.0.2, 127.0.0.3 and so on opens sixteen
- * connections. Linux provides these addresses without configuration.
+ * The service's SMTP listener limits the connections per client address. Therefore each of 127.0.0.2, 127.0.0.3 and so
+ * on opens sixteen connections. Linux provides these addresses without configuration.
  */
 import dgram from 'node:dgram';
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
 import { answerQuestions, DIGITS, MARK, MESSAGES_MAX, writeNumber } from './protocol.mjs';
 
-/** Timer interval. An interval of 1 ms would take a few percent of a core from the measured processes. */
+/** Timer interval. With 1 ms, the timer would take a few percent of a CPU core from the measured processes. */
 const TICK_MS = 10;
-/** Pause after a refusal or a broken connection. */
+/** Pause after a refused message or a broken connection. */
 const PAUSE_MS = 10;
 const LAST_ANSWERS_MS = 10_000;
 const CONNECTIONS_OF_ONE_ADDRESS = 16;
@@ -24,15 +24,19 @@ const LINE = 'A line of an ordinary letter, neither short nor long, as they are 
 
 /**
  * @typedef {{ ports: number[], connections: number, first: number, to: string, bytes: number, perSecond?: number,
- * count?: number }} Order
+ * count?: number, login?: { from: string, key: string } }} Order `login`: sender and API key, to submit emails
  */
 
-/** Returns a message of the given size with a unique number. @param {string} to @param {number} bytes */
-function letter(to, bytes) {
+/**
+ * Returns a message of the given size with a unique number.
+ *
+ * @param {string} from @param {string} to @param {number} bytes
+ */
+function letter(from, to, bytes) {
   const number = MARK + '0'.repeat(DIGITS);
   const head = [
     `Message-ID: <${number}@shop.example>`,
-    `From: Shop <${SENDER}>`,
+    `From: Shop <${from}>`,
     `To: ${to}`,
     'Subject: Your order',
     'Date: Mon, 05 Jan 2026 10:00:00 +0000',
@@ -48,8 +52,8 @@ function letter(to, bytes) {
 /**
  * A connection that sends one message at a time.
  *
- * Sends MAIL, RCPT and DATA together (RFC 2920), and the message after the 354. Calls `onAnswer(connection, code)`.
- * `code` is 0 if the connection broke before the reply.
+ * Sends MAIL, RCPT and DATA together (RFC 2920), and the message after the reply 354. Calls `onAnswer(connection,
+ * code)` after each message. `code` is 0 if the connection broke before the reply.
  */
 class MailConnection {
   /** Number of the message in flight. */
@@ -58,14 +62,15 @@ class MailConnection {
   #isBusy = false;
   #isClosed = false;
   #refusal = 0;
-  /** Number of replies for the current message so far: to MAIL, RCPT, DATA, and the content. */
+  /** Number of replies so far for the current message. The server replies to MAIL, RCPT, DATA and the content. */
   #answers = 0;
   #text = '';
   /** @type {net.Socket | null} */
   #socket = null;
 
   /**
-   * @param {{ port: number, localAddress: string, envelope: string, message: Buffer }} to
+   * @param {{ port: number, localAddress: string, login: string | null, envelope: string, message: Buffer }} to
+   * `login`: the SMTP command that logs in; null to send without a login
    * @param {(connection: MailConnection, code: number) => void} onAnswer
    */
   constructor(to, onAnswer) {
@@ -116,8 +121,10 @@ class MailConnection {
   /** @param {number} code */
   #answered(code) {
     if (code === 220 && !this.#isGreeted) return void this.#socket?.write('EHLO bench.example\r\n');
+    if (code === 250 && !this.#isGreeted && this.to.login !== null)
+      return void this.#socket?.write(`${this.to.login}\r\n`);
     if (!this.#isGreeted) {
-      this.#isGreeted = code === 250;
+      this.#isGreeted = code === (this.to.login === null ? 250 : 235);
       if (this.#isGreeted && this.#isBusy) this.#socket?.write(this.to.envelope);
       else if (!this.#isGreeted) this.#socket?.destroy();
       return;
@@ -163,13 +170,16 @@ class Run {
     this.order = order;
     this.sentAt = new Float64Array(MESSAGES_MAX);
     this.acceptedAt = new Float64Array(MESSAGES_MAX);
-    const envelope = `MAIL FROM:<${SENDER}>\r\nRCPT TO:<${order.to}>\r\nDATA\r\n`;
-    const message = letter(order.to, order.bytes);
+    const from = order.login?.from ?? SENDER;
+    const envelope = `MAIL FROM:<${from}>\r\nRCPT TO:<${order.to}>\r\nDATA\r\n`;
+    const message = letter(from, order.to, order.bytes);
+    const token = order.login && Buffer.from(`\0bench\0${order.login.key}`).toString('base64');
+    const login = token === undefined ? null : `AUTH PLAIN ${token}`;
     for (let i = 0; i < order.connections; i++) {
       const port = /** @type {number} */ (order.ports[i % order.ports.length]);
       const localAddress = `127.0.0.${2 + Math.floor(i / CONNECTIONS_OF_ONE_ADDRESS)}`;
       this.#free.push(
-        new MailConnection({ port, localAddress, envelope, message }, (connection, code) =>
+        new MailConnection({ port, localAddress, login, envelope, message }, (connection, code) =>
           this.#answered(connection, code),
         ),
       );
@@ -239,8 +249,8 @@ class Run {
 }
 
 /**
- * Starts a DNS server that answers every query with "no such name". The DNS lookups of the SMTP listener for senders
- * then need no external network.
+ * Starts a DNS server that answers every query with "no such name". The SMTP listener looks up the domains of senders.
+ * With this server, these lookups need no external network.
  */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');

@@ -1,4 +1,4 @@
-/** Measures inbound and outbound mail, the upper limit of each, and a webhook destination beside a flood of mail. */
+/** Measures inbound and outbound mail, the upper limit of each, and a webhook destination during a flood of mail. */
 import { nowMs } from './clock.mjs';
 import { startMailInLimit, startMailOutLimit } from './limit/subject.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
@@ -17,12 +17,12 @@ const BREAK_IN_EMAILS = 5_000;
 const FILL_WITHIN_MS = 300_000;
 const POLL_MS = 100;
 const FLOOD_PER_SECOND = 500;
-/** Number of connections. They are enough for the required rate if each reply takes a tenth of a second. */
+/** Number of connections of the mail flood. They reach the required rate even if each reply takes 0.1 s. */
 const FLOOD_CONNECTIONS = 64;
 const READ_WITHIN_MS = 300_000;
 /**
- * Duration of the ramp before each measured slice. Between slices there are no deliveries, so the service processes
- * received mail at full speed. That processing ends within the ramp.
+ * Unmeasured time at the start of each slice. Between slices there are no deliveries, so the service processes received
+ * mail at full speed. That processing ends within this time.
  */
 const MAIL_STOPS_MS = 4_000;
 const SENDER_DOMAIN = 'mail.example.com';
@@ -55,18 +55,20 @@ async function createAlias(subject) {
 }
 
 /**
- * Sends mail of 4 KB over persistent connections. Each connection sends the next message as soon as it has the reply
- * 250.
+ * Measures the acceptance of 4 KB messages over persistent connections. Each connection sends the next message as soon
+ * as it has the reply 250.
  *
- * Afterwards, the number of added rows must equal the number of accepted messages.
+ * Also compares the number of rows added to `table` with the number of accepted messages, and counts the difference as
+ * lost or duplicate messages.
  *
  * @param {Bench} bench @param {Helper} load @param {MailSubject} subject
- * @param {{ to: string, table: string }} where
+ * @param {{ to: string, table: string, login?: { from: string, key: string } }} where `login`: submits emails
  * @returns {Promise<import('./window.mjs').Figures>}
  */
-async function measureMail(bench, load, subject, { to, table }) {
+async function measureMail(bench, load, subject, { to, table, login }) {
   const { database, connections, seconds } = bench;
-  const order = { kind: 'start', ports: subject.smtpPorts, connections, to, bytes: MESSAGE_BYTES };
+  const ports = login === undefined ? subject.smtpPorts : subject.submissionPorts;
+  const order = { kind: 'start', ports, connections, to, bytes: MESSAGE_BYTES, login };
   const first = await fillMail(load, { ...order, first: 0, count: BREAK_IN_MAILS });
   const processes = [...subject.processes, { group: 'load', pid: load.child.pid ?? 0 }];
   await sleep(SETTLE_MS);
@@ -93,8 +95,8 @@ async function measureMail(bench, load, subject, { to, table }) {
 }
 
 /**
- * Sends messages until `count` are accepted, and returns the number of sent messages, including refused ones. Later
- * messages must not reuse the number of a refused message, because duplicates are stored as one row.
+ * Sends messages until `count` are accepted, and returns the number of sent messages, including refused ones. Message
+ * numbers that were refused must not be used again, because messages with the same number are stored as one row.
  *
  * @param {Helper} load @param {{ count: number }} order @returns {Promise<number>}
  */
@@ -118,7 +120,7 @@ async function countRows(bench, subject, table) {
   return row.rows;
 }
 
-/** A bare smtp-server with group commits: the upper limit for receiving mail. @type {import('./rows.mjs').Block} */
+/** Measures a bare smtp-server with group commits, the limit for receiving mail. @type {import('./rows.mjs').Block} */
 export const smtpInLimit = {
   rows: ['smtp-in-limit'],
   run: (bench, _wanted, report) =>
@@ -138,7 +140,7 @@ export const smtpInLimit = {
 };
 
 /**
- * Measures the SMTP listener alone, in separate processes, and in processes that also process the received mail.
+ * Measures the SMTP listener twice: in processes that only receive mail, and in processes that also process the mail.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -166,6 +168,33 @@ export const smtpIn = {
   },
 };
 
+/**
+ * Measures the submission of emails by mail clients to processes that accept the emails but do not send them. Each
+ * email is signed before the client gets its reply.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
+export const submission = {
+  rows: ['submission'],
+  run: (bench, _wanted, report) =>
+    withHelper('mail-load.mjs', (load) =>
+      withSubject(
+        bench,
+        (options) => startPosthorn({ ...options, roles: ['api', 'smtp', 'smtp'] }),
+        async (subject) => {
+          await verifySender(bench, subject);
+          const login = { from: `shop@${SENDER_DOMAIN}`, key: subject.key };
+          const to = 'customer@d1.example';
+          report({
+            name: 'submission',
+            figures: await measureMail(bench, load, subject, { to, table: 'emails', login }),
+          });
+        },
+        false,
+      ),
+    ),
+};
+
 const number = MARK + '0'.repeat(DIGITS);
 const EMAIL = JSON.stringify({
   from: `Shop <shop@${SENDER_DOMAIN}>`,
@@ -175,8 +204,8 @@ const EMAIL = JSON.stringify({
 });
 
 /**
- * Measures emails from acceptance by the service to acceptance by the relay. At most 2,000 accepted emails wait for the
- * relay, so the measured rate is the end-to-end rate.
+ * Returns a block that measures emails from acceptance by the service to acceptance by the relay. At most 2,000
+ * accepted emails wait for the relay, so the measured rate is the end-to-end rate.
  *
  * @param {string} name
  * @param {(options: { databaseUrl: string, targetUrl: string, directory: string, relayPort: number }) =>
@@ -195,7 +224,7 @@ function emailRow(name, start, prepare = async () => undefined) {
           (options) => start({ ...options, relayPort }),
           async (subject) => {
             await prepare(bench, subject);
-            // The relay replaces the webhook receiver in this row.
+            // In this benchmark row, the relay replaces the webhook receiver.
             const toRelay = { ...bench, receiver: sink, countsPort };
             await fillEmails(toRelay, subject, EMAIL, BREAK_IN_EMAILS);
             report({ name, figures: await measure(toRelay, subject, { email: EMAIL }) });
@@ -207,7 +236,22 @@ function emailRow(name, start, prepare = async () => undefined) {
   };
 }
 
-/** A bare nodemailer pool without a database: the upper limit for sending mail. */
+/**
+ * Creates the sender's domain in the state that the service sets once it has found the domain's DNS records.
+ *
+ * @param {Bench} bench @param {MailSubject} subject
+ */
+async function verifySender(bench, subject) {
+  await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
+  await bench.database.query(
+    subject.database,
+    `update domains set state = 'verified', is_owner = true, sending_enabled = true,
+    next_check_at = now() + interval '1 day', verified_at = now() where host = $1`,
+    [SENDER_DOMAIN],
+  );
+}
+
+/** Measures a bare nodemailer pool without a database, the upper limit for sending mail. */
 export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) =>
   startMailOutLimit({ relayPort, count: PROCESSES }),
 );
@@ -220,16 +264,7 @@ export const emailsOut = emailRow(
       roles: ['all', 'all'],
       more: { EMAIL_TRANSPORT: `smtp://127.0.0.1:${relayPort}?tls=off`, PLATFORM_DOMAIN: 'posthorn.example' },
     }),
-  async (bench, subject) => {
-    await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
-    // Sets the state of a sending domain whose DNS records were found.
-    await bench.database.query(
-      subject.database,
-      `update domains set state = 'verified', is_owner = true, sending_enabled = true,
-    next_check_at = now() + interval '1 day', verified_at = now() where host = $1`,
-      [SENDER_DOMAIN],
-    );
-  },
+  verifySender,
 );
 
 /** @type {import('./rows.mjs').Block} */
@@ -271,7 +306,7 @@ export const besideMail = {
 };
 
 /**
- * Waits until the service has processed all received mail, so that the next slice runs alone.
+ * Waits until the service has processed all received mail, so that the processing does not disturb the next slice.
  *
  * @param {Bench} bench
  * @param {import('./rows.mjs').Service} subject

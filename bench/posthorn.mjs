@@ -10,7 +10,7 @@ const POLL_MS = 100;
 /** @typedef {'all' | 'api' | 'worker' | 'smtp'} Role */
 
 /**
- * Starts the service with one process per role on an empty database, and creates the healthy destination.
+ * Starts the service with one process per role on an empty database, and creates the destination that always succeeds.
  *
  * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[], more?: Record<string, string> }}
  * options `more`: additional environment variables
@@ -26,19 +26,26 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
   const ports = [];
   /** @type {number[]} */
   const smtpPorts = [];
+  /** @type {number[]} */
+  const submissionPorts = [];
   const processes = [];
   for (const role of roles) {
     const port = await freePort();
     const smtpPort = await freePort();
+    const submissionPort = await freePort();
     const child = startProgram(MAIN, {
       ...environment(databaseUrl, directory, role, port, key),
       SMTP_PORT: String(smtpPort),
+      SUBMISSION_PORT: String(submissionPort),
       ...more,
     });
     children.push(child);
     processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0, isTree: 'PROCESSES' in more });
     if (role === 'all' || role === 'api') ports.push(port);
-    if (role === 'all' || role === 'smtp') smtpPorts.push(smtpPort);
+    if (role === 'all' || role === 'smtp') {
+      smtpPorts.push(smtpPort);
+      submissionPorts.push(submissionPort);
+    }
     // Starts the processes one after the other, because the first one migrates the database.
     await untilReady(port, child, Number(more['PROCESSES'] ?? 1));
   }
@@ -66,6 +73,8 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
   return {
     ports,
     smtpPorts,
+    submissionPorts,
+    key,
     headers,
     destination,
     processes,

@@ -1,10 +1,11 @@
 import { fanOuts } from './fan-out.mjs';
 import { besideSlowCode, pull, receiving, replay } from './inbound.mjs';
 import { startLimit } from './limit/subject.mjs';
-import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './mail.mjs';
+import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit, submission } from './mail.mjs';
 import { median } from './measure.mjs';
 import { memory } from './memory.mjs';
 import { flapping, hangingTenant } from './neighbours.mjs';
+import { parse } from './parse.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { idle, quiet } from './quiet.mjs';
 import { scale } from './scale.mjs';
@@ -13,24 +14,24 @@ import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
-/** Number of processes of the bare program and of the service. */
+/** Number of processes that each program under test runs: the bare program and the service. */
 const LIMIT_PROCESSES = 2;
 /**
- * Number of rounds of the row `tail`. Each round has two windows. In a single window, a stall of the disk, a vacuum or
- * a rollup would distort the result.
+ * Number of rounds of the row `tail`. Each round has two windows. A single window would be distorted by a stall of the
+ * disk, a vacuum or a rollup.
  */
 const TAIL_ROUNDS = 5;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
 /**
- * `round` and `half` are set only for rows that are measured alternately.
+ * Result of a row. `round` and `half` are set only for rows that are measured alternately.
  *
  * @typedef {{ name: string, figures: import('./window.mjs').Figures, round?: number, half?: number }} Row
  */
 /** @typedef {(row: Row) => void} Report */
 /**
- * Rows that are measured with the same running subject.
+ * A group of rows that are measured with the same running program.
  *
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
@@ -64,9 +65,9 @@ async function serviceRows(bench, side, wanted) {
 /**
  * Measures the bare program (the upper limit) and the service in alternating slices.
  *
- * First measures sustained rates. The service has further rows: with an Idempotency-Key on every request, with a rate
- * limit that is never reached, and receiving events. Then measures each row at half of its own rate, in one window or
- * in ten alternating windows.
+ * First measures sustained rates. Further rows measure the service with an Idempotency-Key on every request, with a
+ * rate limit that is never reached, and while it receives events. Then measures each row at half of its own rate, in
+ * one window or in ten alternating windows.
  *
  * @type {Block}
  */
@@ -122,7 +123,7 @@ const sustained = {
 };
 
 /**
- * Measures the healthy destination alone, and then beside another destination that has the given number of waiting
+ * Measures the healthy destination alone, and then alongside another destination that has the given number of waiting
  * deliveries.
  *
  * @param {string} kind @param {number} waiting
@@ -170,7 +171,7 @@ const apart = {
     }),
 };
 
-/** Measures one program that has the given number of processes behind one port. @type {Block[]} */
+/** Measures the service with the given number of processes (`PROCESSES`) that share one port. @type {Block[]} */
 const together = [1, 2, 4].map((count) => ({
   rows: [`processes-${count}`],
   run: (bench, _wanted, report) =>
@@ -202,6 +203,8 @@ export const BLOCKS = [
   besideSlowCode,
   smtpInLimit,
   smtpIn,
+  submission,
+  parse,
   emailsOutLimit,
   emailsOut,
   besideMail,

@@ -43,10 +43,12 @@ import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
 import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { SystemEventsModule } from './modules/system-events/system-events.module.js';
+import { TemplatesModule } from './modules/templates/templates.module.js';
+import { TopicsModule } from './modules/topics/topics.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 import { SmtpModule } from './smtp/smtp.module.js';
 
-/** Lists every module, in the order in which data flows. */
+/** Imports every module of the service, in the order in which data flows through them. */
 @Module({})
 export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(private readonly jobs: BackgroundJobs) {}
@@ -76,6 +78,8 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
         SendModule,
         DomainsModule,
         SignInModule,
+        TemplatesModule,
+        TopicsModule,
         EmailModule,
         InboxModule,
         SmtpModule,

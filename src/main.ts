@@ -12,6 +12,13 @@ import { assertPortsFree } from './http/port-check-listener.js';
 import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
 
+/**
+ * Loads the service: two thousand files. Invalid environment variables are therefore reported before this call. The
+ * first call runs while PostgreSQL starts, because the two use different processor cores. Errors are reported by the
+ * second call.
+ */
+const loadService = () => import('./bootstrap/service.js');
+
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   logger.info({ context: 'Start', version: VERSION, node: process.version }, `Posthorn ${VERSION} starts.`);
   const count = processCount(config.processes, thisMachine());
@@ -24,10 +31,16 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
     ],
     config.host,
   );
+  if (config.takesSubmissions)
+    await assertPortsFree(
+      [config.isSubmissionPortAsked ? config.submissionPort : null, config.submissionsPort],
+      config.submissionHost,
+    );
   const masterKey = provideMasterKey(config);
   const log = (message: string, fields?: object): void =>
     logger.info({ context: 'EmbeddedPostgres', ...fields }, message);
   const settings = { max_connections: String(Math.max(200, connectionsFor(count, config.databasePoolSize))) };
+  if (count === 1) void loadService().catch(() => undefined);
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir, settings, log }) : null;
   shutdown.owns(postgres);
   try {
@@ -54,7 +67,7 @@ async function serve(
   member: Member | null = null,
 ): Promise<readonly ListeningAddress[]> {
   for (const port of ownPorts) complete.alsoListensOn(port);
-  // This import loads two thousand files. An invalid environment variable is therefore reported before it.
+  // Imported late: the import loads two thousand files, and an invalid variable should be reported before.
   const loaded = await import('./bootstrap/service.js');
   blame = loaded.blame;
   const service = await loaded.startService(complete, logger, member);
@@ -107,7 +120,7 @@ async function fail(error: unknown): Promise<void> {
   process.exit(1);
 }
 
-// Handles errors that no caller awaits, for example in an extension.
+// Handles errors that no caller catches, for example in an extension.
 const failedUnasked = (error: unknown): void => void fail(error);
 process.on('uncaughtException', failedUnasked);
 try {

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
+import { DEFAULT_FORWARDING } from '#engine/inbound/forwarded-url.js';
 import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { privateKeyOf } from '#engine/signing.js';
@@ -21,6 +22,7 @@ const OUTGOING: Outgoing = {
   eventType: 'invoice.paid',
   body: '{"test": 2432232314}',
   headers: null,
+  requestLine: null,
   replayed: false,
   traceparent: null,
   atMs: 1_614_265_330_999,
@@ -41,6 +43,7 @@ const TARGET: Target = {
   signingKeys: [NEW_KEY],
   privateKeys: [],
   legacySignature: null,
+  forward: DEFAULT_FORWARDING,
   headers: {},
   retry: DEFAULT_RETRY_POLICY,
   ratePerSecond: null,
@@ -162,6 +165,60 @@ describe('headersOf', () => {
       'user-agent': USER_AGENT,
     });
     expect(fixed.b).toBe('fixed');
+  });
+});
+
+const LINE = { method: 'GET', path: '/p', query: 'q=1' };
+
+describe('headersOf a received request', () => {
+  it("keeps the provider's user agent, and renames headers with the names of Posthorn's signature", () => {
+    const theirs = { 'user-agent': 'Provider/1.0', 'x-a': '1', 'webhook-id': 'theirs', svix_id: 's', 'svix-id': 't' };
+
+    const headers = headersOf({ ...OUTGOING, requestLine: LINE, headers: theirs }, TARGET);
+
+    expect(headers).toMatchObject({
+      'user-agent': 'Provider/1.0',
+      'x-a': '1',
+      'webhook-id': OUTGOING.webhookId,
+      'posthorn-received-webhook-id': 'theirs',
+      'posthorn-received-svix_id': 's',
+      'posthorn-received-svix-id': 't',
+    });
+    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['svix-id']));
+  });
+
+  it("has Posthorn's user agent if the provider sent none", () => {
+    expect(headersOf({ ...OUTGOING, requestLine: LINE, headers: {} }, TARGET)['user-agent']).toBe(USER_AGENT);
+  });
+});
+
+describe('HttpsAdapter with a received request', () => {
+  const EVERYTHING = { method: true, path: true, query: true };
+  const received = { ...OUTGOING, requestLine: LINE, body: '' };
+
+  it.each([
+    [{ method: false, path: false, query: true }, 'POST', 'https://example.com/hook?q=1'],
+    [{ method: false, path: false, query: false }, 'POST', 'https://example.com/hook'],
+    [EVERYTHING, 'GET', 'https://example.com/hook/p?q=1'],
+  ])('%j is sent as %s to %s', async (forward, method, href) => {
+    const { adapter, requests } = arrange(answered(200, 'ok'));
+    const target = { ...TARGET, url: new URL('https://example.com/hook'), forward };
+
+    const { exchange } = await adapter.deliver(received, target);
+
+    expect(requests).toMatchObject([{ method, url: { href } }]);
+    expect(adapter.signed(received, target)).toMatchObject({ method, url: { href } });
+    expect(exchange).toMatchObject({ method, url: { href: 'https://example.com/hook' } });
+  });
+
+  it('sends nothing for a path that could lead out of the path of the target', async () => {
+    const { adapter, requests } = arrange();
+    const target = { ...TARGET, forward: EVERYTHING };
+    const hostile = { ...received, requestLine: { ...LINE, path: '/..%2fadmin' } };
+
+    expect(await adapter.deliver(hostile, target)).toMatchObject({ answer: { kind: 'error', error: 'refused' } });
+    expect(adapter.signed(hostile, target)).toBeNull();
+    expect(requests).toEqual([]);
   });
 });
 

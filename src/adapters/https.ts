@@ -1,5 +1,7 @@
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import { deliveredName } from '#engine/inbound/forward.js';
+import { forwardedUrl, UNSAFE_PATH } from '#engine/inbound/forwarded-url.js';
 import { legacyHeaders } from '#engine/legacy-signature.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
@@ -16,7 +18,7 @@ import {
   type Target,
   Withheld,
 } from '#modules/destinations/contract.js';
-import { ANSWER_BYTES_MAX, deliveryAnswerOf, draftFaults, NO_URL } from './http-destination.js';
+import { ANSWER_BYTES_MAX, deliveryAnswerOf, draftFaults, isBodiless, NO_URL } from './http-destination.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
@@ -42,7 +44,8 @@ export class HttpsAdapter extends DestinationAdapter {
     return draftFaults(draft, {
       gate: this.gate,
       noCredentials: 'An https destination takes no credentials: use headers instead.',
-      loopFault: (url) => (this.ownHost.receives(url) ? LOOP : null),
+      // If the received path is forwarded, any URL of this service can become a receive URL and cause a loop.
+      loopFault: (url) => ((draft.forward?.path ? this.ownHost.is(url) : this.ownHost.receives(url)) ? LOOP : null),
     });
   }
 
@@ -54,28 +57,32 @@ export class HttpsAdapter extends DestinationAdapter {
     const body = this.bytesOf(given.body);
     const outgoing = body === given.body ? given : { ...given, body };
     if (target.url === null) return NO_URL;
+    const line = requestLineOf(outgoing, target.url, target);
+    if (line === null) return { answer: { kind: 'error', error: 'refused' }, durationMs: 0, excerpt: UNSAFE_PATH };
     let isWithheld = false;
     const sent = headersOf(outgoing, target);
     const answer = await this.agent.exchange({
-      method: 'POST',
-      url: target.url,
+      method: line.method,
+      url: line.url,
       headers: sent,
-      body,
+      body: body.length === 0 && isBodiless(line.method) ? null : body,
       timeoutMs: target.timeoutMs,
       bodyBytesMax: ANSWER_BYTES_MAX,
       mayBegin: () => !(isWithheld = !outgoing.mayBegin()),
     });
     if (isWithheld) throw new Withheld();
-    return deliveryAnswerOf(answer, { method: 'POST', url: target.url, headers: sent });
+    // The stored exchange omits the received path and query, because both are stored in the event and erased with it.
+    return deliveryAnswerOf(answer, { method: line.method, url: target.url, headers: sent });
   }
 
   override signed(outgoing: Signable, target: Target): SignedRequest | null {
-    return target.url && { method: 'POST', url: target.url, headers: headersOf(outgoing, target) };
+    const line = target.url && requestLineOf(outgoing, target.url, target);
+    return line && { ...line, headers: headersOf(outgoing, target) };
   }
 
   /**
-   * Encodes a body once if consecutive deliveries share it, as those of a fan-out do. A body sent only once is not
-   * copied.
+   * Returns the body to send. If consecutive deliveries have the same text, as in a fan-out, it is encoded only once. A
+   * text that is sent only once is not copied.
    */
   private bytesOf(body: string | Buffer): string | Buffer {
     if (typeof body !== 'string') return body;
@@ -85,18 +92,38 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 }
 
+/** Returns method and URL of the delivery. Returns null if the received path could lead out of the target's path. */
+function requestLineOf(
+  { requestLine }: Signable,
+  target: URL,
+  { forward }: Pick<Target, 'forward'>,
+): { method: string; url: URL } | null {
+  if (requestLine === null) return { method: 'POST', url: target };
+  const url = forwardedUrl(target, requestLine, forward);
+  return url && { method: forward.method ? requestLine.method : 'POST', url };
+}
+
+/** Returns received headers under the names used for delivery. Few providers send names that must be changed. */
+function receivedHeaders(headers: Readonly<Record<string, string>> | null): Readonly<Record<string, string>> | null {
+  if (Object.keys(headers ?? {}).every((name) => deliveredName(name) === name)) return headers;
+  return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [deliveredName(name), value]));
+}
+
 export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
 
-/** Precedence: Posthorn's headers, then the message's, then the destination's. Verified headers can't be forged. */
+/** Returns the headers to send. Posthorn's override the message's, and the message's override the destination's. */
 export function headersOf(outgoing: Signable, target: HeaderSources): Record<string, string> {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
-  const headers: Record<string, string> = { ...target.headers, ...outgoing.headers };
+  const headers: Record<string, string> = {
+    ...target.headers,
+    ...(outgoing.requestLine === null ? outgoing.headers : receivedHeaders(outgoing.headers)),
+  };
   if (target.legacySignature !== null)
     Object.assign(headers, legacyHeaders(target.legacySignature, webhookId, timestampSeconds, body));
   // A received event keeps its content type. A sent event is always JSON.
   headers['content-type'] = outgoing.headers?.['content-type'] ?? 'application/json';
-  headers['user-agent'] = USER_AGENT;
+  headers['user-agent'] = (outgoing.requestLine && outgoing.headers?.['user-agent']) ?? USER_AGENT;
   headers['webhook-id'] = webhookId;
   headers['webhook-event-type'] = eventType;
   headers['webhook-timestamp'] = String(timestampSeconds);

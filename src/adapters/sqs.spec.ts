@@ -1,6 +1,7 @@
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
+import { DEFAULT_FORWARDING } from '#engine/inbound/forwarded-url.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import type { Draft, Outgoing, Target } from '#modules/destinations/contract.js';
 import type { OwnHost } from './own-host.js';
@@ -20,6 +21,7 @@ const OUTGOING: Outgoing = {
   eventType: 'invoice.paid',
   body: '{}',
   headers: null,
+  requestLine: null,
   replayed: false,
   traceparent: null,
   atMs: 1_614_265_330_999,
@@ -40,6 +42,7 @@ const TARGET: Target = {
   signingKeys: [Buffer.alloc(32, 1)],
   privateKeys: [],
   legacySignature: null,
+  forward: DEFAULT_FORWARDING,
   headers: {},
   retry: DEFAULT_RETRY_POLICY,
   ratePerSecond: null,
@@ -198,7 +201,7 @@ describe('SqsAdapter.deliver', () => {
     const queues = new Queues({ exchange: () => Promise.resolve(taken) } as unknown as EgressAgent);
 
     const first = queues.forTarget(TARGET);
-    // The SDK applies the settings only after signing a request.
+    // Sends a message before the check, because the SDK applies the settings only when it signs a request.
     await first?.add({ body: '{}', attributes: {}, bytes: 2 }, 1000);
 
     expect(queues.forTarget({ ...TARGET, credentials: { ...CREDENTIALS } })).toBe(first);

@@ -1,4 +1,8 @@
+import { DiscoveryService } from '@nestjs/core';
 import type { Id } from '#kernel/ids.js';
+
+/** Marks a blob store for `BLOB_STORE=extension:NAME`: `@BlobStorage() class AcmeBlobs extends NamedBlobStore`. */
+export const BlobStorage = DiscoveryService.createDecorator();
 
 /** Location of a blob: its id, its environment, and its expiry day in days since the epoch. */
 export interface BlobKey {
@@ -20,14 +24,17 @@ export interface Swept {
 }
 
 /**
- * Stores bytes too large for a row: raw messages and attachments. A blob is written once and never changed. A crash
- * between writing a blob and its reference leaves an orphan, which is swept when its day expires.
+ * Stores bytes that are too large for a row: raw messages and attachments. A blob is written once and never changed. A
+ * crash after a blob is written and before a row refers to it leaves an orphan, which is swept when its day expires.
  */
 export abstract class BlobStore {
   /** Resolves once the bytes are durable. Throws 503, and stores nothing, while the storage is unavailable. */
   abstract put(key: BlobKey, bytes: Buffer): Promise<void>;
 
-  /** Stores chunks of any size as a blob. Streaming stores hold a few megabytes in memory. Rethrows source errors. */
+  /**
+   * Stores chunks of any size as one blob. Rethrows errors of the source. This default implementation holds the whole
+   * blob in memory. An override can stream the chunks with a few megabytes.
+   */
   async putFrom(key: BlobKey, chunks: AsyncIterable<Buffer>, _sizeBytes: number): Promise<void> {
     const whole: Buffer[] = [];
     for await (const chunk of chunks) whole.push(chunk);
@@ -36,14 +43,14 @@ export abstract class BlobStore {
 
   /**
    * Stores blobs of at most 256 KB each and resolves once all are durable, even if the caller's transaction rolls back
-   * later. Throws if a blob could not be stored. Other blobs of the same call may be stored in that case.
+   * later. Throws if a blob could not be stored; some blobs of the call may be stored nevertheless.
    */
   async putSmall(blobs: readonly NewBlob[]): Promise<void> {
     const puts = await Promise.allSettled(blobs.map(({ key, bytes }) => this.put(key, bytes)));
     for (const put of puts) if (put.status === 'rejected') throw put.reason;
   }
 
-  /** Returns all bytes of the blob, or null if it is gone. The caller must know the expiry day. */
+  /** Returns all bytes of the blob, or null if it is gone. `key` must contain the blob's expiry day. */
   async whole(key: BlobKey): Promise<Buffer | null> {
     const chunks = await this.read(key);
     return chunks === null ? null : joined(chunks);
@@ -52,8 +59,28 @@ export abstract class BlobStore {
   /** Returns the bytes from `offset` on, in chunks of at most 256 KB, or null if the blob is gone. */
   abstract read(key: Pick<BlobKey, 'environmentId' | 'id'>, offset?: number): Promise<AsyncIterable<Buffer> | null>;
 
-  /** Removes the blob. Does nothing if it does not exist. */
+  /** Removes the blob. Does nothing if the blob does not exist. */
   abstract remove(key: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void>;
+}
+
+/**
+ * A blob store of an extension. If a call throws, exceeds `callMsMax` or returns an invalid value, the write or the
+ * read fails with 503.
+ */
+export abstract class NamedBlobStore extends BlobStore {
+  /** Name of the store: lower-case letters, digits and `-`. */
+  abstract readonly name: string;
+
+  /** Time limit of one call, and of the wait for one chunk, in milliseconds. */
+  get callMsMax(): number {
+    return 60_000;
+  }
+
+  /**
+   * Removes blobs whose expiry day is before `beforeDay`, while `mayGoOn()` is true. A worker process calls this every
+   * hour. Returns `isMore: false` if the storage removes expired blobs by itself.
+   */
+  abstract sweep(beforeDay: number, mayGoOn: () => boolean): Promise<Swept>;
 }
 
 async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {

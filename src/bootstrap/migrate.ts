@@ -14,8 +14,9 @@ export async function connect(source: DataSource, onWait: () => void = () => und
 
 /**
  * Begins a new epoch if the database has moved to another PostgreSQL cluster or timeline: transaction ids are only
- * comparable within one cluster and timeline. Pulled items then keep ascending. The lock waits for transactions that
- * still write items of the old epoch, because readers treat every transaction of the old epoch as committed.
+ * comparable within one cluster and timeline. With epochs, the positions of pulled items keep ascending. The lock waits
+ * for transactions that still write items of the old epoch, because readers treat every transaction of the old epoch as
+ * committed.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];
@@ -26,7 +27,7 @@ async function beginEpoch(runner: QueryRunner): Promise<void> {
   await runner.commitTransaction();
 }
 
-/** Oldest supported version, as stated in `docs/deploy.md`. */
+/** Oldest supported major version of PostgreSQL, as stated in `docs/deploy.md`. */
 const VERSION_MIN = 15;
 
 async function checkVersion(runner: QueryRunner): Promise<void> {
@@ -44,7 +45,7 @@ type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
 
 /** Migrates Posthorn's tables, then those of extensions. An advisory lock serializes concurrent starts. */
 export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
-  // Starts over if the server goes away in between, because each migration is one transaction.
+  // Starts over if the server becomes unavailable meanwhile: each migration is one transaction, or can be repeated.
   await retryUntilAvailable(() => runInLine(source, extensions));
 }
 
@@ -63,7 +64,7 @@ async function runInLine(source: DataSource, extensions: readonly ExtensionTable
   }
 }
 
-/** Records migrations in `<name>_migrations`. Without the extension, that table is not read and no table changes. */
+/** Applies an extension's migrations and records them in `<name>_migrations`. */
 async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
   if (migrations.length === 0) return;
   const own = new DataSource({
@@ -90,7 +91,7 @@ export async function migrateOnce(
   extensions: readonly ExtensionTables[],
   onWait?: () => void,
 ): Promise<void> {
-  const source = dataSource(config.databaseDirectUrl, 2, [], { allowsLongStatements: true });
+  const source = dataSource(config.databaseDirectUrl, 2, [], { migratesOnly: true });
   await connect(source, onWait);
   try {
     await checkDatabaseConnections(config);
@@ -102,7 +103,7 @@ export async function migrateOnce(
 }
 
 export async function migrate(url: string): Promise<void> {
-  const source = dataSource(url, 4, [], { allowsLongStatements: true });
+  const source = dataSource(url, 4, [], { migratesOnly: true });
   await connect(source);
   try {
     await runMigrations(source);

@@ -37,6 +37,21 @@ describe('startFailure', () => {
       '0.0.0.0 is no address of this machine: correct HOST.',
     ],
     [
+      'a submission port that is in use',
+      failed('x', { code: 'EADDRINUSE', syscall: 'listen', port: 2587 }),
+      'Port 2587 of 127.0.0.1 is taken by another process: stop that one, or set another SUBMISSION_PORT.',
+    ],
+    [
+      'an address of another machine for submission',
+      failed('x', { code: 'EADDRNOTAVAIL', syscall: 'listen', port: 2587 }),
+      '127.0.0.1 is no address of this machine: correct SUBMISSION_HOST.',
+    ],
+    [
+      'an unknown host for submission',
+      failed('x', { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: '127.0.0.1' }),
+      '127.0.0.1 is not known (ENOTFOUND): correct SUBMISSION_HOST.',
+    ],
+    [
       'a database server that is not running',
       failed('', {
         code: 'ECONNREFUSED',

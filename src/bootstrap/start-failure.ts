@@ -9,11 +9,11 @@ interface Failure {
   hostname: string;
   port: number | null;
   path: string;
-  /** Set only by errors from the PostgreSQL server. */
+  /** Severity of the error. Only errors from the PostgreSQL server have a severity. */
   severity: string;
 }
 
-/** Content of DATABASE_URL, without its password. */
+/** Parts of DATABASE_URL that messages may show, without the password. */
 interface Database {
   place: string;
   host: string;
@@ -91,7 +91,8 @@ const LISTEN_FAULTS: Readonly<Record<string, (variable: string, port: number, ho
     `Port ${port} of ${host} is taken by another process: stop that one, or set another ${variable}.`,
   EACCES: (variable, port) =>
     `Port ${port} needs privileges that this user does not have: set a ${variable} from 1024 on.`,
-  EADDRNOTAVAIL: (_, __, host) => `${host} is no address of this machine: correct HOST.`,
+  EADDRNOTAVAIL: (variable, _, host) =>
+    `${host} is no address of this machine: correct ${isOfSubmission(variable) ? 'SUBMISSION_HOST' : 'HOST'}.`,
 };
 
 const FILE_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENOSPC', 'EDQUOT', 'EEXIST']);
@@ -108,17 +109,25 @@ export function startFailure(error: unknown, config: Config | null): string {
 
 function listenFault(
   { code, syscall, hostname, port }: Failure,
-  { host, port: apiPort, metricsPort, dnsPort, smtpPort }: Config,
+  { host, port: apiPort, metricsPort, dnsPort, smtpPort, submissionPort, submissionsPort, submissionHost }: Config,
 ): string | null {
   if (syscall === 'getaddrinfo' && hostname === host) return `${host} is not known (${code}): correct HOST.`;
+  if (syscall === 'getaddrinfo' && hostname === submissionHost)
+    return `${submissionHost} is not known (${code}): correct SUBMISSION_HOST.`;
   if (syscall !== 'listen' && syscall !== 'bind') return null;
   const variables = new Map([
+    [submissionPort, 'SUBMISSION_PORT'],
+    [submissionsPort, 'SUBMISSIONS_PORT'],
     [smtpPort, 'SMTP_PORT'],
     [dnsPort, 'DNS_PORT'],
     [metricsPort, 'METRICS_PORT'],
   ]);
   const variable = port === null ? 'PORT' : (variables.get(port) ?? 'PORT');
-  return LISTEN_FAULTS[code]?.(variable, port ?? apiPort, host) ?? null;
+  return LISTEN_FAULTS[code]?.(variable, port ?? apiPort, isOfSubmission(variable) ? submissionHost : host) ?? null;
+}
+
+function isOfSubmission(variable: string): boolean {
+  return variable.startsWith('SUBMISSION');
 }
 
 function fileFault({ code, syscall, path: file }: Failure, { configuredDatabaseUrl, dataDir }: Config): string | null {
@@ -138,7 +147,7 @@ function databaseFault(failure: Failure, config: Config): string | null {
   if (failure.severity !== '' && REFUSALS[failure.code]) return REFUSALS[failure.code]?.(failure, database) ?? null;
   const driverSays = DRIVER_MESSAGES.find(([pattern]) => pattern.test(failure.message))?.[1];
   if (driverSays) return driverSays(failure, database);
-  // The error may come from a server that an extension connects to.
+  // Whether the error may come from a server to which an extension connects, instead of from the database.
   const isElsewhere =
     (failure.port !== null && failure.port !== database.port) ||
     (failure.hostname !== '' && failure.hostname !== database.host);
@@ -181,7 +190,7 @@ function oneLine(message: string): string {
   return line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX)}…` : line;
 }
 
-/** Removes the credentials of every URL and all secrets of the configuration, in their original form. */
+/** Returns the line without credentials in URLs and without the configured secrets in their original form. */
 function withoutSecrets(line: string, config: Config | null): string {
   return secretsOf(config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), withoutCredentials(line));
 }

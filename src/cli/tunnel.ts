@@ -20,9 +20,9 @@ export interface Forwarded {
   endpoint: string;
   request: RawRequest | null;
   answer: LocalAnswer | null;
-  /** The request may have been forwarded before, because the command ended while it was in flight. */
+  /** True if the request may already have been forwarded, because an earlier run ended while forwarding it. */
   is_again: boolean;
-  /** The request was received while the stream was interrupted. */
+  /** True if the request was received while the stream was interrupted. */
   is_late: boolean;
 }
 
@@ -42,7 +42,7 @@ interface TunnelTurn {
   slot: Slot;
   isLate: boolean;
   isAgain: boolean;
-  /** Resolves once the request before this one has been sent to the local program. */
+  /** Resolves once the previous request has been sent to the local program, so that the order is kept. */
   previous: Promise<void>;
   sent: () => void;
 }
@@ -89,7 +89,7 @@ export class Tunnel {
     this.file = path.join(folder, `listen-${name}.json`);
   }
 
-  /** Runs until the signal is aborted. With `resumes`, continues where the last run of the same tunnel ended. */
+  /** Runs until the signal is aborted. If `resumes` is true, continues where the last run of this tunnel ended. */
   async run(resumes: boolean, signal: AbortSignal): Promise<void> {
     const place = resumes ? this.place() : null;
     if (place !== null) {
@@ -128,13 +128,13 @@ export class Tunnel {
     if (!signal.aborted) this.finish(slot);
   }
 
-  /** Forwards requests received between two times, oldest first, without those already forwarded. */
+  /** Forwards requests received during a gap of the stream, oldest first, except those already forwarded. */
   private async fill(
     { id: streamId, gap: { since, until } }: Extract<StreamMessage, { kind: 'gap' }>,
     signal: AbortSignal,
   ): Promise<void> {
     if (since === null) return;
-    // The range starts earlier, because an id is created shortly before its request is stored.
+    // Searches from an earlier time than the gap: a request's id is created shortly before the request is stored.
     const from = new Date(Date.parse(since) - 90_000).toISOString();
     const missed: { id: string; endpoint: string; receivedAt: string }[] = [];
     for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', {
@@ -142,18 +142,18 @@ export class Tunnel {
     })) {
       if (this.endpointId !== null && id !== this.endpointId) continue;
       this.ids.set(endpoint, id);
-      // An endpoint that was deleted in the meantime has no requests left.
+      // Skips an endpoint that was deleted in the meantime, because its requests are deleted too.
       for (const { event_id: eventId, received_at: receivedAt, status } of (await orGone(
         this.requestsOf(id, from, until),
       )) ?? []) {
-        if (status !== 'duplicate') missed.push({ id: eventId, endpoint, receivedAt });
+        if (eventId !== null && status !== 'duplicate') missed.push({ id: eventId, endpoint, receivedAt });
       }
     }
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const { id, endpoint, receivedAt } of missed) {
-      // A request that is older than the gap and unknown to this run may have been forwarded by an earlier run. It is
-      // therefore marked as repeated. The slot of the gap precedes the slots of these requests and ends only after all
-      // of them.
+      // A request from before the gap that this run does not know may have been forwarded by an earlier run. It is
+      // therefore marked as repeated. The stored position stays before the gap until all missed requests have been
+      // forwarded.
       if (!this.seen.has(id))
         await this.begin(
           id,
@@ -242,7 +242,7 @@ export class Tunnel {
     this.write();
   }
 
-  /** Returns null if the request no longer exists. Waits while the service is unavailable, so no request is skipped. */
+  /** Fetches a request, and waits while the service is unavailable. Returns null if the request no longer exists. */
   private async fetch(eventId: string, endpoint: string, signal: AbortSignal): Promise<RawRequest | null> {
     return this.whileAway(async () => {
       const id = this.endpointId ?? (await this.idOf(endpoint));
@@ -257,7 +257,7 @@ export class Tunnel {
     }, signal);
   }
 
-  /** Retries while the service is unavailable. Returns null when the tunnel ends. */
+  /** Runs `work`, and retries while the service is unavailable. Returns null when the tunnel ends. */
   private async whileAway<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
     for (let waitMs = 1_000; !signal.aborted; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
@@ -298,7 +298,7 @@ export class Tunnel {
       } = JSON.parse(readFileSync(this.file, 'utf8')) as Omit<TunnelPlace, 'under_way'> & {
         under_way: string[] | string | null;
       };
-      // Versions without concurrency stored one id, or null.
+      // Earlier versions, without concurrency, stored one id or null in `under_way`.
       return { last_event_id: last, under_way: [underWay ?? []].flat(), done };
     } catch {
       return null;
@@ -311,7 +311,7 @@ export class Tunnel {
   }
 }
 
-/** Returns the result, or null for a 404. */
+/** Returns the result of an API call, or null if the service responded with 404. */
 async function orGone<T>(asked: Promise<T>): Promise<T | null> {
   return asked.catch((error: unknown) => {
     if (error instanceof PosthornError && error.status === 404) return null;

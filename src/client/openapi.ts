@@ -781,7 +781,7 @@ export interface paths {
         };
         /**
          * Get a raw request
-         * @description Returns the headers, query and body as they were received. The values of authentication headers (`authorization`, `cookie`, a token of a preset) are shown with scope `write`. With scope `read` they are `(hidden)`. Needs a key of scope `read`.
+         * @description Returns the headers, query and body as they were received. Credentials are shown only to a key of scope `write`; with scope `read` they are `(hidden)`. Credentials are the values of authentication headers (`authorization`, `cookie`, the header with the token of the provider) and of the query parameter that holds the key of the provider. Needs a key of scope `read`.
          */
         get: operations["getRequest"];
         put?: never;
@@ -1306,8 +1306,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Release quarantined or parked requests
-         * @description Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200). Needs a key of scope `write`.
+         * Release quarantined, parked or dropped requests
+         * @description Starts a background job that processes the requests that the endpoint quarantined, parked or dropped between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200). Needs a key of scope `write`.
          */
         post: operations["replayRequests"];
         delete?: never;
@@ -1534,10 +1534,70 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the kind of a domain
-         * @description Changes the kind between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Needs a key of scope `admin`.
+         * Change a domain
+         * @description Changes the kind between `email` and `email-send`, the DKIM keys, or the thresholds of the reputation. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Keys of the domain sign once name servers have their records; until then, mail is signed as before. Needs a key of scope `admin`.
          */
         patch: operations["convertDomain"];
+        trace?: never;
+    };
+    "/v1/domains/{id}/dkim/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the DKIM keys of a domain
+         * @description Adds a new key, and lists its record. The new key signs once name servers have the record; until then, the previous key signs. A call during a rotation returns the domain unchanged. Needs a key of scope `admin`.
+         */
+        post: operations["rotateDomainDkim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/domains/{id}/reputation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the reputation of a domain
+         * @description Returns the number of recipients, bounces and complaints, with their rates and thresholds. Mail of the test environment, and to or from simulator addresses, is not counted. Needs a key of scope `read`.
+         */
+        get: operations["getDomainReputation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/domains/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused domain
+         * @description Sends the waiting emails within five minutes, and accepts new ones. Only later mail counts towards the thresholds. A domain that is not paused stays unchanged. Needs a key of scope `admin`.
+         */
+        post: operations["resumeDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/domains/{id}/verify": {
@@ -1554,6 +1614,198 @@ export interface paths {
          * @description Queries the name servers for at most ten seconds and returns the domain with all its records. A call during a check, or within five seconds after one, returns the last result. A failed domain gets another 72 hours for verification. Needs a key of scope `admin`.
          */
         post: operations["verifyDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates
+         * @description Returns the templates without content, newest first. Needs a key of scope `read`.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        /**
+         * Create a template
+         * @description Emails can use the template after it is published. An environment has at most 1,000 templates. Needs a key of scope `write`.
+         */
+        post: operations["createTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a template
+         * @description Returns the template with the content of its latest version. Needs a key of scope `read`.
+         */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template
+         * @description Deletes the template with all its versions. Emails that were accepted before keep their content. Needs a key of scope `write`.
+         */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a template
+         * @description A changed content creates a new version. Emails use it after it is published. The newest 100 versions and the published one are kept. Needs a key of scope `write`.
+         */
+        patch: operations["updateTemplate"];
+        trace?: never;
+    };
+    "/v1/templates/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a template
+         * @description Creates an unpublished template with the content of the latest version, without the alias. Needs a key of scope `write`.
+         */
+        post: operations["duplicateTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a template
+         * @description Later emails use the latest version. It needs `html`, `text`, or both. Needs a key of scope `write`.
+         */
+        post: operations["publishTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{id}/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Render a template
+         * @description Fills in variables without sending an email. Tags of missing variables stay in the result, and `missing_variables` lists them. Needs a key of scope `read`.
+         */
+        post: operations["renderTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a version of a template
+         * @description Copies the version into a new latest version. Emails use it after it is published. Needs a key of scope `write`.
+         */
+        post: operations["restoreTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a template
+         * @description Returns the versions without their bodies, newest first. Needs a key of scope `read`.
+         */
+        get: operations["listTemplateVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a version of a template
+         * @description Returns the version with its content. Needs a key of scope `read`.
+         */
+        get: operations["getTemplateVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/email-attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an attachment of an email by its link
+         * @description Takes the token of a `download_url` instead of a key. Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.
+         */
+        get: operations["downloadEmailAttachment"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1595,7 +1847,7 @@ export interface paths {
         put?: never;
         /**
          * Send many emails
-         * @description Accepts up to 100 emails, each one separately. An invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request. Needs a key of scope `write`.
+         * @description Accepts up to 100 emails, each one separately. An invalid email, or one whose recipients are all suppressed, does not affect the others. With `x-batch-validation: strict`, all emails are accepted or none. The limits on attachments apply to the whole request. Needs a key of scope `write`.
          */
         post: operations["sendEmails"];
         delete?: never;
@@ -1633,22 +1885,46 @@ export interface paths {
         };
         /**
          * Get an email
-         * @description Returns the email with its recipients, attempts and timeline. Needs a key of scope `read`.
+         * @description Returns the email with its recipients, attempts, timeline, HTML and text. Reading the HTML and the text parses the whole message: to poll the status, send `content=false`. Needs a key of scope `read`.
          */
         get: operations["getEmail"];
         put?: never;
         post?: never;
         /**
          * Cancel a scheduled email
-         * @description Cancels the email and deletes everything that was stored for it. Returns 409 after the scheduled time. Needs a key of scope `write`.
+         * @description Cancels the email and deletes its content and attachments. The email stays readable with the status `canceled`. Returns 409 after the email was released. Cancelling again has no effect. Needs a key of scope `write`.
          */
         delete: operations["deleteEmail"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the time of a scheduled email
+         * @description Sends the email at another time. A time in the past means now. Nothing else of a scheduled email can be changed. Returns 409 after the email was released or cancelled. Needs a key of scope `write`.
+         */
+        patch: operations["updateEmail"];
+        trace?: never;
+    };
+    "/v1/emails/{id}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attachments of an email
+         * @description Returns each attachment with a link to its bytes, which is valid for one hour. Returns 404 if the email was erased, or if a scheduled email is not composed yet. Needs a key of scope `read`.
+         */
+        get: operations["listEmailAttachments"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/emails/{id}/attachments/{index}": {
+    "/v1/emails/{id}/attachments/{attachment}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1657,7 +1933,7 @@ export interface paths {
         };
         /**
          * Get an attachment of an email
-         * @description Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. Needs a key of scope `read`.
+         * @description For a position, returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. For an id of the list, returns JSON with a link to the file, as the `resend` package expects. Needs a key of scope `read`.
          */
         get: operations["getEmailAttachment"];
         put?: never;
@@ -1720,6 +1996,26 @@ export interface paths {
          * @description Returns the raw message (RFC 5322), byte for byte as every attempt sends it. Returns 404 if the email was erased, or if a scheduled email is not composed yet. Needs a key of scope `read`.
          */
         get: operations["getRawEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/replies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the replies to an email
+         * @description Returns the newest messages first that name the Message-ID of the email in `In-Reply-To` or `References`, from all aliases. A Message-ID proves nothing about the sender: check `auth`, too. Needs a key of scope `read`.
+         */
+        get: operations["listEmailReplies"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1811,6 +2107,106 @@ export interface paths {
          * @description Later emails are sent to the address again. Needs a key of scope `write`.
          */
         delete: operations["deleteSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List topics
+         * @description Returns the topics of the environment, newest first. Needs a key of scope `read`.
+         */
+        get: operations["listTopics"];
+        put?: never;
+        /**
+         * Create a topic
+         * @description Emails name the topic in `unsubscribe` or `topic_id`. Its recipients can then unsubscribe from it. Needs a key of scope `write`.
+         */
+        post: operations["createTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/topics/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a topic
+         * @description Finds the topic by its id or its key. Needs a key of scope `read`.
+         */
+        get: operations["getTopic"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a topic
+         * @description Deletes the topic and its subscriptions. Emails of the topic that are still waiting are suppressed, because nothing shows any longer who unsubscribed. Needs a key of scope `write`.
+         */
+        delete: operations["deleteTopic"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a topic
+         * @description The key and the default subscription cannot be changed, because recipients have relied on them. Needs a key of scope `write`.
+         */
+        patch: operations["updateTopic"];
+        trace?: never;
+    };
+    "/v1/topics/{id}/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions to a topic
+         * @description Returns the addresses whose subscription was set, newest first. The topic's default applies to others. Needs a key of scope `read`.
+         */
+        get: operations["listTopicSubscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/topics/{id}/subscriptions/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the subscription of an address
+         * @description Returns the subscription that was set, or the topic's default with the origin `default`. Needs a key of scope `read`.
+         */
+        get: operations["getTopicSubscription"];
+        /**
+         * Set the subscription of an address
+         * @description Applies to emails that are accepted later and to the next attempt of waiting emails. Subscribe an address only if its owner asked for it. Needs a key of scope `write`.
+         */
+        put: operations["setTopicSubscription"];
+        post?: never;
+        /**
+         * Remove the subscription of an address
+         * @description Deletes the address from the topic. The topic's default then applies to it again. Needs a key of scope `write`.
+         */
+        delete: operations["deleteTopicSubscription"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2008,6 +2404,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/aliases/{alias}/messages/{messageId}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create signed links to the files of a message
+         * @description Returns URLs of the original message and of its attachments that need no key until they expire. A link cannot be revoked on its own. It ends early when the message is erased. Needs a key of scope `write`.
+         */
+        post: operations["linkReceivedMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/aliases/{alias}/messages/{messageId}/raw": {
         parameters: {
             query?: never;
@@ -2079,9 +2495,29 @@ export interface paths {
         put?: never;
         /**
          * Replay the messages of an alias
-         * @description Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
+         * @description Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. A call without `since`, `until` and `dry_run` is rejected with 422, because it would send every stored message again. Quarantined messages are never sent again. Needs a key of scope `write`.
          */
         post: operations["replayAlias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/mail-files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a file by a signed link
+         * @description Returns the original of a received message or one of its attachments, always as a download. Types that a browser would execute are served as application/octet-stream. The link comes from the event of an alias with `link_ttl_seconds`, or from POST /v1/aliases/{alias}/messages/{messageId}/links.
+         */
+        get: operations["getMailFile"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2229,7 +2665,7 @@ export interface paths {
         };
         /**
          * List current problems
-         * @description Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that lost their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds. Needs a key of scope `read`.
+         * @description Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that are paused, at risk of it, or without their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds. Needs a key of scope `read`.
          */
         get: operations["getAttention"];
         put?: never;
@@ -2876,12 +3312,12 @@ export interface components {
              */
             id: string | null;
             /**
-             * @description Name of the key or address of the member at the time of the entry.
+             * @description Name of the key, or email address of the member, at the time of the entry.
              * @example Billing service
              */
             name: string | null;
             /**
-             * @description Origin of the key: `oauth` marks a key of an agent.
+             * @description Origin of the key. `oauth` means that the key was granted to an agent.
              * @example api
              */
             source: string | null;
@@ -2936,8 +3372,8 @@ export interface components {
              */
             request_id: string | null;
             /**
-             * @description Value before the change. It has only the fields that differ, or all fields if the resource was removed. It is
-             *     `null` if the resource was created. Secrets are masked.
+             * @description Value of the resource before the change. It has only the fields that differ, or all fields if the resource was
+             *     removed. It is `null` if the resource was created. Secrets are masked.
              * @example {
              *       "name": "Old"
              *     }
@@ -2946,7 +3382,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Value after the change; `null` if the resource was removed.
+             * @description Value of the resource after the change; `null` if the resource was removed.
              * @example {
              *       "name": "New"
              *     }
@@ -3271,7 +3707,8 @@ export interface components {
              */
             public_event_catalog: boolean;
             /**
-             * @description Destination that receives the service's own events of the environment. `null` if there is none or it was deleted.
+             * @description Destination that receives the service's own events of the environment. `null` if no destination is configured, or
+             *     if the configured destination was deleted.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             system_destination: string | null;
@@ -3302,8 +3739,8 @@ export interface components {
              */
             slug?: string;
             /**
-             * @description Number of days for which the calling key's environment keeps data that it accepts from now on. If this is 60 days
-             *     or more, data may be kept longer by a thirtieth of the period.
+             * @description Number of days for which the calling key's environment keeps data. A change applies to data accepted from then on.
+             *     If the number is 60 or more, data may be kept longer by a thirtieth of the period.
              * @example 30
              */
             retention_days?: number;
@@ -3320,8 +3757,8 @@ export interface components {
              */
             system_destination?: string | null;
             /**
-             * @description Origins whose pages may show the environment's customer portal in a frame: https, or in the test environment http
-             *     on the local computer. If the list is empty, the portal opens only as a separate page.
+             * @description Origins whose pages may show the environment's customer portal in a frame. Origins must use https; the test
+             *     environment also allows http on the local computer. If the list is empty, the portal opens only as a separate page.
              * @example [
              *       "https://app.example.com"
              *     ]
@@ -3330,7 +3767,7 @@ export interface components {
         };
         SigningSecret: {
             /**
-             * @description `whsec_` followed by the key in base64. Receivers verify signatures with it.
+             * @description `whsec_` followed by the key in base64. Receivers use this secret to verify signatures.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string;
@@ -3373,8 +3810,8 @@ export interface components {
             removed_at: string | null;
             /**
              * Format: date-time
-             * @description Time at which all configuration had been erased. `null` if it is not erased yet. Accepted events are deleted when
-             *     their retention period ends.
+             * @description Time at which the erasure of all configuration was complete. `null` if it is not complete yet. Accepted events are
+             *     deleted when their retention period ends.
              * @example null
              */
             erased_at: string | null;
@@ -3444,8 +3881,8 @@ export interface components {
             removed_at: string | null;
             /**
              * Format: date-time
-             * @description Time at which all configuration had been erased. `null` if it is not erased yet. Accepted events are deleted when
-             *     their retention period ends.
+             * @description Time at which the erasure of all configuration was complete. `null` if it is not complete yet. Accepted events are
+             *     deleted when their retention period ends.
              * @example null
              */
             erased_at: string | null;
@@ -3538,7 +3975,7 @@ export interface components {
              */
             scope: "read" | "write" | "admin";
             /**
-             * @description Environments that you may name in `X-Posthorn-Environment`.
+             * @description Environments that the session may name in the `X-Posthorn-Environment` header.
              * @example [
              *       "live",
              *       "test"
@@ -3547,7 +3984,7 @@ export interface components {
             environments: ("live" | "test")[];
             /**
              * Format: date-time
-             * @description Time at which the session ends, even if it is in use.
+             * @description Time at which the session ends, even if the session is still in use.
              * @example 2026-11-28T09:30:00.000Z
              */
             expires_at: string;
@@ -3608,7 +4045,7 @@ export interface components {
             last_seen_at: string;
             /**
              * Format: date-time
-             * @description Time at which the session ends, even if it is in use. It ends earlier after twelve hours without a request.
+             * @description Time at which the session ends, even if still in use. After twelve hours without a request, it ends earlier.
              * @example 2026-11-28T09:30:00.000Z
              */
             expires_at: string;
@@ -3755,7 +4192,7 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description Settings of the type, in the same format as when a destination is created.
+             * @description Settings specific to the destination type, in the same format as when a destination is created.
              * @example {
              *       "queueUrl": "https://sqs.eu-west-1.amazonaws.com/1/orders",
              *       "region": "eu-west-1"
@@ -3765,7 +4202,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Credentials for the type. Used for this check only and not stored.
+             * @description Credentials for the target. Used only for this check and not stored.
              * @example {
              *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE"
              *     }
@@ -3788,7 +4225,7 @@ export interface components {
         };
         ChecksItem: {
             /**
-             * @description `true` if the settings are valid for the type.
+             * @description `true` if the settings are valid for the destination type.
              * @example true
              */
             schema: boolean;
@@ -3821,7 +4258,7 @@ export interface components {
         };
         SigningSecretItem: {
             /**
-             * @description `whsec_` followed by the key in base64. The receiver verifies `v1` signatures with it.
+             * @description `whsec_` followed by the key in base64. The receiver uses this secret to verify `v1` signatures.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string;
@@ -3874,7 +4311,7 @@ export interface components {
              */
             status: "active" | "disabled";
             /**
-             * @description Version number, incremented by every change of the settings.
+             * @description Version number, incremented by every change to the settings.
              * @example 1
              */
             version: number;
@@ -3921,7 +4358,7 @@ export interface components {
              */
             max_attempts?: number;
             /**
-             * @description Maximum wait before each attempt, in seconds. The last value applies to all further attempts.
+             * @description Maximum wait before each attempt, in seconds. The last value applies to all remaining attempts.
              * @example [
              *       0,
              *       5,
@@ -3937,7 +4374,7 @@ export interface components {
         };
         RateLimitBody: {
             /**
-             * @description Deliveries per second. Values below 1 allow less than one delivery per second.
+             * @description Deliveries per second. May be a fraction: 0.1 allows one delivery every ten seconds.
              * @example 50
              */
             per_second: number;
@@ -3969,7 +4406,7 @@ export interface components {
              */
             content: string;
             /**
-             * @description Template of the header's value: literal text, `{id}`, `{timestamp}` and `{signature}`.
+             * @description Template of the header's value. May contain `{id}`, `{timestamp}`, `{signature}` and literal text.
              * @default {signature}
              * @example t={timestamp},v1={signature}
              */
@@ -3985,7 +4422,7 @@ export interface components {
              */
             id_header?: string | null;
             /**
-             * @description Key of the HMAC. Stored encrypted and never returned. If omitted, the stored key stays.
+             * @description Key of the HMAC. Stored encrypted and never returned. If omitted, the stored key is kept.
              * @example an-old-shared-secret
              */
             secret?: string;
@@ -3997,10 +4434,32 @@ export interface components {
              */
             secret_encoding: "utf8" | "hex" | "base64";
         };
+        ForwardBody: {
+            /**
+             * @description If `true`, deliveries have the method of the received request. Otherwise, they are POST requests.
+             * @default false
+             * @example true
+             */
+            method: boolean;
+            /**
+             * @description If `true`, the part of the received path that follows the endpoint's path is appended to the path of the URL. A
+             *     delivery whose received path contains `..` fails.
+             * @default false
+             * @example true
+             */
+            path: boolean;
+            /**
+             * @description If `true`, the query of the received request is appended to the query of the URL, except parameters that the URL
+             *     already contains.
+             * @default true
+             * @example true
+             */
+            query: boolean;
+        };
         NewDestinationBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
-             *     request override them.
+             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
+             *     overridden by headers of a send request.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4041,8 +4500,8 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description Settings of the type (for example `queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}`
-             *     (1 to 1000, default 10).
+             * @description Settings specific to the destination type (for example `queueUrl` and `region` of a queue), and
+             *     `circuit_breaker: {failure_threshold}` (1 to 1000, default 10).
              * @example {
              *       "circuit_breaker": {
              *         "failure_threshold": 20
@@ -4052,6 +4511,15 @@ export interface components {
             config?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * @description Parts of a received request that deliveries repeat. Only for type `https`.
+             * @example {
+             *       "method": true,
+             *       "path": true,
+             *       "query": true
+             *     }
+             */
+            forward?: components["schemas"]["ForwardBody"] | null;
             /**
              * @description Display name.
              * @example Orders
@@ -4063,7 +4531,7 @@ export interface components {
              */
             type: string;
             /**
-             * @description Credentials for the type. Stored encrypted and never returned.
+             * @description Credentials for the target, depending on the type. Stored encrypted and never returned.
              * @example {
              *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
              *       "secretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -4073,7 +4541,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description Signing secret that the receiver already knows. If omitted, a new one is generated.
+             * @description Signing secret that the receiver already knows. If omitted, a new secret is generated.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret?: string | null;
@@ -4096,7 +4564,7 @@ export interface components {
              */
             max_attempts: number;
             /**
-             * @description Maximum wait before each attempt, in seconds. The last value applies to all further attempts.
+             * @description Maximum wait before each attempt, in seconds. The last value applies to all remaining attempts.
              * @example [
              *       0,
              *       5,
@@ -4149,6 +4617,23 @@ export interface components {
              */
             id_header: string | null;
         };
+        ForwardItem: {
+            /**
+             * @description `true` if deliveries have the method of the received request. Otherwise, they are POST requests.
+             * @example false
+             */
+            method: boolean;
+            /**
+             * @description `true` if the part of the received path that follows the endpoint's path is appended to the path of the URL.
+             * @example false
+             */
+            path: boolean;
+            /**
+             * @description `true` if the received query is appended to the query of the URL.
+             * @example true
+             */
+            query: boolean;
+        };
         CircuitItem: {
             /**
              * @description `open` holds deliveries back, `half_open` tries one delivery, `closed` lets all deliveries through.
@@ -4164,7 +4649,7 @@ export interface components {
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description Earliest time of the next probe. While a probe is in flight, it is the earliest time of the following probe. `null`
+             * @description Earliest time of the next probe. While a probe is in flight: earliest time of the probe after that one. `null`
              *     while the circuit is closed.
              * @example null
              */
@@ -4204,7 +4689,7 @@ export interface components {
              */
             status: "active" | "disabled";
             /**
-             * @description Version number, incremented by every change of the settings.
+             * @description Version number, incremented by every change to the settings.
              * @example 1
              */
             version: number;
@@ -4243,10 +4728,10 @@ export interface components {
              * @example false
              */
             asymmetric: boolean;
-            /** @description Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
+            /** @description Legacy signature header, sent in addition to the standard signature headers. `null` if there is none. */
             legacy_signature: components["schemas"]["LegacySignatureItem"] | null;
             /**
-             * @description Settings of the type, and `circuit_breaker: {failure_threshold}`.
+             * @description Settings specific to the destination type, and `circuit_breaker: {failure_threshold}`.
              * @example {
              *       "circuit_breaker": {
              *         "failure_threshold": 10
@@ -4256,6 +4741,8 @@ export interface components {
             config: {
                 [key: string]: unknown;
             };
+            /** @description Parts of a received request that deliveries repeat. `null` for types other than `https`. */
+            forward: components["schemas"]["ForwardItem"] | null;
             /** @description Circuit breaker of the destination. */
             circuit: components["schemas"]["CircuitItem"];
             /**
@@ -4271,8 +4758,8 @@ export interface components {
         };
         DestinationChangesBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
-             *     request override them.
+             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
+             *     overridden by headers of a send request.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4313,8 +4800,8 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description Settings of the type (for example `queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}`
-             *     (1 to 1000, default 10).
+             * @description Settings specific to the destination type (for example `queueUrl` and `region` of a queue), and
+             *     `circuit_breaker: {failure_threshold}` (1 to 1000, default 10).
              * @example {
              *       "circuit_breaker": {
              *         "failure_threshold": 20
@@ -4325,12 +4812,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * @description Parts of a received request that deliveries repeat. Only for type `https`.
+             * @example {
+             *       "method": true,
+             *       "path": true,
+             *       "query": true
+             *     }
+             */
+            forward?: components["schemas"]["ForwardBody"] | null;
+            /**
              * @description Display name.
              * @example Orders
              */
             name?: string;
             /**
-             * @description New credentials, which replace all stored ones. They are checked before they are stored, and never returned.
+             * @description New credentials, which replace all stored ones. Checked before they are stored, and never returned.
              * @example {
              *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
              *       "secretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -4340,7 +4836,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description `active` enables the destination and closes its circuit. `disabled` stops its deliveries.
+             * @description `active` enables the destination and closes its circuit breaker. `disabled` stops its deliveries.
              * @example active
              * @enum {string}
              */
@@ -4353,7 +4849,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Your own id of the customer; `null` if it has none.
+             * @description Your own id for the customer that this application represents; `null` if you have not set one.
              * @example customer-42
              */
             uid: string | null;
@@ -4397,7 +4893,7 @@ export interface components {
         };
         NewApplicationBody: {
             /**
-             * @description Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`.
+             * @description Your own id for this application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must not begin with `app_`.
              * @example customer-42
              */
             uid?: string | null;
@@ -4423,7 +4919,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Your own id of the customer; `null` if it has none.
+             * @description Your own id for the customer that this application represents; `null` if you have not set one.
              * @example customer-42
              */
             uid: string | null;
@@ -4461,7 +4957,7 @@ export interface components {
         };
         ApplicationChangesBody: {
             /**
-             * @description Your own id of the customer; `null` removes it.
+             * @description Your own id for this application; `null` removes it.
              * @example customer-42
              */
             uid?: string | null;
@@ -4615,7 +5111,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Your own id of the endpoint; `null` if it has none.
+             * @description Your own id for the endpoint; `null` if you have not set one.
              * @example production
              */
             uid: string | null;
@@ -4736,7 +5232,7 @@ export interface components {
              * @example false
              */
             asymmetric?: boolean;
-            /** @description Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
+            /** @description Legacy signature header, sent in addition to the standard signature headers. `null` if there is none. */
             legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
         };
         ApplicationEndpointPage: {
@@ -4750,8 +5246,8 @@ export interface components {
         };
         NewApplicationEndpointBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
-             *     request override them.
+             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
+             *     overridden by headers of a send request.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4787,7 +5283,7 @@ export interface components {
              */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
-             * @description Your own id of the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
+             * @description Your own id for the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
              *     not begin with `ep_`.
              * @example production
              */
@@ -4858,7 +5354,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Your own id of the endpoint; `null` if it has none.
+             * @description Your own id for the endpoint; `null` if you have not set one.
              * @example production
              */
             uid: string | null;
@@ -4979,7 +5475,7 @@ export interface components {
              * @example false
              */
             asymmetric?: boolean;
-            /** @description Legacy signature header that is sent in addition to the standard headers. `null` if there is none. */
+            /** @description Legacy signature header, sent in addition to the standard signature headers. `null` if there is none. */
             legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
             /**
              * @description Secret that signs the endpoint's deliveries. The API returns it only here and at `…/secret`. It is `null` if the
@@ -5016,8 +5512,8 @@ export interface components {
         };
         ApplicationEndpointChangesBody: {
             /**
-             * @description Headers that are added to every delivery. They override the headers of a received request. Headers in a send
-             *     request override them.
+             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
+             *     overridden by headers of a send request.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -5053,7 +5549,7 @@ export interface components {
              */
             legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
             /**
-             * @description Your own id of the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
+             * @description Your own id for the endpoint, unique within its application: 1 to 256 letters, digits and `. _ : @ + ~ -`. It must
              *     not begin with `ep_`.
              * @example production
              */
@@ -5111,7 +5607,7 @@ export interface components {
              */
             destination?: string | null;
             /**
-             * @description `active` enables the endpoint and closes the circuit of its URL. `disabled` stops its deliveries.
+             * @description `active` enables the endpoint and closes the circuit breaker of its URL. `disabled` stops its deliveries.
              * @example disabled
              * @enum {string}
              */
@@ -5221,7 +5717,7 @@ export interface components {
              */
             application: string;
             /**
-             * @description Your own id of the application; `null` if it has none.
+             * @description Your own id for the customer that the application represents; `null` if you have not set one.
              * @example customer-42
              */
             application_uid: string | null;
@@ -5323,7 +5819,10 @@ export interface components {
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             message_id: string;
-            /** @description The first attempt; `null` if none was made within 20 seconds because the circuit is open or a rate limit delays it. */
+            /**
+             * @description The first attempt; `null` if none was made within 20 seconds because the circuit breaker is open or a rate limit
+             *     delays it.
+             */
             attempt: components["schemas"]["TestAttempt"] | null;
         };
         EmitBody: {
@@ -5410,6 +5909,54 @@ export interface components {
              */
             message_id: string;
         };
+        DkimKeyItem: {
+            /**
+             * @description Selector of the key's record, whose name is `<selector>._domainkey.<domain>`.
+             * @example phr1
+             */
+            selector: string;
+            /**
+             * @description Algorithm of the key.
+             * @example rsa-2048
+             * @enum {string}
+             */
+            algorithm: "rsa-2048" | "ed25519";
+            /**
+             * @description `pending`: the key signs once its record is found. `signing`: the key signs all mail. `retiring`: the key no longer
+             *     signs, but its record must stay published until `required_until`.
+             * @example signing
+             * @enum {string}
+             */
+            state: "pending" | "signing" | "retiring";
+            /**
+             * Format: date-time
+             * @description Time when the key was generated.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time after which the record of a retiring key can be removed. Null in the other states.
+             * @example null
+             */
+            required_until: string | null;
+        };
+        DkimItem: {
+            /**
+             * @description `domain` if the domain's own keys sign, or will sign once their records are found. `platform` otherwise.
+             * @example platform
+             * @enum {string}
+             */
+            mode: "platform" | "domain";
+            /**
+             * @description Algorithms of the keys that sign each message now or will do so once their records are found.
+             * @example rsa-2048
+             * @enum {string}
+             */
+            algorithm: "rsa-2048" | "rsa-2048+ed25519";
+            /** @description The domain's own keys. Empty if only the platform's key signs. */
+            keys: components["schemas"]["DkimKeyItem"][];
+        };
         DomainRecordItem: {
             /**
              * @description Purpose of the record.
@@ -5444,19 +5991,20 @@ export interface components {
              */
             ttl: number;
             /**
-             * @description Whether the domain can be verified only if this record is found.
+             * @description `true` if the domain can be verified only once this record is found.
              * @example true
              */
             required: boolean;
             /**
-             * @description Result of the last check: `pending` if no record was found, `failed` if the record is wrong or was removed,
-             *     `temporary_failure` if the name servers did not answer.
+             * @description Result of the last check: `pending` if the record was not found, `failed` if the record is wrong or was removed,
+             *     `temporary_failure` if the name servers did not respond.
              * @example pending
              * @enum {string}
              */
             status: "pending" | "verified" | "failed" | "temporary_failure";
             /**
-             * @description The value that was found instead, and how to correct it. Null if the record is correct, and before the first check.
+             * @description The value that was found instead of `value`, and how to correct it. Null if the record is correct, and before the
+             *     first check.
              * @example There is no TXT record at _posthorn.mail.example.com yet, or name servers still remember that there was none.
              */
             error: string | null;
@@ -5479,22 +6027,33 @@ export interface components {
              */
             kind: "webhook" | "email" | "email-send";
             /**
-             * @description `verified` once every required record was found. `failed` after 72 hours in which name servers answered, but not
-             *     with every required record.
+             * @description `verified` once every required record was found. `failed` after 72 hours in which name servers responded but at
+             *     least one required record was missing or wrong.
              * @example pending-dns
              * @enum {string}
              */
             state: "pending-dns" | "verified" | "failed";
             /**
-             * @description Whether mail may be sent from the domain. A converted domain keeps sending while it is `pending-dns`.
+             * @description `true` if mail may be sent from the domain. A converted domain continues to send while it is `pending-dns`. `false`
+             *     while the domain is paused.
              * @example false
              */
             sending_enabled: boolean;
             /**
-             * @description Whether Posthorn accepts mail to this domain, or requests to this host for a webhook domain.
+             * @description `true` if Posthorn accepts mail to this domain (for a webhook domain: requests to this host).
              * @example false
              */
             receiving_enabled: boolean;
+            /**
+             * @description `at_risk` if the bounce or complaint rate reached its warning limit. `paused` if the rate reached its pause limit:
+             *     new emails from the domain are rejected with 422, and emails that were already accepted wait until the domain is
+             *     resumed.
+             * @example healthy
+             * @enum {string}
+             */
+            reputation: "healthy" | "at_risk" | "paused";
+            /** @description The keys that sign the domain's mail. Null for a webhook domain. */
+            dkim: components["schemas"]["DkimItem"] | null;
             /** @description DNS records to publish. */
             records: components["schemas"]["DomainRecordItem"][];
             /**
@@ -5505,13 +6064,13 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Time of the last check, or of the last change of the domain's kind.
+             * @description Time of the domain's last check or change.
              * @example 2026-11-21T09:30:00.000Z
              */
             updated_at: string;
             /**
              * Format: date-time
-             * @description Time when all required records were last found after some had been missing. Null if they were never all found.
+             * @description Time at which all required records were found again after some were missing. Null if all were never found.
              * @example null
              */
             verified_at: string | null;
@@ -5520,10 +6079,27 @@ export interface components {
             /** @description The domains of this page. */
             data: components["schemas"]["DomainDetail"][];
             /**
-             * @description Pass this value as `cursor` to get the next page; null on the last page.
+             * @description Pass this value as `cursor` to get the next page. Null on the last page.
              * @example null
              */
             next_cursor: string | null;
+        };
+        DkimBody: {
+            /**
+             * @description `platform`: the operator's key. CNAME records of the domain point to that key's records. `domain`: keys that belong
+             *     only to this domain. You publish their records.
+             * @example domain
+             * @enum {string}
+             */
+            mode: "platform" | "domain";
+            /**
+             * @description Only for mode `domain`. With `rsa-2048+ed25519`, each message has two signatures: receivers that do not support
+             *     Ed25519 (RFC 8463) verify the RSA signature.
+             * @default rsa-2048
+             * @example rsa-2048+ed25519
+             * @enum {string}
+             */
+            algorithm: "rsa-2048" | "rsa-2048+ed25519";
         };
         NewDomainBody: {
             /**
@@ -5533,44 +6109,789 @@ export interface components {
              */
             domain: string;
             /**
-             * @description `webhook` receives requests, `email` sends and receives mail, `email-send` only sends.
+             * @description `webhook` domains receive requests, `email` domains send and receive mail, `email-send` domains only send mail.
              * @example email-send
              * @enum {string}
              */
             kind: "webhook" | "email" | "email-send";
             /**
-             * @description Only for kind `email`: confirms that mail will no longer go to the server in the domain's current MX records. If it
-             *     is false and such MX records exist, the response is 409 with `details.mx`.
+             * @description Only for kind `email`: confirms that mail for the domain will no longer go to its current mail server. That is the
+             *     server in its MX records, or at its addresses if it has no MX record. If this field is false and there is such a
+             *     server, the response is 409 with `details.mx`.
              * @default false
              * @example false
              */
             acknowledge_mx_conflict: boolean;
+            /** @description The keys that sign the domain's mail. Defaults to the platform's key. */
+            dkim?: components["schemas"]["DkimBody"];
+        };
+        ThresholdsBody: {
+            /**
+             * @description Bounce rate at which the domain is `at_risk`.
+             * @default 0.05
+             * @example 0.05
+             */
+            bounce_rate_warning: number;
+            /**
+             * @description Bounce rate at which the domain is paused. If null, bounces never pause the domain.
+             * @default 0.1
+             * @example 0.15
+             */
+            bounce_rate_pause: number | null;
+            /**
+             * @description Complaint rate at which the domain is `at_risk`.
+             * @default 0.001
+             * @example 0.001
+             */
+            complaint_rate_warning: number;
+            /**
+             * @description Complaint rate at which the domain is paused. If null, complaints never pause the domain.
+             * @default 0.005
+             * @example 0.005
+             */
+            complaint_rate_pause: number | null;
+            /**
+             * @description Number of recipients in 24 hours below which the rates have no effect.
+             * @default 100
+             * @example 100
+             */
+            minimum_sent: number;
         };
         DomainChangesBody: {
             /**
-             * @description The new kind. A webhook domain cannot be converted.
+             * @description The new kind of the domain. A webhook domain cannot be converted.
              * @example email
              * @enum {string}
              */
-            kind: "email" | "email-send";
+            kind?: "email" | "email-send";
             /**
-             * @description Only for a conversion to `email`: confirms that mail will no longer go to the server in the domain's current MX
-             *     records.
+             * @description Only for a conversion to `email`: confirms that mail for the domain will no longer go to its current mail server.
+             *     That is the server in its MX records, or at its addresses if it has no MX record.
              * @default false
              * @example true
              */
             acknowledge_mx_conflict: boolean;
+            /**
+             * @description The keys that sign the domain's mail. The domain's own keys sign once their records are found. The platform's key
+             *     signs immediately if its records are published.
+             */
+            dkim?: components["schemas"]["DkimBody"];
+            /**
+             * @description Limits for the bounce and complaint rates of the last 24 hours. An omitted limit is reset to its default. Null
+             *     resets all limits to their defaults.
+             */
+            thresholds?: components["schemas"]["ThresholdsBody"] | null;
+        };
+        DkimRotationBody: {
+            /**
+             * @description Time in seconds for which the record of the previous key must stay published after the new key starts to sign. Mail
+             *     that was signed with the previous key can be in transit for about six days.
+             * @default 604800
+             * @example 604800
+             */
+            grace_seconds: number;
+        };
+        ThresholdsItem: {
+            /**
+             * @description Bounce rate at which the domain is `at_risk`.
+             * @example 0.05
+             */
+            bounce_rate_warning: number;
+            /**
+             * @description Bounce rate at which the domain is paused. If null, bounces never pause the domain.
+             * @example 0.1
+             */
+            bounce_rate_pause: number | null;
+            /**
+             * @description Complaint rate at which the domain is `at_risk`.
+             * @example 0.001
+             */
+            complaint_rate_warning: number;
+            /**
+             * @description Complaint rate at which the domain is paused. If null, complaints never pause the domain.
+             * @example 0.005
+             */
+            complaint_rate_pause: number | null;
+            /**
+             * @description Number of recipients in 24 hours below which the rates have no effect.
+             * @example 100
+             */
+            minimum_sent: number;
+        };
+        MailVolumeItem: {
+            /**
+             * @description Recipients whose mail was accepted or permanently rejected by a mail server.
+             * @example 2400
+             */
+            sent: number;
+            /**
+             * @description Recipients whose mail was delivered. A later bounce does not reduce this number.
+             * @example 2391
+             */
+            delivered: number;
+            /**
+             * @description Number of permanent bounces.
+             * @example 9
+             */
+            bounced: number;
+            /**
+             * @description Recipients who reported the mail as spam.
+             * @example 1
+             */
+            complained: number;
+            /**
+             * @description `bounced` divided by `sent`. Null if nothing was sent.
+             * @example 0.00375
+             */
+            bounce_rate: number | null;
+            /**
+             * @description `complained` divided by `sent`. Null if nothing was sent.
+             * @example 0.000417
+             */
+            complaint_rate: number | null;
+        };
+        DomainReputationDetail: {
+            /**
+             * @description Reputation of the domain: the same value as `reputation` in the domain itself.
+             * @example healthy
+             * @enum {string}
+             */
+            reputation: "healthy" | "at_risk" | "paused";
+            /**
+             * @description The rate that reached its limit. Null while the domain is `healthy`.
+             * @example null
+             * @enum {string|null}
+             */
+            cause: "bounce_rate" | "complaint_rate" | null;
+            /**
+             * Format: date-time
+             * @description Time of the last change of `reputation`. Null if it never changed.
+             * @example null
+             */
+            changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which the domain was last resumed. Only later mail counts toward the thresholds. Null if never resumed.
+             * @example null
+             */
+            resumed_at: string | null;
+            /** @description Limits that currently apply to the bounce and complaint rates. */
+            thresholds: components["schemas"]["ThresholdsItem"];
+            /** @description Mail volume of the last 24 hours, rounded to full hours. */
+            last_24_hours: components["schemas"]["MailVolumeItem"];
+            /** @description Mail volume of the last seven days, rounded to full hours. */
+            last_7_days: components["schemas"]["MailVolumeItem"];
+        };
+        TemplateItem: {
+            /**
+             * @description Id of the template.
+             * @example tpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Name of the template.
+             * @example Order confirmation
+             */
+            name: string;
+            /**
+             * @description Second name of the template in paths and emails; `null` if it has none.
+             * @example order-confirmation
+             */
+            alias: string | null;
+            /**
+             * @description `published` if emails can use the template; `draft` until it is published for the first time.
+             * @example published
+             * @enum {string}
+             */
+            status: "draft" | "published";
+            /**
+             * @description Number of the latest version.
+             * @example 2
+             */
+            version: number;
+            /**
+             * @description Number of the version that emails use; `null` until the template is published.
+             * @example 1
+             */
+            published_version: number | null;
+            /**
+             * @description `true` if the latest version is not the published one.
+             * @example true
+             */
+            has_unpublished_versions: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the last publication; `null` until the template is published.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        TemplatePage: {
+            /** @description Templates on this page. */
+            data: components["schemas"]["TemplateItem"][];
+            /**
+             * @description Value for `cursor` to get the next page; `null` on the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        TemplateVariableBody: {
+            /**
+             * @description Name of the variable, as in `{{name}}`.
+             * @example first_name
+             */
+            key: string;
+            /**
+             * @description Type of the values. Emails with a value of another type are rejected with 422.
+             * @example string
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "list" | "object";
+            /**
+             * @description Fallback for emails that do not set the variable. If omitted or `null`, every email must set the variable.
+             * @example customer
+             */
+            fallback_value?: string | number | boolean | unknown[] | Record<string, never> | null;
+        };
+        NewTemplateBody: {
+            /**
+             * @description Second name of the template in paths and emails, unique within the environment. It cannot begin with `tpl_`.
+             * @example order-confirmation
+             */
+            alias?: string | null;
+            /**
+             * @description Sender of emails that do not set `from`. Variables in it are not filled in.
+             * @example Shop <shop@simulator.localhost>
+             */
+            from?: string | null;
+            /**
+             * @description Reply addresses of emails that do not set `reply_to`. Variables in them are not filled in.
+             * @example [
+             *       "support@example.com"
+             *     ]
+             */
+            reply_to?: string | string[] | null;
+            /**
+             * @description Subject of emails that do not set `subject`. Variables are filled in without escaping.
+             * @example Your order {{order}}
+             */
+            subject?: string | null;
+            /**
+             * @description HTML body, at most 512 KB. `{{name}}` is escaped, `{{{name}}}` is not.
+             * @example <p>Hello {{first_name}}, your order {{order}} is on its way.</p>
+             */
+            html?: string | null;
+            /**
+             * @description Plain-text body, at most 512 KB. Variables are filled in without escaping.
+             * @example Hello {{first_name}}, your order {{order}} is on its way.
+             */
+            text?: string | null;
+            /** @description Types and fallback values of variables, at most 50. An unlisted variable accepts any type and has no fallback. */
+            variables?: components["schemas"]["TemplateVariableBody"][];
+            /**
+             * @description Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
+             *     values as that field. `false` and `null` remove the setting.
+             * @example {
+             *       "topic": "newsletter"
+             *     }
+             */
+            unsubscribe?: (boolean | {
+                /**
+                 * @description Id or key of the topic that the link unsubscribes from.
+                 * @example newsletter
+                 */
+                topic: string;
+            }) | null;
+            /**
+             * @description Name of the template.
+             * @example Order confirmation
+             */
+            name: string;
+        };
+        TemplateVariableItem: {
+            /**
+             * @description Name of the variable.
+             * @example first_name
+             */
+            key: string;
+            /**
+             * @description Type of the values.
+             * @example string
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "list" | "object";
+            /**
+             * @description Fallback for emails that do not set the variable; `null` if every email must set the variable.
+             * @example customer
+             */
+            fallback_value: string | number | boolean | unknown[] | Record<string, never> | null;
+        };
+        TemplateDetail: {
+            /**
+             * @description Id of the template.
+             * @example tpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Name of the template.
+             * @example Order confirmation
+             */
+            name: string;
+            /**
+             * @description Second name of the template in paths and emails; `null` if it has none.
+             * @example order-confirmation
+             */
+            alias: string | null;
+            /**
+             * @description `published` if emails can use the template; `draft` until it is published for the first time.
+             * @example published
+             * @enum {string}
+             */
+            status: "draft" | "published";
+            /**
+             * @description Number of the latest version.
+             * @example 2
+             */
+            version: number;
+            /**
+             * @description Number of the version that emails use; `null` until the template is published.
+             * @example 1
+             */
+            published_version: number | null;
+            /**
+             * @description `true` if the latest version is not the published one.
+             * @example true
+             */
+            has_unpublished_versions: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the last publication; `null` until the template is published.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * @description Sender of emails that do not set `from`; `null` if there is none.
+             * @example Shop <shop@example.com>
+             */
+            from: string | null;
+            /**
+             * @description Reply addresses of emails that do not set `reply_to`.
+             * @example [
+             *       "support@example.com"
+             *     ]
+             */
+            reply_to: string[];
+            /**
+             * @description Subject of emails that do not set `subject`; `null` if there is none.
+             * @example Your order {{order}}
+             */
+            subject: string | null;
+            /**
+             * @description HTML body; `null` if there is none.
+             * @example <p>Hello {{first_name}}, your order {{order}} is on its way.</p>
+             */
+            html: string | null;
+            /**
+             * @description Plain-text body; `null` if there is none.
+             * @example Hello {{first_name}}, your order {{order}} is on its way.
+             */
+            text: string | null;
+            /** @description Variables with their types and fallback values. */
+            variables: components["schemas"]["TemplateVariableItem"][];
+            /**
+             * @description Unsubscribe setting for emails that do not set `unsubscribe` themselves; `null` if there is none.
+             * @example {
+             *       "topic": "newsletter"
+             *     }
+             */
+            unsubscribe: (boolean | {
+                /**
+                 * @description Id or key of the topic that the link unsubscribes from.
+                 * @example newsletter
+                 */
+                topic: string;
+            }) | null;
+        };
+        TemplateChangesBody: {
+            /**
+             * @description Second name of the template in paths and emails, unique within the environment. It cannot begin with `tpl_`.
+             * @example order-confirmation
+             */
+            alias?: string | null;
+            /**
+             * @description Sender of emails that do not set `from`. Variables in it are not filled in.
+             * @example Shop <shop@simulator.localhost>
+             */
+            from?: string | null;
+            /**
+             * @description Reply addresses of emails that do not set `reply_to`. Variables in them are not filled in.
+             * @example [
+             *       "support@example.com"
+             *     ]
+             */
+            reply_to?: string | string[] | null;
+            /**
+             * @description Subject of emails that do not set `subject`. Variables are filled in without escaping.
+             * @example Your order {{order}}
+             */
+            subject?: string | null;
+            /**
+             * @description HTML body, at most 512 KB. `{{name}}` is escaped, `{{{name}}}` is not.
+             * @example <p>Hello {{first_name}}, your order {{order}} is on its way.</p>
+             */
+            html?: string | null;
+            /**
+             * @description Plain-text body, at most 512 KB. Variables are filled in without escaping.
+             * @example Hello {{first_name}}, your order {{order}} is on its way.
+             */
+            text?: string | null;
+            /** @description Types and fallback values of variables, at most 50. An unlisted variable accepts any type and has no fallback. */
+            variables?: components["schemas"]["TemplateVariableBody"][];
+            /**
+             * @description Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
+             *     values as that field. `false` and `null` remove the setting.
+             * @example {
+             *       "topic": "newsletter"
+             *     }
+             */
+            unsubscribe?: (boolean | {
+                /**
+                 * @description Id or key of the topic that the link unsubscribes from.
+                 * @example newsletter
+                 */
+                topic: string;
+            }) | null;
+            /**
+             * @description Name of the template.
+             * @example Order confirmation
+             */
+            name?: string;
+        };
+        TemplateRenderBody: {
+            /**
+             * @description Values of the variables.
+             * @example {
+             *       "first_name": "Ada",
+             *       "order": 4711
+             *     }
+             */
+            variables?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Version to render. Defaults to the latest one.
+             * @example 1
+             */
+            version?: number;
+        };
+        TemplateRendered: {
+            /**
+             * @description Number of the rendered version.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description Subject with the variables filled in; `null` if the template has none.
+             * @example Your order 4711
+             */
+            subject: string | null;
+            /**
+             * @description HTML with the variables filled in; `null` if the template has none.
+             * @example <p>Hello Ada, your order 4711 is on its way.</p>
+             */
+            html: string | null;
+            /**
+             * @description Text with the variables filled in; `null` if the template has none.
+             * @example Hello Ada, your order 4711 is on its way.
+             */
+            text: string | null;
+            /**
+             * @description Variables that have neither a value nor a fallback. An email without them is rejected with 422.
+             * @example []
+             */
+            missing_variables: string[];
+            /**
+             * @description Given variables that the template does not use.
+             * @example []
+             */
+            unused_variables: string[];
+        };
+        TemplateVersionItem: {
+            /**
+             * @description Number of the version.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description Subject in this version; `null` if it has none.
+             * @example Your order {{order}}
+             */
+            subject: string | null;
+            /**
+             * @description `true` if emails use this version.
+             * @example true
+             */
+            published: boolean;
+            /**
+             * Format: date-time
+             * @description Time at which the version was saved.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        TemplateVersionPage: {
+            /** @description Versions on this page. */
+            data: components["schemas"]["TemplateVersionItem"][];
+            /**
+             * @description Value for `cursor` to get the next page; `null` on the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        TemplateVersionDetail: {
+            /**
+             * @description Number of the version.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description Subject in this version; `null` if it has none.
+             * @example Your order {{order}}
+             */
+            subject: string | null;
+            /**
+             * @description `true` if emails use this version.
+             * @example true
+             */
+            published: boolean;
+            /**
+             * Format: date-time
+             * @description Time at which the version was saved.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Sender of emails that do not set `from`; `null` if there is none.
+             * @example Shop <shop@example.com>
+             */
+            from: string | null;
+            /**
+             * @description Reply addresses of emails that do not set `reply_to`.
+             * @example [
+             *       "support@example.com"
+             *     ]
+             */
+            reply_to: string[];
+            /**
+             * @description HTML body; `null` if there is none.
+             * @example <p>Hello {{first_name}}, your order {{order}} is on its way.</p>
+             */
+            html: string | null;
+            /**
+             * @description Plain-text body; `null` if there is none.
+             * @example Hello {{first_name}}, your order {{order}} is on its way.
+             */
+            text: string | null;
+            /** @description Variables with their types and fallback values. */
+            variables: components["schemas"]["TemplateVariableItem"][];
+            /**
+             * @description Unsubscribe setting for emails that do not set `unsubscribe` themselves; `null` if there is none.
+             * @example {
+             *       "topic": "newsletter"
+             *     }
+             */
+            unsubscribe: (boolean | {
+                /**
+                 * @description Id or key of the topic that the link unsubscribes from.
+                 * @example newsletter
+                 */
+                topic: string;
+            }) | null;
+        };
+        TemplateRestoreBody: {
+            /**
+             * @description Number of the version.
+             * @example 1
+             */
+            version: number;
+        };
+        TopicItem: {
+            /**
+             * @description The topic's id.
+             * @example top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Short name for requests.
+             * @example newsletter
+             */
+            key: string;
+            /**
+             * @description Name that recipients see.
+             * @example Newsletter
+             */
+            name: string;
+            /**
+             * @description Human-readable description.
+             * @example News about our products, once a month.
+             */
+            description: string | null;
+            /**
+             * @description Subscription that applies to addresses for which none was set.
+             * @example opt_in
+             * @enum {string}
+             */
+            default_subscription: "opt_in" | "opt_out";
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        TopicPage: {
+            /** @description The topics of this page. */
+            data: components["schemas"]["TopicItem"][];
+            /**
+             * @description Pass this value as `cursor` to get the next page; `null` on the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewTopicBody: {
+            /**
+             * @description Name of the topic. Recipients see it on the unsubscribe page.
+             * @example Newsletter
+             */
+            name: string;
+            /**
+             * @description Short name for requests: up to 64 lower-case letters, digits and `-`. It is unique within the environment and
+             *     cannot be changed. Derived from `name` if omitted.
+             * @example newsletter
+             */
+            key?: string;
+            /**
+             * @description Human-readable description; `null` for none.
+             * @example News about our products, once a month.
+             */
+            description?: string | null;
+            /**
+             * @description Subscription that applies to addresses for which none was set: with `opt_in` they receive emails of the topic until
+             *     they unsubscribe, with `opt_out` only after they subscribe. It cannot be changed.
+             * @example opt_in
+             * @enum {string}
+             */
+            default_subscription: "opt_in" | "opt_out";
+        };
+        TopicChangesBody: {
+            /**
+             * @description The id or key in the path, which the `resend` package repeats in the body. It cannot be changed.
+             * @example newsletter
+             */
+            id?: string;
+            /**
+             * @description Name of the topic. Recipients see it on the unsubscribe page.
+             * @example Product news
+             */
+            name?: string;
+            /**
+             * @description Human-readable description; `null` removes it.
+             * @example News about our products, once a month.
+             */
+            description?: string | null;
+        };
+        TopicSubscriptionItem: {
+            /**
+             * @description The topic's id.
+             * @example top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            topic_id: string;
+            /**
+             * @description The address.
+             * @example customer@example.org
+             */
+            email: string;
+            /**
+             * @description `opt_in`: the address receives emails of the topic. `opt_out`: it does not.
+             * @example opt_out
+             * @enum {string}
+             */
+            subscription: "opt_in" | "opt_out";
+            /**
+             * @description `api`, `recipient` (set with the link of an email), or `default` if only the topic's default applies.
+             * @example recipient
+             * @enum {string}
+             */
+            origin: "api" | "recipient" | "default";
+            /**
+             * @description Id of the email whose link the recipient used; `null` if the recipient did not set the subscription.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            source_id: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the last change; `null` if only the topic's default applies.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string | null;
+        };
+        TopicSubscriptionPage: {
+            /** @description The subscriptions of this page. */
+            data: components["schemas"]["TopicSubscriptionItem"][];
+            /**
+             * @description Pass this value as `cursor` to get the next page; `null` on the last page.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        TopicSubscriptionBody: {
+            /**
+             * @description `opt_in`: the address receives emails of the topic. `opt_out`: it does not.
+             * @example opt_out
+             * @enum {string}
+             */
+            subscription: "opt_in" | "opt_out";
         };
         SimulatedAddressItem: {
             /**
-             * @description The simulated behavior: mail to the address is delivered, bounces, draws a complaint, is suppressed, or is
+             * @description The simulated behavior: mail to the address is delivered, bounces, causes a complaint, is suppressed, or is
              *     deferred.
              * @example bounced
              * @enum {string}
              */
             role: "delivered" | "bounced" | "complained" | "suppressed" | "deferred";
             /**
-             * @description The address. A label after a plus sign, such as `bounced+a-label@…`, keeps the behavior.
+             * @description The simulator address. You can add a label after a plus sign (`bounced+a-label@…`). The behavior is the same.
              * @example bounced@simulator.posthorn.example
              */
             address: string;
@@ -5582,14 +6903,31 @@ export interface components {
              * @example simulator.posthorn.example
              */
             host: string;
-            /** @description Addresses that simulate a recipient. No mail leaves the installation for them. */
+            /** @description Addresses that simulate a recipient. Mail to them never leaves the installation. */
             addresses: components["schemas"]["SimulatedAddressItem"][];
             /**
-             * @description `true` if mail to all other addresses also stays inside the installation: in the test environment, and with the
-             *     transport `capture:`, which delivers it to the installation's aliases.
+             * @description `true` if mail to any other address also stays inside the installation: in the test environment, and with the
+             *     transport `capture:`, which delivers mail to the installation's aliases.
              * @example true
              */
             captured: boolean;
+        };
+        EmailTemplateBody: {
+            /**
+             * @description Id or alias of a published template.
+             * @example order-confirmation
+             */
+            id: string;
+            /**
+             * @description Values of the template's variables, at most 256 KB as JSON.
+             * @example {
+             *       "first_name": "Ada",
+             *       "order": 4711
+             *     }
+             */
+            variables?: {
+                [key: string]: unknown;
+            };
         };
         EmailAttachmentBody: {
             /**
@@ -5608,13 +6946,32 @@ export interface components {
              */
             contentType?: string;
             /**
-             * @description The bytes of the file in base64 (RFC 4648), with padding and without line breaks.
+             * @description Content of the file: base64 or base64url (RFC 4648), in which white space is ignored, or the JSON of a Node.js
+             *     `Buffer`.
              * @example SGVsbG8=
              */
-            content?: string;
+            content?: string | {
+                /**
+                 * @description Always `Buffer`.
+                 * @example Buffer
+                 * @enum {string}
+                 */
+                type: "Buffer";
+                /**
+                 * @description The bytes of the file.
+                 * @example [
+                 *       72,
+                 *       101,
+                 *       108,
+                 *       108,
+                 *       111
+                 *     ]
+                 */
+                data: number[];
+            };
             /**
-             * @description A public https URL to fetch the file from. It is fetched while the request is handled, within ten seconds;
-             *     redirects are not followed.
+             * @description A public https URL from which to fetch the file, within ten seconds while the request is handled. Redirects are not
+             *     followed.
              * @example https://example.com/invoice.pdf
              */
             url?: string;
@@ -5624,7 +6981,8 @@ export interface components {
              */
             path?: string;
             /**
-             * @description Content-ID that `cid:` URLs in the HTML refer to. The file is then shown inline.
+             * @description Content-ID of the file, with or without angle brackets. `cid:` URLs in the HTML refer to it. The file is then shown
+             *     inline.
              * @example logo
              */
             content_id?: string;
@@ -5648,10 +7006,37 @@ export interface components {
         };
         EmailBody: {
             /**
+             * @description Adds the recipient's unsubscribe link to the headers (RFC 8058), and replaces `{{unsubscribe_url}}` in `html` and
+             *     `text`. With `true`, the link is for all emails of the environment; with `topic` (an id or key), for one topic.
+             *     Requires exactly one recipient. The headers `X-Unsubscribe: true` and `X-Unsubscribe-Topic: newsletter` do the
+             *     same, and are not sent.
+             * @example {
+             *       "topic": "newsletter"
+             *     }
+             */
+            unsubscribe?: boolean | {
+                /**
+                 * @description Id or key of the topic that the link unsubscribes from.
+                 * @example newsletter
+                 */
+                topic: string;
+            };
+            /**
+             * @description Alias of `unsubscribe.topic`.
+             * @example top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            topic_id?: string;
+            /**
+             * @description Alias of `unsubscribe.topic`.
+             * @example top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            topicId?: string;
+            /**
              * @description The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending.
+             *     Required unless the template has a sender.
              * @example Shop <shop@example.com>
              */
-            from: string;
+            from?: string;
             /**
              * @description Recipients: one address or a list. At most 50 recipients in total, including cc and bcc.
              * @example [
@@ -5667,7 +7052,7 @@ export interface components {
              */
             cc?: string | string[];
             /**
-             * @description Recipients of a blind copy. No header shows them.
+             * @description Recipients of a blind copy. They do not appear in any header.
              * @example [
              *       "archive@example.com"
              *     ]
@@ -5684,18 +7069,24 @@ export interface components {
              */
             replyTo?: string | string[];
             /**
-             * @description The subject, without line breaks.
+             * @description The subject, without line breaks. Required unless the template has a subject.
              * @example Your order
              */
-            subject: string;
+            subject?: string;
             /**
-             * @description HTML body, at most 1 MB. At least one of `html` and `text` is required. If both are given, the recipient's mail
-             *     client chooses.
+             * @description A published template that provides the content, instead of `html` and `text`. The email's own `from`, `subject` and
+             *     `reply_to` override those of the template.
+             */
+            template?: components["schemas"]["EmailTemplateBody"];
+            /**
+             * @description HTML body, at most 1 MB. Without a template, at least one of `html` and `text` is required. If both are given, the
+             *     recipient's mail client chooses which one to show.
              * @example <p>It is on its way.</p>
              */
             html?: string;
             /**
-             * @description Plain-text body, at most 1 MB.
+             * @description Plain-text body, at most 1 MB. If it is omitted, the text part is derived from the HTML (up to 128 KB of HTML). An
+             *     empty string means no text part.
              * @example It is on its way.
              */
             text?: string;
@@ -5734,7 +7125,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description `sending`; `scheduled` if the email is sent later; `suppressed` if every recipient is on the suppression list.
+             * @description `sending`, `scheduled` if the email is sent later, `suppressed` if every recipient is on the suppression list.
              * @example sending
              * @enum {string}
              */
@@ -5758,12 +7149,26 @@ export interface components {
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string | null;
-            /** @description Why the email was rejected; absent if it was accepted. */
+            /** @description Reason why the email was not sent. Absent if it was accepted. */
             error?: components["schemas"]["EmailBatchError"];
+        };
+        EmailBatchFault: {
+            /**
+             * @description Position of the email in the request, starting at 0.
+             * @example 1
+             */
+            index: number;
+            /**
+             * @description Reason for the error, and how to fix it.
+             * @example to.0: An address has exactly one "@", as in name@example.com.
+             */
+            message: string;
         };
         EmailBatchAccepted: {
             /** @description One result for each email, in the order of the request. */
             data: components["schemas"]["EmailBatchItem"][];
+            /** @description The rejected emails. Present only with `x-batch-validation: permissive`. */
+            errors?: components["schemas"]["EmailBatchFault"][];
         };
         EmailItem: {
             /**
@@ -5789,12 +7194,26 @@ export interface components {
              */
             subject: string;
             /**
-             * @description The worst status among the recipients, in the order complained, bounced, dlq (all retries are used up), failed,
-             *     sending, delivered. `suppressed` if every recipient is suppressed; `scheduled` until the scheduled time.
+             * @description The Message-ID (RFC 5322), which is the same on every attempt.
+             * @example <evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@example.com>
+             */
+            message_id: string;
+            /**
+             * @description The worst status among the recipients. From worst to best: complained, bounced, dlq (all retries are used up),
+             *     failed, sending, delivered. Also `suppressed` if every recipient is suppressed, `scheduled` until the scheduled
+             *     time, and `canceled` if the email was canceled before that time.
              * @example delivered
              * @enum {string}
              */
-            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled" | "dlq";
+            /**
+             * @description The status in the terms of the `resend` package. `failed` stands for `dlq`. Instead of `sending`, it is `queued`
+             *     (no attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or
+             *     `delivery_delayed` (deferred, and will be retried).
+             * @example delivered
+             * @enum {string}
+             */
+            last_event: "queued" | "scheduled" | "sent" | "delivery_delayed" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled";
             /**
              * Format: date-time
              * @description Time at which the email was accepted.
@@ -5803,24 +7222,35 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When the email is or was scheduled to be sent; absent if it was not scheduled.
+             * @description Time for which the email is or was scheduled. Absent if it was not scheduled.
              * @example 2026-11-21T10:30:00.000Z
              */
             scheduled_at?: string;
         };
         EmailPage: {
+            /**
+             * @description Always `list`.
+             * @example list
+             * @enum {string}
+             */
+            object: "list";
             /** @description The emails of this page. */
             data: components["schemas"]["EmailItem"][];
             /**
-             * @description Pass this value as `cursor` to get the next page; `null` on the last page. With a status filter, a page can be
-             *     short without being the last.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page. With a status filter, a page with fewer
+             *     items than `limit` is not necessarily the last.
              * @example null
              */
             next_cursor: string | null;
+            /**
+             * @description `true` if there are more emails: older ones or, for a page with `before`, newer ones.
+             * @example false
+             */
+            has_more: boolean;
         };
         EmailRecipientItem: {
             /**
-             * @description The address.
+             * @description Address of the recipient.
              * @example customer@example.org
              */
             address: string;
@@ -5829,10 +7259,10 @@ export interface components {
              * @example delivered
              * @enum {string}
              */
-            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled" | "dlq";
             /**
              * Format: date-time
-             * @description When the recipient reached this status.
+             * @description Time at which the recipient reached this status.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -5872,20 +7302,21 @@ export interface components {
         };
         EmailFactItem: {
             /**
-             * @description `sent` (handed to the transport), `delivered`, `bounced`, `complained`, or `rejected` (the message was refused, or
-             *     its recipient is suppressed).
+             * @description `sent` (passed to the mail transport), `delivered`, `bounced`, `complained`, `rejected` (the message was rejected,
+             *     or its recipient is suppressed), `canceled`, or `unsubscribed` (the recipient used the email's unsubscribe link).
              * @example delivered
              * @enum {string}
              */
-            type: "sent" | "delivered" | "bounced" | "complained" | "rejected";
+            type: "sent" | "delivered" | "bounced" | "complained" | "rejected" | "canceled" | "unsubscribed";
             /**
-             * @description More specific type: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source.
+             * @description More specific type of the event: an enhanced status code (RFC 3463), `suppressed`, `unsubscribed`, the key of a
+             *     topic, or a word chosen by the source of the event.
              * @example null
              */
             subtype: string | null;
             /**
              * Format: date-time
-             * @description When Posthorn recorded the event.
+             * @description Time at which Posthorn recorded the event.
              * @example 2026-11-21T09:30:00.120Z
              */
             at: string;
@@ -5917,6 +7348,18 @@ export interface components {
              */
             size_bytes: number;
         };
+        EmailTemplateItem: {
+            /**
+             * @description Id of the template, which may have been deleted since.
+             * @example tpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Version of the template from which the email was rendered.
+             * @example 1
+             */
+            version: number;
+        };
         EmailDetail: {
             /**
              * @description The email's id. It is also the id of the email's event.
@@ -5941,12 +7384,26 @@ export interface components {
              */
             subject: string;
             /**
-             * @description The worst status among the recipients, in the order complained, bounced, dlq (all retries are used up), failed,
-             *     sending, delivered. `suppressed` if every recipient is suppressed; `scheduled` until the scheduled time.
+             * @description The Message-ID (RFC 5322), which is the same on every attempt.
+             * @example <evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@example.com>
+             */
+            message_id: string;
+            /**
+             * @description The worst status among the recipients. From worst to best: complained, bounced, dlq (all retries are used up),
+             *     failed, sending, delivered. Also `suppressed` if every recipient is suppressed, `scheduled` until the scheduled
+             *     time, and `canceled` if the email was canceled before that time.
              * @example delivered
              * @enum {string}
              */
-            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled" | "dlq";
+            /**
+             * @description The status in the terms of the `resend` package. `failed` stands for `dlq`. Instead of `sending`, it is `queued`
+             *     (no attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or
+             *     `delivery_delayed` (deferred, and will be retried).
+             * @example delivered
+             * @enum {string}
+             */
+            last_event: "queued" | "scheduled" | "sent" | "delivery_delayed" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled";
             /**
              * Format: date-time
              * @description Time at which the email was accepted.
@@ -5955,10 +7412,26 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When the email is or was scheduled to be sent; absent if it was not scheduled.
+             * @description Time for which the email is or was scheduled. Absent if it was not scheduled.
              * @example 2026-11-21T10:30:00.000Z
              */
             scheduled_at?: string;
+            /**
+             * @description Always `email`.
+             * @example email
+             * @enum {string}
+             */
+            object: "email";
+            /**
+             * @description HTML body, up to 1 MB. `null` if the email has no HTML body, or was canceled or erased.
+             * @example <p>It is on its way.</p>
+             */
+            html?: string | null;
+            /**
+             * @description Plain-text body, up to 1 MB. `null` if the email has no text body, or was canceled or erased.
+             * @example It is on its way.
+             */
+            text?: string | null;
             /**
              * @description Addresses in the `cc` field.
              * @example []
@@ -5976,14 +7449,9 @@ export interface components {
              *     ]
              */
             reply_to: string[];
-            /**
-             * @description The Message-ID (RFC 5322), identical on every attempt.
-             * @example <evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@example.com>
-             */
-            message_id: string;
             /** @description All recipients, each listed once. */
             recipients: components["schemas"]["EmailRecipientItem"][];
-            /** @description Attempts to hand the email to the mail transport, oldest first. */
+            /** @description Attempts to pass the email to the mail transport, oldest first. */
             attempts: components["schemas"]["EmailAttempt"][];
             /** @description Delivery events of the email, oldest first. */
             timeline: components["schemas"]["EmailFactItem"][];
@@ -5991,22 +7459,55 @@ export interface components {
             tags: components["schemas"]["EmailTag"][];
             /** @description Attachments of the email. */
             attachments: components["schemas"]["EmailAttachmentItem"][];
+            /** @description The template from which the content was rendered. `null` if no template was used. */
+            template: components["schemas"]["EmailTemplateItem"] | null;
             /**
-             * @description Size of the sent message in bytes; 0 until a scheduled email is composed.
+             * @description Size of the sent message in bytes. 0 until a scheduled email is composed.
              * @example 1482
              */
             size_bytes: number;
             /**
-             * @description `true` if the email is captured instead of sent: in the test environment, and from the simulator's addresses.
+             * @description `true` if the email is captured instead of sent, as in the test environment or from the simulator's addresses.
              * @example false
              */
             captured: boolean;
             /**
              * Format: date-time
-             * @description When the email was erased; absent if it was not.
+             * @description Time at which the email was erased. Absent if it was not erased.
              * @example 2026-11-21T09:30:00.000Z
              */
             erased_at?: string;
+        };
+        EmailScheduleBody: {
+            /**
+             * @description New time to send the email. Give a time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (also hours, days), at most 30 days ahead. A time in the past means now.
+             * @example in 2 hours
+             */
+            scheduled_at?: string;
+            /**
+             * @description Alias of `scheduled_at`.
+             * @example in 2 hours
+             */
+            scheduledAt?: string;
+        };
+        EmailRescheduled: {
+            /**
+             * @description Always `email`.
+             * @example email
+             * @enum {string}
+             */
+            object: "email";
+            /**
+             * @description The email's id.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Time at which the email will be sent.
+             * @example 2026-11-21T11:30:00.000Z
+             */
+            scheduled_at: string;
         };
         EmailCancelled: {
             /**
@@ -6028,7 +7529,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Header value, unfolded but otherwise exactly as it is sent.
+             * @description Header value, unfolded (without line breaks) but otherwise exactly as sent.
              * @example Your order
              */
             value: string;
@@ -6050,25 +7551,25 @@ export interface components {
              */
             size_bytes: number;
             /**
-             * @description Content-ID that the HTML refers to with `cid:`; `null` if the attachment has none.
+             * @description Content-ID of the attachment, for `cid:` URLs in the HTML. `null` if the attachment has none.
              * @example null
              */
             content_id: string | null;
             /**
-             * @description Path of the attachment's bytes, relative to this service's base URL.
+             * @description Path from which to download the attachment, relative to this service's base URL.
              * @example /v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0
              */
             path: string;
         };
         EmailContent: {
             /**
-             * @description Plain-text body, up to 1 MB; `null` if there is none.
+             * @description Plain-text body, up to 1 MB. `null` if the email has no text body.
              * @example It is on its way.
              */
             text: string | null;
             /**
-             * @description HTML body, up to 1 MB, exactly as it was submitted. It is not sanitized: to display it, request a view. `null` if
-             *     there is none.
+             * @description HTML body, up to 1 MB, exactly as submitted. The HTML is not sanitized. To display it, use the URL that
+             *     `GET /v1/emails/{id}/view` returns. `null` if the email has no HTML body.
              * @example <p>It is on its way.</p>
              */
             html: string | null;
@@ -6081,6 +7582,71 @@ export interface components {
              * @example false
              */
             truncated: boolean;
+        };
+        EmailAttachmentLink: {
+            /**
+             * @description Always `attachment`.
+             * @example attachment
+             * @enum {string}
+             */
+            object: "attachment";
+            /**
+             * @description Id of the attachment within its email.
+             * @example att_0
+             */
+            id: string;
+            /**
+             * @description File name of the attachment.
+             * @example invoice.pdf
+             */
+            filename: string;
+            /**
+             * @description Size of the attachment in bytes after decoding.
+             * @example 48213
+             */
+            size: number;
+            /**
+             * @description Media type of the attachment.
+             * @example application/pdf
+             */
+            content_type: string;
+            /**
+             * @description `inline` if the attachment has a Content-ID that the HTML can refer to, otherwise `attachment`.
+             * @example attachment
+             * @enum {string}
+             */
+            content_disposition: "inline" | "attachment";
+            /**
+             * @description Content-ID of the attachment, for `cid:` URLs in the HTML. Absent if the attachment has none.
+             * @example logo
+             */
+            content_id?: string;
+            /**
+             * @description URL from which to download the attachment. It needs no key, and is valid until `expires_at`.
+             * @example https://hooks.example.com/v1/email-attachments?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsMCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl
+             */
+            download_url: string;
+            /**
+             * Format: date-time
+             * @description Time at which the URL expires: one hour after the response.
+             * @example 2026-11-21T10:30:00.000Z
+             */
+            expires_at: string;
+        };
+        EmailAttachmentList: {
+            /**
+             * @description Always `list`.
+             * @example list
+             * @enum {string}
+             */
+            object: "list";
+            /** @description The attachments in the order of the message. */
+            data: components["schemas"]["EmailAttachmentLink"][];
+            /**
+             * @description `true` if the email has more attachments beyond this page, in the direction of `after` or `before`.
+             * @example false
+             */
+            has_more: boolean;
         };
         MailViewItem: {
             /**
@@ -6107,31 +7673,31 @@ export interface components {
              */
             id: string;
             /**
-             * @description The address.
+             * @description The suppressed address.
              * @example customer@example.org
              */
             email: string;
             /**
-             * @description Why the address is suppressed: its server permanently refused an email (bounce), its owner complained, or it was
-             *     added manually.
+             * @description Reason for the suppression: `bounce` (the address's server permanently rejected an email), `complaint` (the owner
+             *     complained), `unsubscribe` (the owner unsubscribed from all emails), or `manual` (added manually).
              * @example bounce
              * @enum {string}
              */
-            origin: "bounce" | "complaint" | "manual";
+            origin: "bounce" | "complaint" | "manual" | "unsubscribe";
             /**
-             * @description The email that caused the suppression; `null` if the address was added manually.
+             * @description The email that caused the suppression, or whose unsubscribe link was used. `null` if it was added manually.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             source_id: string | null;
             /**
              * Format: date-time
-             * @description When the address was suppressed.
+             * @description Time at which the address was suppressed.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the suppression ends; `null` if it never ends. Bounces expire only if the operator sets
+             * @description Time at which the suppression ends. `null` if it never ends. Bounces expire only if the operator sets
              *     `BOUNCE_SUPPRESSION_DAYS`.
              * @example null
              */
@@ -6141,14 +7707,14 @@ export interface components {
             /** @description The suppressions of this page. */
             data: components["schemas"]["SuppressionItem"][];
             /**
-             * @description Pass this value as `cursor` to get the next page; `null` on the last page.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewSuppressionBody: {
             /**
-             * @description The address. Case-insensitive.
+             * @description Address to suppress. Case-insensitive.
              * @example customer@example.org
              */
             email: string;
@@ -6171,6 +7737,46 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        ForwardAddressItem: {
+            /**
+             * @description Address in lower case.
+             * @example ops@example.org
+             */
+            address: string;
+            /**
+             * @description Whether the owner of the address has confirmed it. Mail is forwarded only to `confirmed` addresses.
+             * @example confirmed
+             * @enum {string}
+             */
+            status: "pending" | "confirmed" | "refused";
+        };
+        AliasAutoReplyItem: {
+            /**
+             * @description Subject of the reply.
+             * @example We received your message
+             */
+            subject: string;
+            /**
+             * @description Text of the reply, or null.
+             * @example Thank you. We answer within one working day.
+             */
+            text: string | null;
+            /**
+             * @description HTML of the reply, or null.
+             * @example null
+             */
+            html: string | null;
+            /**
+             * @description Name of the sender, or null.
+             * @example Acme Support
+             */
+            from_name: string | null;
+            /**
+             * @description Period in which a sender gets at most one reply, as a duration of ISO 8601.
+             * @example P7D
+             */
+            once_per: string;
+        };
         AliasItem: {
             /**
              * @description Id of the alias.
@@ -6183,7 +7789,7 @@ export interface components {
              */
             address: string;
             /**
-             * @description `platform` for an address under the platform's domain, `custom` for one of your own domain.
+             * @description `platform` for an address under the platform's domain, `custom` for an address on your own domain.
              * @example platform
              * @enum {string}
              */
@@ -6232,6 +7838,22 @@ export interface components {
              */
             maxSizeBytes: number | null;
             /**
+             * @description Addresses that the alias forwards to, in lower case.
+             * @example [
+             *       "ops@example.org"
+             *     ]
+             */
+            forward_to: string[];
+            /** @description The addresses of `forward_to`, and whether their owners have confirmed them. */
+            forward_addresses: components["schemas"]["ForwardAddressItem"][];
+            /** @description Automatic reply to the alias's mail. Null if the alias does not reply automatically. */
+            auto_reply: components["schemas"]["AliasAutoReplyItem"] | null;
+            /**
+             * @description Lifetime in seconds of the links in events. These links need no key. Null if the links need a key.
+             * @example null
+             */
+            link_ttl_seconds: number | null;
+            /**
              * Format: date-time
              * @description Time when the alias was created.
              * @example 2026-11-22T09:30:00.000Z
@@ -6246,6 +7868,34 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
+        };
+        AutoReplyConfig: {
+            /**
+             * @description Subject of the reply.
+             * @example We received your message
+             */
+            subject: string;
+            /**
+             * @description Text of the reply. Required without `html`.
+             * @example Thank you. We answer within one working day.
+             */
+            text?: string | null;
+            /**
+             * @description HTML of the reply. Required without `text`.
+             * @example null
+             */
+            html?: string | null;
+            /**
+             * @description Name of the sender. The sender's address is the address of the alias.
+             * @example Acme Support
+             */
+            from_name?: string | null;
+            /**
+             * @description Period in which a sender gets at most one reply: a duration of ISO 8601, from one hour (`PT1H`) to a year (`P365D`).
+             * @default P7D
+             * @example P7D
+             */
+            once_per: string;
         };
         AliasRouteConfig: {
             /**
@@ -6269,7 +7919,33 @@ export interface components {
         };
         NewAliasBody: {
             /**
-             * @description `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for an address of your own domain.
+             * @description Addresses to forward the alias's mail to, at most five. Posthorn sends each address a link to a page on which its
+             *     owner confirms the forwarding. Messages that arrive before the confirmation are not forwarded.
+             * @example [
+             *       "ops@example.org"
+             *     ]
+             */
+            forward_to?: string[];
+            /**
+             * @description Automatic reply to the envelope sender. Null for no automatic reply. Automatic messages, mailing lists, blind
+             *     copies and messages whose `auth` is `fail` get no reply. `once_per` limits replies to a sender.
+             * @example {
+             *       "subject": "We received your message",
+             *       "text": "Thank you. We answer within one working day.",
+             *       "html": null,
+             *       "from_name": "Acme Support",
+             *       "once_per": "P7D"
+             *     }
+             */
+            auto_reply?: components["schemas"]["AutoReplyConfig"] | null;
+            /**
+             * @description Lifetime in seconds of the links in events, from one minute to thirty days. These links need no key. Null if the
+             *     links need a key.
+             * @example 604800
+             */
+            link_ttl_seconds?: number | null;
+            /**
+             * @description `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for an address on your own domain.
              * @example platform
              * @enum {string}
              */
@@ -6280,15 +7956,18 @@ export interface components {
              */
             domainId?: string;
             /**
-             * @description Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. `*`
-             *     receives all mail to the domain that no other alias receives. Names that mail servers use themselves (postmaster,
-             *     abuse, mailer-daemon, bounces) are rejected with 400.
+             * @description Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. Names that
+             *     mail servers use themselves (postmaster, abuse, mailer-daemon, bounces) are rejected with 400.
+             *
+             *     On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for every
+             *     tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the address
+             *     without its tag, the longest pattern, then `*`.
              * @example invoices
              */
             localPart: string;
             /**
              * @description Destinations that receive the alias's mail as events of type `email.received`. Short form of `routes`. Without
-             *     destinations, mail is stored but not forwarded.
+             *     destinations, mail is stored, but its events are not delivered.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -6327,6 +8006,32 @@ export interface components {
         };
         AliasChangesBody: {
             /**
+             * @description Addresses to forward the alias's mail to, at most five. Posthorn sends each address a link to a page on which its
+             *     owner confirms the forwarding. Messages that arrive before the confirmation are not forwarded.
+             * @example [
+             *       "ops@example.org"
+             *     ]
+             */
+            forward_to?: string[];
+            /**
+             * @description Automatic reply to the envelope sender. Null for no automatic reply. Automatic messages, mailing lists, blind
+             *     copies and messages whose `auth` is `fail` get no reply. `once_per` limits replies to a sender.
+             * @example {
+             *       "subject": "We received your message",
+             *       "text": "Thank you. We answer within one working day.",
+             *       "html": null,
+             *       "from_name": "Acme Support",
+             *       "once_per": "P7D"
+             *     }
+             */
+            auto_reply?: components["schemas"]["AutoReplyConfig"] | null;
+            /**
+             * @description Lifetime in seconds of the links in events, from one minute to thirty days. These links need no key. Null if the
+             *     links need a key.
+             * @example 604800
+             */
+            link_ttl_seconds?: number | null;
+            /**
              * @description Destinations that now receive the alias's mail. Short form of `routes`. Destinations that stay in the list keep
              *     their filters.
              * @example [
@@ -6363,6 +8068,66 @@ export interface components {
              * @example 10485760
              */
             maxSizeBytes?: number | null;
+        };
+        EmailReplyItem: {
+            /**
+             * @description Id of the message and of its event.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Message-ID header. The sender chose it, so it need not be unique. Null if the message has none.
+             * @example <4711@mail.example.com>
+             */
+            message_id: string | null;
+            /**
+             * @description From header. Until the message is parsed, this is the envelope sender.
+             * @example Ada <ada@example.com>
+             */
+            from: string;
+            /**
+             * @description Subject of the message. Null until the message is parsed.
+             * @example Order 42
+             */
+            subject: string | null;
+            /**
+             * Format: date-time
+             * @description Time when Posthorn accepted the message.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * @description Whether the From address is authentic: the result of DMARC. `none` if this cannot be determined.
+             * @example pass
+             * @enum {string}
+             */
+            auth: "pass" | "fail" | "none";
+            /**
+             * @description `received` until the message is parsed, then `processed` or `quarantined`.
+             * @example processed
+             * @enum {string}
+             */
+            state: "received" | "processed" | "quarantined";
+            /**
+             * @description Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
+             *     sender_unverified (name servers did not answer). Null for other messages, and after the message was released.
+             * @example null
+             */
+            reason: string | null;
+            /**
+             * @description Id of the alias that received the message.
+             * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            alias_id: string;
+        };
+        EmailReplyPage: {
+            /** @description The replies of this page. */
+            data: components["schemas"]["EmailReplyItem"][];
+            /**
+             * @description Pass this value as `cursor` to get the next page; null on the last page.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         ReceivedMessageItem: {
             /**
@@ -6505,6 +8270,42 @@ export interface components {
              */
             url: string;
         };
+        ForwardedMessageItem: {
+            /**
+             * @description Address that the copy is for.
+             * @example ops@example.org
+             */
+            address: string;
+            /**
+             * @description State of the copy, as for a sent email. `pending`: the owner of the address had not confirmed it when the message
+             *     arrived. `skipped`: the message is not forwarded, for the reason in `detail`.
+             * @example delivered
+             * @enum {string}
+             */
+            status: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled" | "dlq" | "pending" | "skipped";
+            /**
+             * @description Reply of the next mail server, or the reason why the message is not forwarded. Null if there is none.
+             * @example 250 2.0.0 Ok
+             */
+            detail: string | null;
+            /**
+             * @description Id of the email that carries the copy. Null if the message is not forwarded.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B2
+             */
+            email_id: string | null;
+        };
+        AutoReplyItem: {
+            /**
+             * @description Id of the email that carries the reply. Null if the alias did not reply.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B3
+             */
+            email_id: string | null;
+            /**
+             * @description Reason why the alias did not reply, or null.
+             * @example null
+             */
+            detail: string | null;
+        };
         ReceivedMessageDetail: {
             /**
              * @description Id of the message.
@@ -6578,10 +8379,28 @@ export interface components {
              */
             date: string | null;
             /**
-             * @description Text of the message, up to 1 MB (64 KB in the event). Null if the message has none.
+             * @description Text of the message, up to 1 MB (64 KB in the event). If the message has only HTML, this is the HTML converted to
+             *     text (`text_from_html`). Null if the message has neither.
              * @example Where is it?
              */
             text: string | null;
+            /**
+             * @description Whether the text is, or contains, HTML that Posthorn converted to text. At most 256 KB of HTML are converted.
+             * @example false
+             */
+            text_from_html: boolean;
+            /**
+             * @description Text without quoted messages and without the signature. Both are recognized by the patterns of common email
+             *     clients in 20 languages, so this text may contain too much or too little. `text` is complete. Null if `text` is
+             *     null.
+             * @example Where is it?
+             */
+            reply_text: string | null;
+            /**
+             * @description Signature at the end of the text, without its separator. Null if none was recognized.
+             * @example null
+             */
+            signature: string | null;
             /**
              * @description Unsanitized HTML of the message, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the
              *     message has none.
@@ -6589,10 +8408,16 @@ export interface components {
              */
             html: string | null;
             /**
-             * @description Whether the text, the HTML, the headers or a long list was truncated. `raw_url` has the whole message.
+             * @description Whether the text, the HTML, the headers or a long list was truncated. `raw_url` returns the complete message.
              * @example false
              */
             truncated: boolean;
+            /**
+             * @description Whether a text, a name or a header contains non-ASCII bytes that are not UTF-8, and declares no character set.
+             *     Posthorn then guesses the character set, so some characters may be wrong.
+             * @example false
+             */
+            charset_guessed: boolean;
             /**
              * @description Size of the whole message in bytes.
              * @example 2048
@@ -6620,6 +8445,12 @@ export interface components {
              */
             references: string[];
             /**
+             * @description Id of the sent email that this message replies to, by `in_reply_to` and `references`. Null if the environment sent
+             *     no such email, or if its retention has ended.
+             * @example null
+             */
+            in_reply_to_email_id: string | null;
+            /**
              * @description Whether the message was sent automatically (RFC 3834). Do not reply to an automatic message automatically.
              * @example false
              */
@@ -6644,7 +8475,7 @@ export interface components {
              */
             auth: "pass" | "fail" | "none";
             /**
-             * @description Reason why the message could not be parsed, as a sentence. Null if it could be parsed.
+             * @description Reason why the message could not be parsed completely, as a sentence. Null if it could be parsed.
              * @example null
              */
             parse_error: string | null;
@@ -6655,17 +8486,67 @@ export interface components {
             raw_url: string;
             /** @description Attached files, in their original order. */
             attachments: components["schemas"]["ReceivedAttachmentItem"][];
+            /**
+             * Format: date-time
+             * @description Time after which the URLs of this message no longer work. Null if the URLs need an API key and do not expire.
+             * @example null
+             */
+            links_expire_at: string | null;
+            /** @description Copies for the forward addresses of the alias. Empty if the alias does not forward. */
+            forwards: components["schemas"]["ForwardedMessageItem"][];
+            /** @description Automatic reply of the alias. Null if the alias does not reply automatically. */
+            auto_reply: components["schemas"]["AutoReplyItem"] | null;
+        };
+        MessageLinksBody: {
+            /**
+             * @description Lifetime of the links in seconds: one minute to thirty days.
+             * @default 3600
+             * @example 86400
+             */
+            expires_in: number;
+        };
+        AttachmentLinkItem: {
+            /**
+             * @description Index of the attachment in the message, starting at 0.
+             * @example 0
+             */
+            index: number;
+            /**
+             * @description Name of the file.
+             * @example order.pdf
+             */
+            filename: string;
+            /**
+             * @description URL of the file. It works without an API key.
+             * @example https://hooks.example.com/v1/mail-files?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsInJhdyIsMTc5NTU5Nzg2MDAwMF0.c2lnbmF0dXJl
+             */
+            url: string;
+        };
+        MessageLinksItem: {
+            /**
+             * @description URL of the original message. It works without an API key.
+             * @example https://hooks.example.com/v1/mail-files?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsInJhdyIsMTc5NTU5Nzg2MDAwMF0.c2lnbmF0dXJl
+             */
+            raw_url: string;
+            /** @description Links to the attachments, in their original order. */
+            attachments: components["schemas"]["AttachmentLinkItem"][];
+            /**
+             * Format: date-time
+             * @description Time after which the links return 404.
+             * @example 2026-11-22T09:30:00.000Z
+             */
+            expires_at: string;
         };
         AliasReplayBody: {
             /**
              * Format: date-time
-             * @description Selects only messages accepted at or after this time (RFC 3339).
+             * @description Selects only messages accepted at or after this time (RFC 3339). Required if `until` and `dry_run` are omitted.
              * @example 2026-11-20T00:00:00.000Z
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Selects only messages accepted at or before this time (RFC 3339).
+             * @description Selects only messages accepted up to this time (RFC 3339). Required if `since` and `dry_run` are omitted.
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
@@ -6682,7 +8563,7 @@ export interface components {
              */
             dry_run: boolean;
             /**
-             * @description The `next_cursor` of the previous call, with the same other fields. Omit it for the first call.
+             * @description The `next_cursor` of the previous call. Repeat all other fields unchanged. Omit it for the first call.
              * @example WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl
              */
             cursor?: string;
@@ -6709,12 +8590,12 @@ export interface components {
              */
             scanned: number;
             /**
-             * @description Number of messages that are sent again, or would be with `dry_run`.
+             * @description Number of messages that are sent again; with `dry_run`, the number that would be sent again.
              * @example 2
              */
             replayed: number;
             /**
-             * @description Number of deliveries that are created, or would be with `dry_run`. Each message has one for each destination.
+             * @description Number of deliveries created, one for each message and destination; with `dry_run`, the number to be created.
              * @example 2
              */
             enqueued: number;
@@ -6800,7 +8681,7 @@ export interface components {
              * @example preset
              * @enum {string}
              */
-            verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
+            verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "jwt-hs256" | "jwt-hs384" | "jwt-hs512" | "bearer" | "basic" | "api-key";
             /**
              * @description `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
              *     endpoint off.
@@ -6839,7 +8720,7 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
-            /** @description Number of items on all pages that match the filters. Present only if the request sets `count`. */
+            /** @description Number of items that match the filters, on all pages. Present only if the request sets `count`. */
             count?: components["schemas"]["ListCount"];
         };
         RouteConfig: {
@@ -6873,8 +8754,8 @@ export interface components {
              */
             status?: number;
             /**
-             * @description Body, at most 64 KB. `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are replaced by values of the
-             *     request.
+             * @description Body, at most 64 KB. `{{body.path}}`, `{{form.name}}`, `{{query.name}}` and `{{headers.name}}` are replaced by
+             *     values from the request.
              * @example {"challenge": "{{body.challenge}}"}
              */
             body?: string;
@@ -6935,8 +8816,8 @@ export interface components {
              */
             timeoutMs?: number;
             /**
-             * @description Behavior if the proxy does not respond in time: `fallback` continues with the rules and the default, `error`
-             *     responds with 502.
+             * @description Behavior if the proxy does not respond in time: `fallback` continues with the rules and then the default response,
+             *     `error` responds with 502.
              * @default fallback
              * @example fallback
              * @enum {string}
@@ -6981,9 +8862,9 @@ export interface components {
              * @example meta-challenge
              * @enum {string}
              */
-            type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm";
+            type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm" | "monday-challenge";
             /**
-             * @description For `ebay-challenge`: the endpoint's URL as registered at eBay.
+             * @description For `ebay-challenge`: the endpoint's URL as registered with eBay.
              * @example https://hooks.example.com/in/acme/ebay
              */
             endpointUrl?: string;
@@ -7024,11 +8905,16 @@ export interface components {
         };
         VerificationConfig: {
             /**
-             * @description Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for `jwt`
-             *     to `authorization`.
+             * @description Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for
+             *     tokens (`jwt`, `jwt-hs256`, …) to `authorization`.
              * @example x-acme-signature
              */
             header?: string;
+            /**
+             * @description For `api-key`: query parameter that carries the key, instead of a header. Posthorn hides its value like a header's.
+             * @example token
+             */
+            queryParameter?: string;
             /**
              * @description Text before the signature. If omitted, the name of the hash followed by `=` is also accepted.
              * @example v1=
@@ -7041,14 +8927,31 @@ export interface components {
              */
             encoding?: "hex" | "base64";
             /**
-             * @description Encoding of the key in the secret. Defaults to `utf8`, the characters of the secret itself.
+             * @description Encoding by which the secret represents the key. Defaults to `utf8`: the characters of the secret are the key.
              * @example utf8
              * @enum {string}
              */
             keyEncoding?: "utf8" | "base64" | "hex" | "whsec";
             /**
-             * @description Header that carries the time of signing, in seconds or milliseconds since the epoch. If omitted, no time is
-             *     checked.
+             * @description Separator of the parts of the header, for a header such as `t=…,v1=…` or a list of signatures. Defaults to `,` if
+             *     `signatureField` is set. Without `signatureField`, every part is a signature.
+             * @example ,
+             * @enum {string}
+             */
+            separator?: "," | ";" | " " | "&" | "|";
+            /**
+             * @description Name of the header's part that carries the signature. The part may occur several times.
+             * @example v1
+             */
+            signatureField?: string;
+            /**
+             * @description Name of the header's part that carries the time of signing. Cannot be combined with `timestampHeader`.
+             * @example t
+             */
+            timestampField?: string;
+            /**
+             * @description Header that carries the time of signing: seconds or milliseconds since the epoch, or a date and time (RFC 3339). If
+             *     neither this header nor `timestampField` is set, no time is checked.
              * @example x-acme-timestamp
              */
             timestampHeader?: string;
@@ -7058,8 +8961,8 @@ export interface components {
              */
             toleranceSeconds?: number;
             /**
-             * @description Template of the signed content: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and
-             *     literal text.
+             * @description Template of the signed content: `{{body}}`, `{{decompressedBody}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`,
+             *     `{{headers.name}}`, `{{query.name}}` and literal text.
              * @example {{timestamp}}.{{body}}
              */
             signed?: string;
@@ -7069,18 +8972,18 @@ export interface components {
              */
             jwksUrl?: string;
             /**
-             * @description For `jwt`: required value of `iss`.
+             * @description For tokens: required value of `iss`.
              * @example https://issuer.example.com
              */
             issuer?: string;
             /**
-             * @description For `jwt`: value that `aud` must equal or contain. Set at least one of `audience`, `issuer`, `claims` and
-             *     `bodyHashClaim`, because the same keys also sign tokens for others.
+             * @description For tokens: value that `aud` must equal or contain. For `jwt`, set at least one of `audience`, `issuer`, `claims`
+             *     and `bodyHashClaim`, because the same keys also sign tokens for others.
              * @example https://hooks.example.com/in/acme/orders
              */
             audience?: string;
             /**
-             * @description For `jwt`: claims that the token must contain with exactly these values, at most 10.
+             * @description For tokens: claims that the token must contain with exactly these values, at most 10.
              * @example {
              *       "email": "pusher@project.iam.gserviceaccount.com"
              *     }
@@ -7089,20 +8992,21 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description For `jwt`: claim that holds the SHA-256 of the body, in hex or base64url.
+             * @description For tokens: claim that contains the SHA-256 of the body, in hex, base64 or base64url.
              * @example request_body_sha256
              */
             bodyHashClaim?: string;
             /**
-             * @description For `jwt`: maximum age of a token without `exp`, in seconds. Defaults to 300.
+             * @description For tokens: maximum age of a token without `exp`, in seconds. Defaults to 300. With `bodyHashClaim` there is no
+             *     default: the token then needs neither `exp` nor `iat`.
              * @example 300
              */
             maxAgeSeconds?: number;
         };
         DeduplicationConfig: {
             /**
-             * @description `provider_id`: the id that the preset's provider repeats when it resends. `header` or `body_path`: an id that your
-             *     own sender sets.
+             * @description `provider_id`: the id that the preset's provider repeats when it resends a request. `header` or `body_path`: an id
+             *     that your own sender sets.
              * @example provider_id
              * @enum {string}
              */
@@ -7179,6 +9083,12 @@ export interface components {
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
+             * @description Maximum size of the body of a request in bytes. Defaults to 1,048,576 (1 MB). A request with a larger body gets 413
+             *     and is stored without its body, as a raw request with the status `too_large`.
+             * @example 26214400
+             */
+            max_body_bytes?: number | null;
+            /**
              * @description A `paused` endpoint still responds to requests, but stores them as `parked`. Defaults to `active` for a new
              *     endpoint.
              * @example active
@@ -7237,9 +9147,9 @@ export interface components {
              * @example meta-challenge
              * @enum {string}
              */
-            type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm";
+            type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm" | "monday-challenge";
             /**
-             * @description For `ebay-challenge`: the endpoint's URL as registered at eBay.
+             * @description For `ebay-challenge`: the endpoint's URL as registered with eBay.
              * @example https://hooks.example.com/in/acme/ebay
              */
             endpointUrl?: string;
@@ -7304,7 +9214,7 @@ export interface components {
              * @example preset
              * @enum {string}
              */
-            verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
+            verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "jwt-hs256" | "jwt-hs384" | "jwt-hs512" | "bearer" | "basic" | "api-key";
             /**
              * @description `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
              *     endpoint off.
@@ -7355,6 +9265,11 @@ export interface components {
             allowed_methods: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
             /** @description Source of the id by which duplicates are detected, with the window in effect. `null` if duplicates are not dropped. */
             deduplicate: components["schemas"]["DeduplicationConfig"] | null;
+            /**
+             * @description Maximum size of the body of a request in bytes, with the default in effect.
+             * @example 1048576
+             */
+            max_body_bytes: number;
         };
         EndpointChangesBody: {
             /**
@@ -7409,6 +9324,12 @@ export interface components {
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
+             * @description Maximum size of the body of a request in bytes. Defaults to 1,048,576 (1 MB). A request with a larger body gets 413
+             *     and is stored without its body, as a raw request with the status `too_large`.
+             * @example 26214400
+             */
+            max_body_bytes?: number | null;
+            /**
              * @description A `paused` endpoint still responds to requests, but stores them as `parked`. Defaults to `active` for a new
              *     endpoint.
              * @example active
@@ -7416,8 +9337,8 @@ export interface components {
              */
             status?: "active" | "paused";
             /**
-             * @description New URL of the endpoint. The old URL stops working immediately. A URL without a path stands for the URL that ends
-             *     with the organization's slug.
+             * @description New URL of the endpoint. The old URL stops working immediately. A URL without a path means the URL that ends with
+             *     the organization's slug.
              * @example https://hooks.example.com/in/acme/payments
              */
             url?: string;
@@ -7463,7 +9384,7 @@ export interface components {
              */
             checks_url: boolean;
             /**
-             * @description `true` if the provider repeats an id when it resends, so that `deduplicate` can use the source `provider_id`.
+             * @description `true` if the provider repeats an id when it resends a request. `deduplicate` can then use `provider_id`.
              * @example true
              */
             has_id: boolean;
@@ -7522,15 +9443,16 @@ export interface components {
         };
         RequestItem: {
             /**
-             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate creates no event.
+             * @description Id of the request. Its event has the same id with the prefix `evt_`. Not every request creates an event.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Id of the event that the request created. For a duplicate, it is the event of the original request.
+             * @description Id of the event that the request created. For a duplicate, it is the event of the original request. `null` for
+             *     status `too_large`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
-            event_id: string;
+            event_id: string | null;
             /**
              * @description The HTTP method.
              * @example POST
@@ -7543,11 +9465,12 @@ export interface components {
             path: string;
             /**
              * @description `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
-             *     its transform failed), `ignored`, or `duplicate` (an earlier request had the same id).
+             *     its transform failed), `ignored`, `duplicate` (an earlier request had the same id), or `too_large` (the body was
+             *     larger than the endpoint's `max_body_bytes`, and was not stored).
              * @example routed
              * @enum {string}
              */
-            status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
+            status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate" | "too_large";
             /**
              * @description `true` if the provider's signature is valid. `null` if the endpoint does not verify signatures.
              * @example true
@@ -7560,7 +9483,8 @@ export interface components {
              */
             received_at: string;
             /**
-             * @description Size of the body in bytes.
+             * @description Size of the body in bytes. For status `too_large`, the declared size, or the number of bytes that had arrived when
+             *     the request was rejected.
              * @example 512
              */
             size_bytes: number;
@@ -7583,8 +9507,8 @@ export interface components {
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
-             *     `null` if it was not released.
+             * @description Time at which a replay of the quarantined, parked or dropped request was routed, so that the request counts as
+             *     released. `null` if it was not released.
              * @example null
              */
             released_at: string | null;
@@ -7614,7 +9538,8 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description First 1 KB of the body. `null` if the body was the error envelope of this status, or was erased with the request.
+             * @description First 1 KB of the body. `null` if the body was the standard error body for this status, or was erased with the
+             *     request.
              * @example {"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}
              */
             body: string | null;
@@ -7624,17 +9549,40 @@ export interface components {
              */
             truncated: boolean;
         };
+        CodeLogLine: {
+            /**
+             * @description Method of the console that wrote the line.
+             * @example warn
+             * @enum {string}
+             */
+            level: "debug" | "error" | "info" | "log" | "warn";
+            /**
+             * @description Arguments of the `console` call, separated by spaces. Secret values are `(hidden)`, and objects are JSON.
+             * @example no customer in {"id":42}
+             */
+            text: string;
+        };
+        CodeLogsItem: {
+            /** @description The lines in their order: at most 100 lines with at most 1,000 characters each, and 16 KB together. */
+            lines: components["schemas"]["CodeLogLine"][];
+            /**
+             * @description `true` if lines were left out or cut because of the limits.
+             * @example false
+             */
+            truncated: boolean;
+        };
         RequestDetailItem: {
             /**
-             * @description Id of the request. Its event has the same id with the prefix `evt_`. A duplicate creates no event.
+             * @description Id of the request. Its event has the same id with the prefix `evt_`. Not every request creates an event.
              * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
             /**
-             * @description Id of the event that the request created. For a duplicate, it is the event of the original request.
+             * @description Id of the event that the request created. For a duplicate, it is the event of the original request. `null` for
+             *     status `too_large`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
-            event_id: string;
+            event_id: string | null;
             /**
              * @description The HTTP method.
              * @example POST
@@ -7647,11 +9595,12 @@ export interface components {
             path: string;
             /**
              * @description `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
-             *     its transform failed), `ignored`, or `duplicate` (an earlier request had the same id).
+             *     its transform failed), `ignored`, `duplicate` (an earlier request had the same id), or `too_large` (the body was
+             *     larger than the endpoint's `max_body_bytes`, and was not stored).
              * @example routed
              * @enum {string}
              */
-            status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
+            status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate" | "too_large";
             /**
              * @description `true` if the provider's signature is valid. `null` if the endpoint does not verify signatures.
              * @example true
@@ -7664,7 +9613,8 @@ export interface components {
              */
             received_at: string;
             /**
-             * @description Size of the body in bytes.
+             * @description Size of the body in bytes. For status `too_large`, the declared size, or the number of bytes that had arrived when
+             *     the request was rejected.
              * @example 512
              */
             size_bytes: number;
@@ -7687,8 +9637,8 @@ export interface components {
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
-             *     `null` if it was not released.
+             * @description Time at which a replay of the quarantined, parked or dropped request was routed, so that the request counts as
+             *     released. `null` if it was not released.
              * @example null
              */
             released_at: string | null;
@@ -7741,6 +9691,8 @@ export interface components {
              *     stored by versions that did not record it.
              */
             answer: components["schemas"]["RequestAnswer"] | null;
+            /** @description Output of the transform's console. `null` if it wrote nothing. */
+            logs: components["schemas"]["CodeLogsItem"] | null;
         };
         RequestReplayed: {
             /**
@@ -7896,6 +9848,8 @@ export interface components {
              * @example null
              */
             transform_error: string | null;
+            /** @description Output of the transform's console. `null` if it wrote nothing. */
+            logs: components["schemas"]["CodeLogsItem"] | null;
             /**
              * @description Body that the transform produced. `null` if the body is unchanged.
              * @example {"amount":4200,"token":"(CRM_TOKEN)"}
@@ -7932,7 +9886,7 @@ export interface components {
              */
             email_id: string | null;
             /**
-             * @description Channel by which the report arrived: mail (`smtp`) or a notification of Amazon SES (`ses`).
+             * @description Channel by which the report arrived: mail (`smtp`) or a notification from Amazon SES (`ses`).
              * @example smtp
              * @enum {string}
              */
@@ -8105,17 +10059,17 @@ export interface components {
         };
         NewEventTypeBody: {
             /**
-             * @description Human-readable description of the event and of when it is sent; `null` removes it.
+             * @description Human-readable description of the event and of when it is sent. `null` removes the description.
              * @example An invoice was paid in full.
              */
             description?: string | null;
             /**
-             * @description Heading under which the catalogue lists the event type; `null` removes it.
+             * @description Heading under which the catalogue lists the event type. `null` removes the heading.
              * @example Billing
              */
             group?: string | null;
             /**
-             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A changed schema creates a new version.
+             * @description Payload schema in JSON Schema 2020-12. `null` removes the schema. A changed schema creates a new version.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -8132,7 +10086,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Example payload, which must match the schema; `null` removes it.
+             * @description Example payload, which must match the schema. `null` removes the example.
              * @example {
              *       "amount": 4200
              *     }
@@ -8141,7 +10095,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Whether the API rejects payloads that do not match the schema with 422. Requires a schema.
+             * @description Whether the API rejects payloads with 422 if they do not match the schema. Requires a schema.
              * @example false
              */
             enforce?: boolean;
@@ -8332,17 +10286,17 @@ export interface components {
         };
         EventTypeChangesBody: {
             /**
-             * @description Human-readable description of the event and of when it is sent; `null` removes it.
+             * @description Human-readable description of the event and of when it is sent. `null` removes the description.
              * @example An invoice was paid in full.
              */
             description?: string | null;
             /**
-             * @description Heading under which the catalogue lists the event type; `null` removes it.
+             * @description Heading under which the catalogue lists the event type. `null` removes the heading.
              * @example Billing
              */
             group?: string | null;
             /**
-             * @description Schema of the payload in JSON Schema 2020-12; `null` removes it. A changed schema creates a new version.
+             * @description Payload schema in JSON Schema 2020-12. `null` removes the schema. A changed schema creates a new version.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -8359,7 +10313,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Example payload, which must match the schema; `null` removes it.
+             * @description Example payload, which must match the schema. `null` removes the example.
              * @example {
              *       "amount": 4200
              *     }
@@ -8368,7 +10322,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Whether the API rejects payloads that do not match the schema with 422. Requires a schema.
+             * @description Whether the API rejects payloads with 422 if they do not match the schema. Requires a schema.
              * @example false
              */
             enforce?: boolean;
@@ -8463,8 +10417,8 @@ export interface components {
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, whose
-             *     deliveries show the targets.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event that belongs to an endpoint:
+             *     its deliveries show the targets.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
@@ -8495,8 +10449,8 @@ export interface components {
             last_attempt: components["schemas"]["LastAttemptItem"] | null;
             /**
              * Format: date-time
-             * @description Time at which the next attempt of any delivery is due; `null` if none is due. While a circuit is open, the attempt
-             *     may be made later. The event's detail shows the exact time.
+             * @description Time at which the next attempt of any delivery is due; `null` if none is due. While a circuit breaker is open, the
+             *     attempt may be made later. The event's detail shows the exact time.
              * @example 2026-11-21T09:35:00.000Z
              */
             next_attempt_at: string | null;
@@ -8525,7 +10479,7 @@ export interface components {
              */
             count: number;
             /**
-             * @description `true` if there may be more events. Display the count as `10,000+` or `412+`.
+             * @description `true` if there may be more events. In this case, display the count as `10,000+` or `412+`.
              * @example false
              */
             is_capped: boolean;
@@ -8538,14 +10492,14 @@ export interface components {
         };
         DeliveryCircuitItem: {
             /**
-             * @description `open` holds all deliveries back; `half_open` tries one of them.
+             * @description `open` delays all deliveries to the target; `half_open` tries one of them.
              * @example open
              * @enum {string}
              */
             state: "open" | "half_open";
             /**
              * Format: date-time
-             * @description When the outage began.
+             * @description Time at which the target's outage began.
              * @example 2026-11-21T09:30:00.120Z
              */
             opened_at: string | null;
@@ -8576,14 +10530,14 @@ export interface components {
             status: "delivered" | "failed" | "retrying" | "dlq";
             /**
              * Format: date-time
-             * @description Time at which the next attempt is due; `null` if none is due. While the circuit is open, it is not before the next
-             *     probe.
+             * @description Time at which the next attempt is due; `null` if none is due. While the target's circuit breaker is open, this time
+             *     is not before the next probe.
              * @example null
              */
             next_attempt_at: string | null;
             /**
-             * @description Circuit breaker of the target. Present while the delivery waits for the circuit to close. The delivery is sent
-             *     after a probe succeeds. Waiting does not count as an attempt.
+             * @description Circuit breaker of the target. Present while the delivery waits for the circuit breaker to close. The delivery is
+             *     sent after a probe succeeds. Waiting does not count as an attempt.
              * @example null
              */
             circuit: components["schemas"]["DeliveryCircuitItem"] | null;
@@ -8675,8 +10629,8 @@ export interface components {
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, whose
-             *     deliveries show the targets.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event that belongs to an endpoint:
+             *     its deliveries show the targets.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
@@ -8714,8 +10668,8 @@ export interface components {
              */
             payload_erased_at?: string;
             /**
-             * @description Headers that are forwarded with the event. For keys of scope read, headers that authenticate (`authorization`,
-             *     cookies, tokens) appear as `(hidden)`.
+             * @description Headers that are forwarded with the event. For API keys with the scope read, headers that authenticate
+             *     (`authorization`, cookies, tokens) appear as `(hidden)`.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -8723,6 +10677,22 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            /**
+             * @description Method of the received request; absent for a sent event.
+             * @example POST
+             */
+            method?: string;
+            /**
+             * @description Part of the received path after the endpoint's own path, or an empty string; absent for a sent event.
+             * @example
+             */
+            path?: string;
+            /**
+             * @description Query of the received request, without the question mark and without parameters that authenticate the provider;
+             *     absent for a sent event.
+             * @example to=447700900000&text=Hello
+             */
+            query?: string;
             /**
              * @description The payload, character for character as it was accepted; absent if it is over 256 KB.
              * @example {
@@ -8743,11 +10713,13 @@ export interface components {
              */
             request_id?: string;
             /**
-             * @description For a received event: why it was not delivered, or that its transform failed and it was delivered unchanged
-             *     (`failMode: open`). `null` if neither applies.
-             * @example The transform failed: timeout. It was delivered untransformed.
+             * @description For a received event: why it was not delivered, that its transform failed and it was delivered unchanged
+             *     (`failMode: open`), or which headers were too large to forward. `null` if none applies.
+             * @example The transform failed: threw: TypeError: not a function (line 2).
              */
             note?: string | null;
+            /** @description For a received event: output of the transform's console. `null` if it wrote nothing. */
+            logs?: components["schemas"]["CodeLogsItem"] | null;
             /**
              * @description `true` if the payload is left out because it is over 256 KB. Fetch it with `GET /v1/events/{id}/payload`.
              * @example true
@@ -8890,7 +10862,7 @@ export interface components {
         };
         Cancelled: {
             /**
-             * @description Number of cancelled deliveries, including those that end with the attempt in flight.
+             * @description Number of cancelled deliveries. A delivery with an attempt in flight counts too, and ends with this attempt.
              * @example 12
              */
             cancelled: number;
@@ -8902,13 +10874,13 @@ export interface components {
              */
             count: number;
             /**
-             * @description `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, it also stops
-             *     after the next 5,000 events of the destination, and only the endpoint's own are counted.
+             * @description `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, only the events
+             *     that the endpoint received are counted, among the next 5,000 events of the destination.
              * @example false
              */
             is_capped: boolean;
             /**
-             * @description The event that the consumer gets next; `null` if none was found.
+             * @description Id of the event that the consumer gets next; `null` if none was found.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             oldest_event: string | null;
@@ -8921,7 +10893,7 @@ export interface components {
         };
         PullPositionItem: {
             /**
-             * @description The pull destination.
+             * @description Id of the pull destination.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string;
@@ -8937,13 +10909,13 @@ export interface components {
              */
             status: "active" | "disabled";
             /**
-             * @description The inbound endpoint, if its events are pulled by its `ep_` id. `null` for the consumer that pulls all events of
-             *     the destination.
+             * @description Id of the inbound endpoint, if the consumer pulls the events of one endpoint (by its `ep_` id). `null` for the
+             *     consumer that pulls all events of the destination.
              * @example null
              */
             endpoint: string | null;
             /**
-             * @description The last acknowledged event; `null` if nothing has been acknowledged.
+             * @description Id of the last acknowledged event; `null` if nothing has been acknowledged.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             committed_through: string | null;
@@ -9032,8 +11004,24 @@ export interface components {
              */
             payload_erased_at?: string;
             /**
-             * @description Headers that are forwarded with the event, with names in lower case. For keys of scope read, headers that
-             *     authenticate appear as `(hidden)`.
+             * @description Method of the received request; `null` for a sent event.
+             * @example null
+             */
+            method: string | null;
+            /**
+             * @description Part of the received path after the endpoint's own path, or an empty string; `null` for a sent event.
+             * @example null
+             */
+            path: string | null;
+            /**
+             * @description Query of the received request, without the question mark and without parameters that authenticate the provider;
+             *     `null` for a sent event.
+             * @example null
+             */
+            query: string | null;
+            /**
+             * @description Headers that are forwarded with the event, with names in lower case. For keys of scope read, the values of
+             *     authentication headers appear as `(hidden)`.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -9046,7 +11034,7 @@ export interface components {
              * @example false
              */
             replayed: boolean;
-            /** @description Times at which the event passed each stage. */
+            /** @description Times at which the event was received, stored, made available and returned. */
             timings: components["schemas"]["PullTimings"];
             /**
              * @description Always empty: Posthorn makes no attempts for deliveries that are pulled.
@@ -9093,7 +11081,7 @@ export interface components {
         };
         WaitingItem: {
             /**
-             * @description Number of deliveries that wait for their next attempt, for the circuit or for the rate limit.
+             * @description Number of deliveries that wait for their next attempt, for the circuit breaker or for the rate limit.
              * @example 3
              */
             count: number;
@@ -9117,7 +11105,7 @@ export interface components {
              */
             until: string;
             /**
-             * @description Number of events sent to the endpoint. Replays are not counted again.
+             * @description Number of events sent to the endpoint. A replay of an event does not increase this number.
              * @example 1204
              */
             received: number;
@@ -9156,7 +11144,7 @@ export interface components {
             /**
              * Format: date-time
              * @description Time of the next retry among the waiting deliveries; `null` if no delivery waits for a retry. A time in the past
-             *     means that the retry waits for the circuit.
+             *     means that the retry waits for the circuit breaker.
              * @example 2026-11-21T09:35:00.000Z
              */
             next_attempt_at: string | null;
@@ -9176,7 +11164,7 @@ export interface components {
              */
             application: string;
             /**
-             * @description Your own id of the application.
+             * @description Your own id for the application.
              * @example customer-42
              */
             uid: string | null;
@@ -9253,8 +11241,8 @@ export interface components {
         };
         TotalItem: {
             /**
-             * @description Number of events sent to the destination, or received by the endpoint. For the environment, number of all accepted
-             *     events. Replays are not counted again.
+             * @description Number of events sent to the destination, or received by the endpoint. For the environment, the number of all
+             *     accepted events. A replay of an event does not increase this number.
              * @example 1204
              */
             received: number;
@@ -9327,8 +11315,8 @@ export interface components {
              */
             window: "1m" | "1h" | "1d";
             /**
-             * @description Number of events sent to the destination, or received by the endpoint. For the environment, number of all accepted
-             *     events. Replays are not counted again.
+             * @description Number of events sent to the destination, or received by the endpoint. For the environment, the number of all
+             *     accepted events. A replay of an event does not increase this number.
              * @example 1204
              */
             received: number;
@@ -9391,7 +11379,8 @@ export interface components {
             total: components["schemas"]["TotalItem"];
             /**
              * @description Deliveries that are waiting now. For an environment, these are all deliveries that have not ended. For an
-             *     application, these are the deliveries that wait for their next attempt, for the circuit or for the rate limit.
+             *     application, these are the deliveries that wait for their next attempt, for the circuit breaker or for the rate
+             *     limit.
              */
             waiting: components["schemas"]["OpenItem"];
             /** @description Windows of the range, oldest first. */
@@ -9457,7 +11446,7 @@ export interface components {
              * @example circuit.open
              * @enum {string}
              */
-            type: "deliveries.overdue" | "circuit.open" | "target.disabled" | "dead_letters.growing" | "verification.failing" | "domain.records_lost" | "job.failed";
+            type: "deliveries.overdue" | "circuit.open" | "target.disabled" | "domain.paused" | "dead_letters.growing" | "verification.failing" | "domain.at_risk" | "domain.records_lost" | "job.failed";
             /**
              * @description Id of the affected destination (`dst_`), endpoint (`ep_`), domain (`dom_`) or job (`rpj_`); `null` if the problem
              *     affects the whole environment.
@@ -9465,19 +11454,19 @@ export interface components {
              */
             subject: string | null;
             /**
-             * @description Human-readable name of the subject, or the kind of the job if the subject is a job.
+             * @description Human-readable name of the affected resource. For a job, its kind.
              * @example Orders
              */
             name: string | null;
             /**
              * Format: date-time
-             * @description Start of the problem, or the earliest time that the check examines if the problem is older.
+             * @description Start of the problem. If it began before the period that the check examines, the start of that period.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string;
             /**
-             * @description Number of occurrences, if the type counts them: consecutive failures, dead letters or requests within one day, or
-             *     deliveries. Otherwise 1.
+             * @description Number of occurrences, if the type counts them: consecutive failures, deliveries, or the dead letters or requests
+             *     of one day. Otherwise 1.
              * @example 12
              */
             count: number;
@@ -9499,7 +11488,7 @@ export interface components {
              * @description Types with more problems than the response shows.
              * @example []
              */
-            truncated: ("deliveries.overdue" | "circuit.open" | "target.disabled" | "dead_letters.growing" | "verification.failing" | "domain.records_lost" | "job.failed")[];
+            truncated: ("deliveries.overdue" | "circuit.open" | "target.disabled" | "domain.paused" | "dead_letters.growing" | "verification.failing" | "domain.at_risk" | "domain.records_lost" | "job.failed")[];
         };
         RecoverBody: {
             /**
@@ -9627,7 +11616,7 @@ export interface components {
             /**
              * @description `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
              *     destination or an application, `application` for everything that was sent to an application, `requests` for
-             *     requests that an endpoint quarantined or parked, `erase` for the erasure of an application, `events` for events
+             *     requests that an endpoint quarantined, parked or dropped, `erase` for the erasure of an application, `events` for events
              *     that a filter selects.
              * @example range
              * @enum {string}
@@ -9675,7 +11664,7 @@ export interface components {
              */
             until: string | null;
             /**
-             * @description State by which the events are filtered.
+             * @description State that the events were filtered by; `null` for all states.
              * @example null
              */
             status: string | null;
@@ -9724,7 +11713,7 @@ export interface components {
             /**
              * @description Number of events that were skipped because they match no route. A recovery also counts cancelled deliveries. A
              *     replay of an application also counts events for endpoints that accept no deliveries. A release also counts requests
-             *     that were quarantined or parked again. A job of kind `events` also counts events without targets, cancelled events,
+             *     that were quarantined, parked or dropped again. A job of kind `events` also counts events without targets, cancelled events,
              *     and events for targets that accept no deliveries.
              * @example 3
              */
@@ -9993,12 +11982,13 @@ export interface components {
         };
         ReleaseBody: {
             /**
-             * @description `quarantined`: requests with an invalid signature. `parked`: requests that came while the endpoint was paused, or
-             *     whose transform failed.
+             * @description `quarantined`: requests with an invalid signature. `parked`: requests that arrived while the endpoint was paused,
+             *     or whose transform failed. `transform_failed`: only the parked requests whose transform failed. `dropped`: requests
+             *     that the transform dropped.
              * @example quarantined
              * @enum {string}
              */
-            status: "quarantined" | "parked";
+            status: "quarantined" | "parked" | "transform_failed" | "dropped";
             /**
              * Format: date-time
              * @description Selects only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request.
@@ -10036,13 +12026,13 @@ export interface components {
              */
             scanned: number;
             /**
-             * @description Number of these requests that the endpoint would process. The outcome is not known in advance: a request may be
-             *     quarantined or parked again.
+             * @description Number of matching requests that the endpoint would process. The outcome is not known in advance: a request may be
+             *     quarantined, parked or dropped again.
              * @example 41
              */
             replayed: number;
             /**
-             * @description Number of these requests that were erased and cannot be released.
+             * @description Number of matching requests that were erased and cannot be released.
              * @example 1
              */
             excluded: number;
@@ -10103,13 +12093,13 @@ export interface components {
              */
             count: number;
             /**
-             * @description `true` if there may be more events. Display the number as `10,000+` or `412+`.
+             * @description `true` if there may be more events than counted. Display the number as `10,000+` or `412+`.
              * @example false
              */
             is_capped: boolean;
             /**
              * Format: date-time
-             * @description Present only if the count stopped at the search limit. All events since this time were counted.
+             * @description All selected events since this time were counted. Present only if the count stopped at the search limit.
              * @example 2026-11-20T00:00:00.000Z
              */
             searched_to?: string;
@@ -10134,7 +12124,7 @@ export interface components {
              * @example circuit.opened
              * @enum {string}
              */
-            type: "circuit.closed" | "circuit.opened" | "destination.disabled" | "destination.enabled" | "domain.failed" | "domain.verified" | "email.bounced" | "email.complained" | "email.failed" | "endpoint.verification_failing" | "event.dead_lettered" | "replay.completed";
+            type: "circuit.closed" | "circuit.opened" | "destination.disabled" | "destination.enabled" | "domain.at_risk" | "domain.failed" | "domain.paused" | "domain.verified" | "email.bounced" | "email.complained" | "email.failed" | "email.resubscribed" | "email.unsubscribed" | "endpoint.body_too_large" | "endpoint.verification_failing" | "event.dead_lettered" | "replay.completed";
             /**
              * @description Condition under which the event is sent.
              * @example A target failed several times in a row, so deliveries to it are held back until a probe succeeds.
@@ -10414,13 +12404,13 @@ export interface components {
         };
         PortalThemeBody: {
             /**
-             * @description Colour scheme: light, dark, or the setting of the customer's system.
+             * @description Color scheme: light, dark, or the setting of the customer's system.
              * @example system
              * @enum {string|null}
              */
             scheme?: "light" | "dark" | "system" | null;
             /**
-             * @description Accent colour for buttons and links, as `#rrggbb`. If its contrast with the background is too low to read, the page
+             * @description Accent color for buttons and links, as `#rrggbb`. If its contrast with the background is too low to read, the page
              *     uses a lighter or darker shade.
              * @example #0a58b5
              */
@@ -10570,13 +12560,13 @@ export interface components {
         };
         PortalThemeItem: {
             /**
-             * @description Colour scheme: light, dark, or the setting of the customer's system.
+             * @description Color scheme: light, dark, or the setting of the customer's system.
              * @example system
              * @enum {string}
              */
             scheme: "light" | "dark" | "system";
             /**
-             * @description Accent colour of buttons and links; `null` for the portal's default.
+             * @description Accent color of buttons and links; `null` for the portal's default.
              * @example #0a58b5
              */
             accent: string | null;
@@ -10680,6 +12670,59 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+        };
+        /** @description Body of every response of an email operation that is not 2xx. */
+        EmailError: {
+            /** @description Description of the error. */
+            error: {
+                /**
+                 * @description Error type, for programs.
+                 * @example validation_failed
+                 * @enum {string}
+                 */
+                type: "bad_request" | "unauthenticated" | "insufficient_scope" | "not_found" | "conflict" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "internal" | "forbidden" | "not_implemented";
+                /**
+                 * @description Description of the problem and of the next step, for people.
+                 * @example payload: is required
+                 */
+                message: string;
+                /**
+                 * @description Id of the request in the logs.
+                 * @example req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6
+                 */
+                request_id: string;
+                /**
+                 * @description Additional data that depends on the error type, such as `check` and `fields` for validation_failed.
+                 * @example {
+                 *       "check": "schema",
+                 *       "fields": [
+                 *         {
+                 *           "path": "payload",
+                 *           "message": "is required"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                details: {
+                    [key: string]: unknown;
+                };
+            };
+            /**
+             * @description Error name of the `resend` package.
+             * @example validation_error
+             * @enum {string}
+             */
+            name: "restricted_api_key" | "invalid_access" | "not_found" | "method_not_allowed" | "rate_limit_exceeded" | "application_error" | "internal_server_error" | "invalid_idempotency_key" | "invalid_idempotent_request" | "concurrent_idempotent_requests" | "missing_api_key" | "invalid_api_key" | "invalid_attachment" | "missing_required_field" | "validation_error";
+            /**
+             * @description Same as `error.message`.
+             * @example to: is required
+             */
+            message: string;
+            /**
+             * @description Status of the response.
+             * @example 422
+             */
+            statusCode: number;
         };
         /** @description An OAuth error (RFC 6749, section 5.2). */
         OAuthError: {
@@ -10855,7 +12898,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body violates its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension. */
+        /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
         ValidationFailed: {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -11463,7 +13506,7 @@ export interface operations {
     createApplication: {
         parameters: {
             query?: {
-                /** @description If the uid already exists, return its application with 200 instead of 409. */
+                /** @description If true and the uid is taken, the response is the existing application with status 200, instead of 409. */
                 get_if_exists?: boolean;
             };
             header?: {
@@ -12527,14 +14570,14 @@ export interface operations {
                 endpoint?: string;
                 /**
                  * @description Streams only events that were sent to this destination (id or ad-hoc URL). For received events, only the attempts
-                 *     and deliveries to this destination are sent.
+                 *     and deliveries to this destination are streamed.
                  */
                 destination?: string;
                 /** @description Streams only sent events (`outbound`), or only received ones (`inbound`). */
                 direction?: "outbound" | "inbound";
                 /**
-                 * @description Environment whose events are streamed. Browser sessions name it here because `EventSource` cannot send a header.
-                 *     With an API key, it can be omitted or must be the key's environment.
+                 * @description Environment whose events are streamed. Browser sessions use this parameter, because `EventSource` cannot send a
+                 *     header. With an API key, omit it or set it to the key's environment.
                  */
                 environment?: "live" | "test";
                 /**
@@ -13093,7 +15136,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Returns only requests with this status. */
-                status?: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
+                status?: "routed" | "quarantined" | "parked" | "ignored" | "duplicate" | "too_large";
                 /** @description Returns only requests with this method, in upper case. */
                 method?: string;
                 /** @description Returns only requests received at or after this time (RFC 3339). */
@@ -15141,13 +17184,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["DomainChangesBody"];
             };
         };
         responses: {
-            /** @description The domain with its new kind. */
+            /** @description The changed domain, with the records to publish. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15163,7 +17206,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The domain's mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`). */
+            /** @description The domain's mail goes to another server (`details.mx`), aliases receive mail on it (`details.used_by`), the records of the platform's key are not published (`details.records`), or the record of a previous key is still needed (`details.required_until`). */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15175,6 +17218,130 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateDomainDkim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DkimRotationBody"];
+            };
+        };
+        responses: {
+            /** @description The domain, with the records of the new keys. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The platform's key signs the domain's mail, or the record of the key before the last rotation is still needed (`details.required_until`). */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDomainReputation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Volume, rates and thresholds. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainReputationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The domain, which is not paused. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -15221,11 +17388,1630 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description Start of the page: the `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of items to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of templates. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplatePage"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    createTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTemplateBody"];
+            };
+        };
+        responses: {
+            /** @description The template, in version 1. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateDetail"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Another template has the alias. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateDetail"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource was deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    updateTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TemplateChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The changed template. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateDetail"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Another template has the alias. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    duplicateTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new template. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateDetail"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    publishTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The published template. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateDetail"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    renderTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TemplateRenderBody"];
+            };
+        };
+        responses: {
+            /** @description The rendered content. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateRendered"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    restoreTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateRestoreBody"];
+            };
+        };
+        responses: {
+            /** @description The template with the restored content. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateDetail"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    listTemplateVersions: {
+        parameters: {
+            query?: {
+                /** @description Start of the page: the `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of items to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of versions. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateVersionPage"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    getTemplateVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or alias of the template. */
+                id: string;
+                /** @description Number of the version. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateVersionDetail"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    downloadEmailAttachment: {
+        parameters: {
+            query: {
+                /** @description Token from the download link. */
+                token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decoded file. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example hello */
+                    "*/*": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The link is invalid, it has expired, or the email was erased. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listEmails: {
         parameters: {
             query?: {
                 /** @description Returns only emails with this status. */
-                status?: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+                status?: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled" | "dlq";
                 /** @description Returns only emails accepted at or after this time (RFC 3339). */
                 since?: string;
                 /** @description Returns only emails accepted at or before this time (RFC 3339). */
@@ -15234,8 +19020,15 @@ export interface operations {
                 tag?: string;
                 /** @description Returns only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
                 recipient?: string;
-                /** @description The `next_cursor` of the previous page. The filters must stay the same. */
+                /** @description The `next_cursor` of the previous page, requested with the same filters. */
                 cursor?: string;
+                /** @description Id of an email. Returns only emails older than this email. Use it instead of `cursor`. */
+                after?: string;
+                /**
+                 * @description Id of an email. Returns the page of emails that precedes this email in the list: the next newer ones, newest first.
+                 *     Can be combined only with `limit`, `since` and `until`.
+                 */
+                before?: string;
                 /** @description Maximum number of emails to return. */
                 limit?: number;
             };
@@ -15257,20 +19050,88 @@ export interface operations {
                     "application/json": components["schemas"]["EmailPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     sendEmail: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                /** @description Idempotency key: printable text of up to 256 characters that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15294,24 +19155,138 @@ export interface operations {
                     "application/json": components["schemas"]["EmailAccepted"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     sendEmails: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                /** @description `strict`: one invalid email rejects the whole batch with 422, whose `details.fields` name the position and the field of each fault. `permissive`: each email is accepted or rejected separately, as without the header, and the response also lists `errors`. The `resend` package sends `strict` by default. */
+                "x-batch-validation"?: "strict" | "permissive";
+                /** @description Idempotency key: printable text of up to 256 characters that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15335,13 +19310,79 @@ export interface operations {
                     "application/json": components["schemas"]["EmailBatchAccepted"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description The body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request. */
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not a list of 1 to 100 emails, the attachments exceed the limits of a request, or an email of a strict batch is invalid. */
             422: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15350,13 +19391,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["EmailError"];
                 };
             };
-            429: components["responses"]["RateLimited"];
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     getSimulator: {
@@ -15380,18 +19456,89 @@ export interface operations {
                     "application/json": components["schemas"]["SimulatorDetail"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     getEmail: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `false` omits `html` and `text`. The response is then faster, because the message is not parsed. */
+                content?: boolean;
+            };
             header?: never;
             path: {
                 /** @description Id of the email. */
@@ -15413,14 +19560,93 @@ export interface operations {
                     "application/json": components["schemas"]["EmailDetail"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     deleteEmail: {
@@ -15435,7 +19661,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The email was cancelled and deleted. */
+            /** @description The email is cancelled. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15445,10 +19671,54 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             /** @description The email was already sent, or is being sent. */
             409: {
                 headers: {
@@ -15458,15 +19728,357 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["EmailError"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    updateEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EmailScheduleBody"];
+            };
+        };
+        responses: {
+            /** @description The email and its new time. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailRescheduled"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The email was already sent or cancelled, or is being sent. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    listEmailAttachments: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of attachments to return. */
+                limit?: number;
+                /** @description Returns only attachments after the one with this id. */
+                after?: string;
+                /** @description Returns only attachments before the one with this id. */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attachments. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailAttachmentList"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     getEmailAttachment: {
@@ -15476,14 +20088,14 @@ export interface operations {
             path: {
                 /** @description Id of the email. */
                 id: string;
-                /** @description Position of the attachment in the email's `attachments`, starting at 0. */
-                index: string;
+                /** @description Position of the attachment in the email's `attachments`, starting at 0, which returns the file; or its id (`att_0`), which returns the JSON. */
+                attachment: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The decoded file. */
+            /** @description The decoded file, or its description with a link. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15494,23 +20106,103 @@ export interface operations {
                 content: {
                     /** @example hello */
                     "*/*": string;
+                    "application/json": components["schemas"]["EmailAttachmentLink"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     cancelEmail: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                /** @description Idempotency key: printable text of up to 256 characters that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15521,7 +20213,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The email was cancelled and deleted. */
+            /** @description The email is cancelled. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15533,10 +20225,54 @@ export interface operations {
                     "application/json": components["schemas"]["EmailCancelled"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             /** @description The email was already sent, or is being sent. */
             409: {
                 headers: {
@@ -15546,15 +20282,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["EmailError"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     getEmailContent: {
@@ -15581,14 +20374,93 @@ export interface operations {
                     "application/json": components["schemas"]["EmailContent"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     getRawEmail: {
@@ -15620,14 +20492,211 @@ export interface operations {
                     "message/rfc822": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    listEmailReplies: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. Omit it for the first page. */
+                cursor?: string;
+                /** @description Maximum number of replies to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of replies. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailReplyPage"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     viewEmail: {
@@ -15654,14 +20723,93 @@ export interface operations {
                     "application/json": components["schemas"]["MailViewItem"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     showMail: {
@@ -15712,10 +20860,10 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Returns only suppressions with this origin. */
-                origin?: "bounce" | "complaint" | "manual";
+                origin?: "bounce" | "complaint" | "manual" | "unsubscribe";
                 /** @description Returns only the suppression of this address. */
                 email?: string;
-                /** @description The `next_cursor` of the previous page. The filters must stay the same. */
+                /** @description The `next_cursor` of the previous page, requested with the same filters. */
                 cursor?: string;
                 /** @description Maximum number of suppressions to return. */
                 limit?: number;
@@ -15738,13 +20886,81 @@ export interface operations {
                     "application/json": components["schemas"]["SuppressionPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     createSuppression: {
@@ -15775,9 +20991,42 @@ export interface operations {
                     "application/json": components["schemas"]["SuppressionItem"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             /** @description The address is already on the list. */
             409: {
                 headers: {
@@ -15787,16 +21036,84 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["EmailError"];
                 };
             };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     getSuppression: {
@@ -15823,14 +21140,93 @@ export interface operations {
                     "application/json": components["schemas"]["SuppressionItem"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     deleteSuppression: {
@@ -15855,17 +21251,1361 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    listTopics: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of topics to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of topics. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPage"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    createTopic: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTopicBody"];
+            };
+        };
+        responses: {
+            /** @description The topic. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicItem"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description A topic with this key already exists. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    getTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The topic, given by its id or its key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topic. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicItem"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    deleteTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The topic, given by its id or its key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topic was deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    updateTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The topic, given by its id or its key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TopicChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The changed topic. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicItem"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    listTopicSubscriptions: {
+        parameters: {
+            query?: {
+                /** @description Returns only addresses with this subscription. */
+                subscription?: "opt_in" | "opt_out";
+                /** @description The `next_cursor` of the previous page. The filter must stay the same. */
+                cursor?: string;
+                /** @description Maximum number of subscriptions to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The topic, given by its id or its key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of subscriptions. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicSubscriptionPage"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    getTopicSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The topic, given by its id or its key. */
+                id: string;
+                /** @description The address, percent-encoded. */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicSubscriptionItem"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    setTopicSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The topic, given by its id or its key. */
+                id: string;
+                /** @description The address, percent-encoded. */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopicSubscriptionBody"];
+            };
+        };
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicSubscriptionItem"];
+                };
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The resource already exists, or the Idempotency-Key is in use or was used with another body. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+        };
+    };
+    deleteTopicSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The topic, given by its id or its key. */
+                id: string;
+                /** @description The address, percent-encoded. */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription was removed. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read: malformed JSON, or an invalid parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key is missing, unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key lacks the required scope. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The key's environment does not have this resource. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension). */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Too many requests. Retry after the time in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description A server error. Retry with backoff; this is safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
+            /** @description Storage is unavailable. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailError"];
+                };
+            };
         };
     };
     takeSesNotification: {
@@ -16277,6 +23017,8 @@ export interface operations {
                 state?: "received" | "processed" | "quarantined";
                 /** @description Returns only messages with this address in the From header or as the envelope sender. Case does not matter. */
                 from?: string;
+                /** @description Returns only replies to this sent email. */
+                email_id?: string;
                 /** @description Returns only messages received at or after this time (RFC 3339). */
                 since?: string;
                 /** @description Returns only messages received at or before this time (RFC 3339). */
@@ -16386,6 +23128,50 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkReceivedMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the alias, or its full address (percent-encoded). */
+                alias: string;
+                /** @description Id of the message. */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MessageLinksBody"];
+            };
+        };
+        responses: {
+            /** @description The links and the time when they expire. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageLinksItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -16562,6 +23348,50 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMailFile: {
+        parameters: {
+            query: {
+                /** @description The token. */
+                token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example hello */
+                    "*/*": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The link is invalid or expired, or the message has been erased. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

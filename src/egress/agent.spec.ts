@@ -265,13 +265,14 @@ describe('the deadline', () => {
   });
 
   it('includes the wait for a connection, and a request that waited too long is never sent', async () => {
-    let answerFirst = never;
-    const receiver = await receiverWith((socket) => (answerFirst = () => void socket.write(OK)));
+    const answers: (() => void)[] = [];
+    const receiver = await receiverWith((socket) => void answers.push(() => void socket.write(OK)));
     const agent = agentWith({ maxConnectionsPerOrigin: 1 });
 
     const first = agent.exchange(to(receiver));
+    while (answers.length === 0) await new Promise(setImmediate);
     const waited = await agent.exchange(to(receiver, { timeoutMs: 20, body: 'waited' }));
-    answerFirst();
+    answers[0]?.();
 
     expect(waited).toMatchObject({
       error: 'timeout',
@@ -482,7 +483,7 @@ describe('TLS', () => {
   });
 });
 
-/** Sends each piece in a separate packet, as far as a socket allows it. */
+/** Writes the pieces one by one, so that each is sent in a separate packet as far as possible. */
 async function inPieces(socket: net.Socket, pieces: readonly string[]): Promise<void> {
   socket.setNoDelay(true);
   for (const piece of pieces) {

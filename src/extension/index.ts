@@ -1,7 +1,7 @@
 /**
- * The complete extension API. Every export is listed by name, because each name is a compatibility promise. The
- * decorators of Nest, TypeORM and BullMQ come from their own packages, as peer dependencies, because there must be one
- * copy of each.
+ * The complete extension API. Every export is listed by name, because each name must remain compatible. The decorators
+ * of Nest, TypeORM and BullMQ come from their own packages, as peer dependencies, because there must be only one copy
+ * of each package.
  */
 export { Extension } from './declaration.js';
 export type { ExtensionDeclaration } from './declaration.js';
@@ -21,14 +21,14 @@ export type { RuledRetryPolicy, RetryRuling } from '#engine/outcome.js';
 export type { RetryPolicy } from '#engine/retry.js';
 export { signatureHeader } from '#engine/signing.js';
 
-// Outbound traffic: HTTP through the agent, everything else through a socket of the dialer.
+// Outbound connections: the agent for HTTP, and sockets from the dialer for other protocols.
 export { EgressAgent } from '#egress/agent.js';
 export type { EgressAnswer, EgressRequest } from '#egress/agent.js';
 export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
 export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
-// Agent tools: Posthorn discovers providers that extend AgentTools. Use this copy of Zod, which must be the only one.
+// Agent tools: Posthorn discovers providers that extend AgentTools. Extensions must use this copy of Zod.
 export { z } from 'zod';
 export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
 export type {
@@ -78,7 +78,19 @@ export type { ReceivedRequest } from '#engine/inbound/request.js';
 export type { ResponseSettings } from '#engine/inbound/response.js';
 export type { Recipe } from '#engine/inbound/source.js';
 
-// Sending from code.
+// Email transports.
+export { NamedMailTransport, Transport } from '#modules/email/transport.contract.js';
+export type {
+  RecipientReply,
+  Submission as MailSubmission,
+  SubmissionReport,
+} from '#modules/email/transport.contract.js';
+
+// Blob stores.
+export { BlobStorage, NamedBlobStore } from '#blobs/contract.js';
+export type { BlobKey, Swept } from '#blobs/contract.js';
+
+// Sending from an extension's code.
 export { MessageSender } from '#modules/send/message-sender.js';
 export type { AcceptedEvent, AcceptedWebhook, ApplicationEvent, SendOptions, Webhook } from '#modules/send/contract.js';
 export type { AcceptedEmailAnswer, EmailAttachmentContent, EmailContent } from '#modules/email/contract.js';

@@ -28,16 +28,16 @@ export interface HostedRequest {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** 1 MiB of payload, and 64 KiB for the other fields of the body. */
+/** Maximum size of a body: 1 MiB for the payload and 64 KiB for the other fields. */
 const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
-/** Time limit for receiving a whole request, against clients that send one byte a minute. */
+/** Time limit for receiving a whole request. Protects against clients that send one byte a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Exceeds the idle timeout of common load balancers, so that the load balancer closes idle connections first. */
+/** Idle timeout of connections. It exceeds that of common load balancers, which then close idle connections first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Responses to Node's parser errors and to CONNECT. The response to every other error is 400. */
+/** Responses to errors of Node's HTTP parser, and to CONNECT. All other parser errors get 400. */
 const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request line and headers are larger than 16 KB.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Payload Too Large', 'The chunk extensions are too large.'],
@@ -47,7 +47,7 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: st
 
 type UnroutedAnswer = (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Fastify without its own parsers, request log and error bodies. */
+/** Fastify without its own body parsers, request log and error responses. */
 export class EdgeAdapter extends FastifyAdapter {
   private answer: UnroutedAnswer = (error, _, reply) => {
     reply.send(error);
@@ -60,12 +60,12 @@ export class EdgeAdapter extends FastifyAdapter {
     throw new Error('Create the app with the adapter of `createAdapter()`.');
   }
 
-  /** Responds with `answer` to requests that the router itself rejects. */
+  /** Sets the function that responds to requests that the router itself rejects. */
   answerUnroutedBy(answer: UnroutedAnswer): void {
     this.answer = answer;
   }
 
-  /** Routes each request to the URL that `urlByHost` returns for its host, or by its path if that is null. */
+  /** Routes a request to the URL that `urlByHost` returns for its host, or by its path if `urlByHost` returns null. */
   routeByHost(urlByHost: (request: HostedRequest) => string | null): void {
     this.urlByHost = urlByHost;
   }
@@ -78,11 +78,11 @@ export class EdgeAdapter extends FastifyAdapter {
     return this.urlByHost(request) ?? plainUrl(request.url ?? '/');
   }
 
-  /** Nest would add parsers for JSON and forms here. `configureApp` registers Posthorn's instead. */
+  /** Nest would register parsers for JSON and forms here. `configureApp` registers Posthorn's own parsers instead. */
   override registerParserMiddleware(): void {}
 }
 
-/** Request ids are `req_` + ULID. Forwarding headers are trusted only from a proxy in the networks of `trustProxy`. */
+/** Creates the adapter. Request ids are `req_` + ULID. Forwarding headers are trusted only from `trustProxy`. */
 export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly string[] = []): EdgeAdapter {
   const requestId = (): string => ids.nextShown('req');
   const adapter: EdgeAdapter = new EdgeAdapter({
@@ -96,7 +96,7 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     keepAliveTimeout: KEEP_ALIVE_MS,
     // Posthorn's own check of the Host header responds with the error envelope. Node's check would send no body.
     http: { requireHostHeader: false },
-    // During the drain, requests that arrive on open connections are served, with `Connection: close`.
+    // During the drain at shutdown, requests on open connections are still served, with `Connection: close`.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2048 },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -104,20 +104,22 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
   });
   const { server } = adapter.getInstance();
+  // Node's limit would silently drop headers after the first 2,000. The total size is limited to 16 KB instead.
+  server.maxHeadersCount = 0;
   server.on('connection', coalesceSocketWrites);
   // Without a listener, Node closes the connection of a CONNECT request without a response.
   server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
   return adapter;
 }
 
-/** Avoids Fastify's child logger for every request. Posthorn adds the request id to its few log lines instead. */
+/** Returns a logger that creates no child for each request. Posthorn adds the request id to its few log lines. */
 function withoutChildren(logger: Logger): FastifyBaseLogger {
   const single = Object.create(logger) as FastifyBaseLogger;
   single.child = () => single;
   return single;
 }
 
-/** Responds to bytes that are not an HTTP request. Like Node, sends nothing if a response has begun. */
+/** Responds to bytes that are not an HTTP request. Sends nothing if a response has begun, as Node does. */
 function refuseSocket(error: Pick<ConnectionError, 'code'>, socket: ClientSocket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy();
   const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];

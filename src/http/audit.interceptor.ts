@@ -15,9 +15,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const MADE_NOTHING = 200;
 
 /**
- * Commits a route's change and its audit entry in one unit of work: both or neither. An effect that cannot be part of a
- * transaction starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches it to a route. It is
- * not an `APP_INTERCEPTOR`, so that other routes have no overhead.
+ * Commits a route's change and its audit entry in one transaction. An effect that cannot be part of a transaction
+ * starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches the interceptor to a route.
+ * It is not an `APP_INTERCEPTOR`, so that other routes have no overhead.
  */
 @Injectable()
 export class AuditInterceptor implements NestInterceptor {
@@ -43,7 +43,7 @@ export class AuditInterceptor implements NestInterceptor {
     );
   }
 
-  /** Detects a creating route that changed nothing: its status is 200 because the resource existed or for a dry run. */
+  /** Returns whether a POST to a collection created nothing. It then has status 200 (existing resource or dry run). */
   private hasMadeNothing({ route, showing }: AuditedRoute, context: ExecutionContext): boolean {
     if (route.method !== 'POST' || showing.about !== 'collection') return false;
     const makes = this.reflector.get<number | undefined>(HTTP_CODE_METADATA, context.getHandler());
@@ -94,7 +94,7 @@ async function afterChange(
     : now;
 }
 
-/** Returns the segment before the last id (`keys` in `/v1/keys/:id`), a creation's collection, or the first one. */
+/** Returns the type of the resource, from the path: the segment before the last id (`keys` in `/v1/keys/:id`). */
 function resourceType({ route: { method, path }, showing: { about } }: AuditedRoute): string {
   const words = path.split('/').filter((word) => word !== '' && word !== 'v1');
   if (method === 'POST' && about === 'collection') return words.at(-1) ?? '';
@@ -102,7 +102,7 @@ function resourceType({ route: { method, path }, showing: { about } }: AuditedRo
   return (at < 0 ? words[0] : words[at]) ?? '';
 }
 
-/** Returns the id of the created resource or the last in the path, even if the path has a `uid` or an address. */
+/** Returns the id of the created resource, or of the last resource in the path (named by id, `uid` or address). */
 function resourceId(
   { route: { method }, showing: { about, namedBy } }: AuditedRoute,
   { params }: FastifyRequest,
@@ -135,14 +135,17 @@ function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOper
     : { kind: 'key', id: showId('ek', keyId) };
 }
 
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Keeps only ids, counts and flags: content of an erased payload must not survive in the audit log. */
+/** Returns only ids, times, counts and flags: content of an erased payload must not survive in the audit log. */
 function outlineOf(answered: Fields): Fields {
   return Object.fromEntries(
     Object.entries(answered).filter(
       ([, value]) =>
-        typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && ID.test(value)),
+        typeof value === 'number' ||
+        typeof value === 'boolean' ||
+        (typeof value === 'string' && (ID.test(value) || TIME.test(value))),
     ),
   );
 }

@@ -5,7 +5,7 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, type QuotaVerdict, RateLimiter } from './rate-limiter.js';
 
-/** Counts requests against the quotas of key and organization, or of the client address without a valid key. */
+/** Counts requests against the quotas of API key and organization, or of the client address without a valid key. */
 @Injectable()
 export class CallerQuotas {
   constructor(
@@ -13,8 +13,8 @@ export class CallerQuotas {
     private readonly config: Config,
   ) {}
 
-  /** Returns null without a configured quota. A request with an invalid key is counted by address, as without a key. */
-  count({ caller, ip }: FastifyRequest): QuotaVerdict | Promise<QuotaVerdict> | null {
+  /** Counts a request against its quotas. Returns null if none applies. Treats an invalid key like a missing key. */
+  count({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): QuotaVerdict | Promise<QuotaVerdict> | null {
     const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;
     if (addressQuota === null) return null;
@@ -31,7 +31,7 @@ export class CallerQuotas {
   }
 }
 
-/** Sets the quota's headers, and stores the verdict for `RateLimitGuard`. Returns an error if a quota is exhausted. */
+/** Sets the quota headers, and stores the result for `RateLimitGuard`. Returns an error if a quota is exhausted. */
 export function applyQuotas(
   request: FastifyRequest,
   reply: FastifyReply,

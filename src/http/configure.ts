@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '#kernel/config/config.js';
@@ -12,6 +12,7 @@ import { AuthenticationHook } from './authentication-hook.js';
 import { registerBodyLimits } from './body-limit.js';
 import { registerJsonParser } from './body-parser.js';
 import { registerCompression } from './compression.js';
+import { injectConstraints } from './decorator-check.js';
 import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { registerFormParser } from './form-parser.js';
@@ -46,6 +47,7 @@ export function configureApp(app: NestFastifyApplication): void {
     return finishDocument(built, routes);
   });
   compileChecks(buildInputs(app, routes), routes, document);
+  if (routes.some(({ config }) => config.runDecorators)) injectConstraints(app.get(ModuleRef));
   serveDocs(app, document);
 }
 
@@ -59,7 +61,7 @@ const REQUEST_FIELDS = ['edge', 'caller', 'quotaVerdict', 'idempotency', 'bodyFa
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const gate = app.get(AuthenticationHook);
   const filter = app.get(EnvelopeFilter);
-  // Declares all fields before the first request, so that request objects keep one hidden class.
+  // Declares all request fields in advance, so that V8 keeps one hidden class for request objects.
   for (const field of REQUEST_FIELDS) fastify.decorateRequest(field, null as never);
   fastify.decorateRequest('isOperator', false);
   if (app.get(Config).trustProxy.length > 0) {
@@ -79,15 +81,15 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
         (refusal: unknown) => filter.answer(refusal, request, reply),
       ),
   );
-  // RFC 9110, section 10.1.1, allows a server to ignore an unknown expectation. Node's own answer would lack the error
-  // envelope.
+  // RFC 9110, section 10.1.1, allows a server to ignore an unknown value of the Expect header. Node's own response
+  // would not have the error envelope.
   const { server } = fastify;
   server.on('checkExpectation', (request: unknown, response: unknown) => server.emit('request', request, response));
 }
 
 const requests = new Logger('http');
 
-/** Returns the caller's log fields. For a token that an extension authenticates: the subject. */
+/** Returns the fields that identify the caller in logs. For a token that an extension authenticates: the subject. */
 function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
   if (portal !== undefined) return { portal_session_id: showId('pls', portal.id) };
   if (session !== undefined) return { session_id: showId('ses', session.id) };

@@ -10,14 +10,15 @@ import { isNotShipped } from './not-shipped.js';
 import { oauthAnswerOf } from './oauth-answers.js';
 import { faultPage } from './pages/fault-page.js';
 import { sendPage } from './pages/page.js';
+import { resendFields } from './resend-errors.js';
 import { readBodyOn } from './unread-body.js';
 
-/** Handles errors of handlers, pipes, interceptors, hooks, parsers and the router, and unknown paths. */
+/** Responds to unknown paths and to all errors of handlers, pipes, interceptors, hooks, parsers and the router. */
 @Catch()
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  /** Returns additional headers, such as the sign-in location and CORS headers. The module of the routes sets it. */
+  /** Returns additional headers, such as CORS headers. The module whose routes need them sets this function. */
   headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
@@ -42,7 +43,7 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
-    // On all other routes with an idempotency key, the interceptor has looked up the key before the handler ran.
+    // Looks up the idempotency key only on `accept` routes. On other routes, the interceptor did so before the handler.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
       const earlier = await this.idempotency.find(idempotency);
@@ -52,7 +53,8 @@ export class EnvelopeFilter implements ExceptionFilter {
   }
 
   private send(apiError: ApiError, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const answer = answerOf(apiError, request.id);
+    const more = request.edge?.resendErrors === true ? resendFields(apiError, request) : {};
+    const answer = answerOf(apiError, request.id, more);
     if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
     if (reply.sent || reply.raw.headersSent) return;
     if (request.edge?.oauth === true) return sendOAuth(apiError, answer, reply);
@@ -86,7 +88,7 @@ export class EnvelopeFilter implements ExceptionFilter {
   /** Logs the error. An `unavailable` error that a handler throws itself is logged without a stack. */
   private log(status: number, error: unknown, request: FastifyRequest): void {
     const line = `${request.method} ${pathOf(request)} ${status}: ${error instanceof Error ? error.message : String(error)}`;
-    // Logged only at `debug`: a load balancer polls every second and gets the reason in the response.
+    // Logs the readiness check only at `debug`: load balancers poll it every second, and its response has the reason.
     if (pathOf(request) === '/health/ready') this.logger.debug(line, { request_id: request.id });
     else if (error instanceof ApiError) this.logger.warn(line, { request_id: request.id });
     else this.logger.error(line, { request_id: request.id, err: error });

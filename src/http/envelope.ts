@@ -5,14 +5,14 @@ import { fromHttpException } from './http-exceptions.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** An error in the form that the exception filter sends and an idempotency record stores. */
+/** An error response, as the exception filter sends it and as an idempotency record stores it. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Status codes of the specification's error table, and of contract section 3. */
+/** HTTP status of each error type, as documented for the API. */
 const STATUS: Readonly<Record<ErrorType, number>> = {
   bad_request: 400,
   unauthenticated: 401,
@@ -44,7 +44,7 @@ const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError
     unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
 };
 
-/** An unexpected error becomes `internal`, without its message. `bodyBytesMax` is the route's limit. */
+/** Converts an error. An unexpected error becomes `internal`, without message. `bodyBytesMax` is the route's limit. */
 export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (error instanceof ApiError) return error;
   // Nest wraps the errors of Fastify's parsers.
@@ -67,21 +67,21 @@ export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
 
 export const statusOf = (error: ApiError): number => STATUS[error.type];
 
-/** Returns the specification's envelope, and the headers for this type of error. */
-export function answerOf(error: ApiError, requestId: string): ErrorAnswer {
+/** Returns the API's error envelope with the additional fields `more`, and the headers for this type of error. */
+export function answerOf(error: ApiError, requestId: string, more: object = {}): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (error.type === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
   const { allowed } = error.details;
   if (error.type === 'method_not_allowed' && Array.isArray(allowed)) headers['allow'] = allowed.join(', ');
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-  return { status: statusOf(error), headers, body: envelope(error, requestId) };
+  return { status: statusOf(error), headers, body: envelope(error, requestId, more) };
 }
 
-/** The specification has one type for every 5xx status except 501. */
-function envelope({ type, message, details }: ApiError, requestId: string): string {
+/** Returns the error envelope as JSON text. The API has one error type for every 5xx status except 501. */
+function envelope({ type, message, details }: ApiError, requestId: string, more: object): string {
   const wireType = type === 'unavailable' ? 'internal' : type;
-  return JSON.stringify({ error: { type: wireType, message, request_id: requestId, details } });
+  return JSON.stringify({ error: { type: wireType, message, request_id: requestId, details }, ...more });
 }
 
 function retryAfterOf(error: ApiError): number | undefined {

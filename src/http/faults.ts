@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#kernel/errors.js';
 
-/** Maximum number of faults, enough to repair any honest request. Bounds the response to a hostile request. */
+/** Maximum number of reported faults. It is enough to correct an ordinary request, and limits the response size. */
 export const FAULTS_MAX = 50;
 
 type Phrase = (params: Record<string, unknown>, error: ErrorObject) => string;
@@ -24,7 +24,8 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
   multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
   minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} entries`),
-  maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
+  maxItems: ({ limit }, { data }) =>
+    `must have at most ${String(limit)} entries${Array.isArray(data) ? `, and has ${data.length}` : ''}`,
   uniqueItems: () => 'must not name anything twice',
   minProperties: ({ limit }) => `must have at least ${String(limit)} fields`,
   maxProperties: ({ limit }) => `must have at most ${String(limit)} fields`,
@@ -61,7 +62,7 @@ export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   }));
 }
 
-/** `/retry/schedule/0` becomes `retry.schedule.0`. A missing or unknown field gets its own path, not the parent's. */
+/** Returns the path of a field: `retry.schedule.0` for `/retry/schedule/0`. Adds a missing or unknown field's name. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')
@@ -72,11 +73,24 @@ function pathOf({ instancePath, params }: ErrorObject): string {
   return [...names, ...(own === undefined ? [] : [own])].join('.');
 }
 
-/** Finds redundant errors. For `anyOf: [object, null]`, a fault inside the object adds two errors that do not help. */
+/**
+ * Returns whether an error only follows from another one. For `anyOf: [object, null]`, a fault in the object causes two
+ * such errors. For `oneOf: [string, array]`, a list that is too long also fails as a string.
+ */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
-  if (error.keyword === 'anyOf') {
+  if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {
     return errors.some((other) => other !== error && other.instancePath.startsWith(error.instancePath));
   }
-  const isNullBranch = error.keyword === 'type' && (error.params as { type?: unknown }).type === 'null';
-  return isNullBranch && /\/anyOf\/\d+\/type$/.test(error.schemaPath);
+  if (error.keyword !== 'type') return false;
+  if ((error.params as { type?: unknown }).type === 'null' && /\/anyOf\/\d+\/type$/.test(error.schemaPath)) return true;
+  const [alternatives] = /^.*\/oneOf\/(?=\d+\/type$)/.exec(error.schemaPath) ?? [];
+  return (
+    alternatives !== undefined &&
+    errors.some(
+      ({ schemaPath, instancePath }) =>
+        schemaPath.startsWith(alternatives) &&
+        instancePath.startsWith(error.instancePath) &&
+        !schemaPath.slice(alternatives.length).match(/^\d+\/type$/),
+    )
+  );
 }

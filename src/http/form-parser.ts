@@ -1,26 +1,43 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { multipartFields } from '#engine/inbound/multipart.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Maximum size, which far exceeds any form that Posthorn accepts. */
+/** Maximum size of a form body, which far exceeds any form that Posthorn accepts. */
 const FORM_BYTES_MAX = 16_384;
 
 /** Fields of a form. Each name occurs once. */
 export type FormFields = Readonly<Record<string, string>>;
 
-/** Accepts only `application/x-www-form-urlencoded`. The body is `FormFields`. */
-export const TakesForm = (): MethodDecorator => withRouteConfig({ takesForm: true });
+/**
+ * Marks a route that accepts only `application/x-www-form-urlencoded` and, with `multipart`, `multipart/form-data`. Its
+ * body is of type `FormFields`.
+ */
+export const TakesForm = ({ multipart = false }: { multipart?: boolean } = {}): MethodDecorator =>
+  withRouteConfig({ takesForm: true, takesMultipart: multipart });
 
-/** Registers the form parser. Routes that do not accept forms still reject forms with 415. */
+/** Registers the form parsers. Routes that do not accept forms still reject forms with 415. */
 export function registerFormParser(fastify: FastifyInstance): void {
   fastify.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: FORM_BYTES_MAX },
     (request, body, done) => {
       try {
-        if (request.edge.takesForm !== true)
-          throw new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
+        refuseForms(request, request.edge.takesForm === true);
         done(null, parseForm(body as string));
+      } catch (error) {
+        done(error as Error, undefined);
+      }
+    },
+  );
+  // Uses a pattern instead of the type's name, because an extension may register a parser under the name.
+  fastify.addContentTypeParser(
+    /^multipart\/form-data\s*;/i,
+    { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },
+    (request, body, done) => {
+      try {
+        refuseForms(request, request.edge.takesMultipart === true);
+        done(null, fieldsOf(multipartFields(request.headers['content-type'], body as Buffer) ?? []));
       } catch (error) {
         done(error as Error, undefined);
       }
@@ -28,13 +45,23 @@ export function registerFormParser(fastify: FastifyInstance): void {
   );
 }
 
+function refuseForms({ edge }: FastifyRequest, isTaken: boolean): void {
+  if (isTaken) return;
+  const type = edge.takesForm === true ? 'application/x-www-form-urlencoded' : 'application/json in UTF-8';
+  throw new ApiError('unsupported_media_type', `Send the body as ${type}.`);
+}
+
 /**
- * Throws 400 for a repeated field, since two readers might use different values, and for U+0000, which PostgreSQL
- * rejects and OAuth does not allow in any field (RFC 6749, appendix A).
+ * Parses a form. Throws 400 for a repeated field, since two readers might use different values, and for U+0000, which
+ * PostgreSQL rejects and OAuth does not allow in any field (RFC 6749, appendix A).
  */
 export function parseForm(text: string): FormFields {
+  return fieldsOf(new URLSearchParams(text));
+}
+
+function fieldsOf(given: Iterable<[name: string, value: string]>): FormFields {
   const fields = Object.create(null) as Record<string, string>;
-  for (const [name, value] of new URLSearchParams(text)) {
+  for (const [name, value] of given) {
     if (name in fields) throw badRequest(`The field ${name} is there twice.`);
     if (name.includes('\0') || value.includes('\0')) throw badRequest('A field of a form must not contain U+0000.');
     fields[name] = value;

@@ -27,7 +27,7 @@ import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { ScopeGuard } from './scope.guard.js';
 
-/** Needs the kernel's providers and a global `Authenticator`. `configureApp` installs it on an app. */
+/** The HTTP edge. Needs the kernel's providers and a global `Authenticator`. `configureApp` installs it on an app. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -59,6 +59,7 @@ import { ScopeGuard } from './scope.guard.js';
   exports: [
     AccessRules,
     AuditedRoutes,
+    CallerQuotas,
     IdempotencyStore,
     EnvelopeFilter,
     CredentialLookupLimiter,
@@ -75,7 +76,7 @@ import { ScopeGuard } from './scope.guard.js';
 })
 export class HttpModule {}
 
-/** Returns a limiter that nodes share through Redis if it is configured, otherwise a limiter of this process. */
+/** Returns a rate limiter: shared by all nodes through Redis if that is configured, otherwise for this process only. */
 function makeLimiter(config: Config, clock: Clock): RateLimiter {
   const redis = redisConnection(config);
   const nowMs = (): number => clock.nowMs();

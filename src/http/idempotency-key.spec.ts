@@ -24,6 +24,28 @@ describe('the Idempotency-Key header', () => {
   });
 });
 
+describe('the Idempotency-Key header of email operations', () => {
+  it.each(['a', 'order-4711', 'welcome/user 1', '"quoted"', '~'.repeat(256)])('%j becomes a UUID', (header) => {
+    const key = parseKey(header, true);
+
+    expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect([parseKey(header, true), parseKey(`${header.slice(1)}!`, true)]).toEqual([
+      key,
+      expect.not.stringMatching(key),
+    ]);
+  });
+
+  it('a UUID stays the same as on other routes', () => {
+    expect(parseKey(`"${KEY}"`, true)).toBe(KEY);
+  });
+
+  it.each(['', 'x'.repeat(257), 'naïve', 'a\tb', 'a\0', [KEY, KEY]])('400 for %j', (header) => {
+    expect(() => parseKey(header, true)).toThrow(
+      expect.objectContaining({ type: 'bad_request', details: { reason: 'key_invalid' } }),
+    );
+  });
+});
+
 describe('the scope of a key', () => {
   it('is method and path, without the query', () => {
     expect(routeOf('POST', '/v1/send?dry=1')).toBe('POST /v1/send');

@@ -5,39 +5,57 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 
 const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
 
-/** Maximum length of a stored path. A longer path would not fit into a PostgreSQL index row, so its hash is stored. */
+/** Pattern of an idempotency key that need not be a UUID: 1 to 256 printable ASCII characters. */
+const TEXT_KEY = /^[\x20-\x7e]{1,256}$/;
+
+/** Maximum length of a stored path. A longer path would exceed a PostgreSQL index row and is stored as a hash. */
 const ROUTE_LENGTH_MAX = 512;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Errors that depend on stored state. An earlier request with the same key may have changed that state. */
+/** Types of errors that depend on stored state. An earlier request with the same key may have changed that state. */
 const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
   'not_found',
   'conflict',
   'validation_failed',
 ]);
 
-/** Parses a UUID, with or without quotes. Throws 400 for anything else. */
-export function parseKey(header: string | string[]): string {
+/**
+ * Returns the UUID in the header, with or without quotes. With `takesAnyKey`, returns a UUID derived from any other
+ * text of up to 256 printable characters. Throws 400 for anything else.
+ */
+export function parseKey(header: string | string[], takesAnyKey = false): string {
   const match = typeof header === 'string' ? KEY.exec(header.trim().toLowerCase()) : null;
   const key = match?.[1] ?? match?.[2];
-  if (key === undefined) throw badRequest('The Idempotency-Key header must be one uuid.');
-  return key;
+  if (key !== undefined) return key;
+  if (takesAnyKey && typeof header === 'string' && TEXT_KEY.test(header)) return keyOfText(header);
+  throw badRequest(
+    takesAnyKey
+      ? 'The Idempotency-Key header must have 1 to 256 printable ASCII characters.'
+      : 'The Idempotency-Key header must be one uuid.',
+    { reason: 'key_invalid' },
+  );
 }
 
-/** Returns the key with its scope, or null if the request sent none. Throws 400 for a malformed key. */
+/** Derives a UUID of version 8 (RFC 9562, section 5.8) from the text of a key. The UUID is stored. */
+export function keyOfText(key: string): string {
+  const digits = hash('sha256', key, 'hex');
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+}
+
+/** Returns the idempotency key with its scope, or null if the request has none. Throws 400 for a malformed key. */
 export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined || request.caller === null) return null;
   return {
     environmentId: request.caller.tenant.environmentId,
     route: routeOf(request.method, request.url),
-    key: parseKey(header),
+    key: parseKey(header, request.edge.takesAnyKey),
     fingerprint: hash('sha256', request.rawBody ?? NO_BODY, 'buffer'),
   };
 }
 
-/** Returns the path as sent, without the query. */
+/** Returns the method and the path as sent, without the query. A long path is replaced by its hash. */
 export function routeOf(method: string, url: string): string {
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
@@ -45,9 +63,9 @@ export function routeOf(method: string, url: string): string {
 }
 
 /**
- * Returns whether the key of a rejected request must be looked up. The first request with this key may have succeeded
- * while its target still existed. In that case, its response is repeated. Rejections are never stored (contract,
- * section 3).
+ * Returns whether the key of a rejected request must be looked up. An earlier request with this key may have succeeded
+ * before its target was deleted. In that case, the response to the earlier request is repeated. Rejections themselves
+ * are never stored.
  */
 export function mayHaveSucceeded(error: ApiError): boolean {
   return OF_STATE.has(error.type) && !isAboutKey(error);

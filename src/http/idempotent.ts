@@ -4,14 +4,16 @@ import type { IdempotencyMode } from './request.js';
 import { withRouteConfig } from './route-config.js';
 
 /**
- * The POST route accepts an `Idempotency-Key`.
+ * Makes a POST route accept an `Idempotency-Key`.
  *
- * - `create` (the default): with a key, the handler runs in one unit of work, and its answer is committed with its
- *   effect. Data for the ledger carries the request's `idempotency` and an answer, for the group commit.
+ * - `create` (the default): with a key, the handler runs in one unit of work, and its response is committed with its
+ * effect. Data for the ledger carries the request's `idempotency` and a response, for the group commit.
  * - `accept`: the handler passes the request's `idempotency` to the statement that writes the effect, which throws
- *   `AlreadyAnswered`. There is no interceptor, because RxJS would cost the hot route more than the rest of the edge.
+ * `AlreadyAnswered`. There is no interceptor, because RxJS would cost this hot route more than the other HTTP code.
+ *
+ * With `takesAnyKey`, a key is any printable text of up to 256 characters, as other email services accept.
  */
-export function Idempotent(mode: IdempotencyMode = 'create'): MethodDecorator {
-  const remembered = withRouteConfig({ idempotency: mode });
+export function Idempotent(mode: IdempotencyMode = 'create', options: { takesAnyKey?: boolean } = {}): MethodDecorator {
+  const remembered = withRouteConfig({ idempotency: mode, ...options });
   return mode === 'accept' ? remembered : applyDecorators(remembered, UseInterceptors(IdempotencyInterceptor));
 }

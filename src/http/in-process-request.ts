@@ -4,17 +4,17 @@ import { badRequest, invalid } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { parseJson } from './body-parser.js';
-import { routeOf } from './idempotency-key.js';
+import { keyOfText, routeOf } from './idempotency-key.js';
 import { routeConfigOf } from './route-config.js';
 
-/** A request that code in this process makes, after the checks of its route. */
+/** A request from code in this process, checked like an HTTP request to its route. */
 export interface InProcessRequest<Body> {
   body: Body;
   bodyText: string;
   idempotency: IdempotentRequest | null;
 }
 
-/** The handler whose body checks apply, and the path with which a key is stored. */
+/** Route of an in-process request. Its handler defines the body checks. Idempotency keys are stored with its path. */
 export interface InProcessRoute<Controller extends object> {
   controller: Type<Controller>;
   handler: keyof Controller & string;
@@ -22,12 +22,12 @@ export interface InProcessRoute<Controller extends object> {
 }
 
 const KEY_LENGTH_MAX = 255;
-/** Stands for the HTTP method, so that keys of code and keys of HTTP requests never collide. */
+/** Replaces the HTTP method of stored idempotency keys, so that keys from code never match keys of HTTP requests. */
 const METHOD = 'CODE';
 
 /**
- * Serializes the body and checks it like the body of an HTTP request to the same handler. Throws 400 for a body that
- * JSON cannot represent or an invalid key, and 422 for an invalid body.
+ * Returns the request after checking its body like the body of an HTTP request to the same handler. Throws 400 for a
+ * body that JSON cannot represent or an invalid key, and 422 for an invalid body.
  */
 export function inProcessRequest<Body, Controller extends object>(
   tenant: Tenant,
@@ -45,7 +45,12 @@ export function inProcessRequest<Body, Controller extends object>(
   const idempotency =
     key === undefined
       ? null
-      : { environmentId, route: routeOf(METHOD, path), key: uuidOf(key), fingerprint: hash('sha256', bytes, 'buffer') };
+      : {
+          environmentId,
+          route: routeOf(METHOD, path),
+          key: keyUuid(key),
+          fingerprint: hash('sha256', bytes, 'buffer'),
+        };
   return { body, bodyText: text, idempotency };
 }
 
@@ -60,10 +65,9 @@ function jsonOf(given: unknown): string {
   return text;
 }
 
-/** Derives the stored key, a UUID of version 8 (RFC 9562, section 5.8), from any text. */
-function uuidOf(key: string): string {
+/** Returns the UUID under which an idempotency key is stored. Throws 400 if the text of the key is invalid. */
+export function keyUuid(key: string): string {
   if (typeof key !== 'string' || key === '' || key.length > KEY_LENGTH_MAX)
     throw badRequest(`The idempotency key must have 1 to ${KEY_LENGTH_MAX} characters.`);
-  const digits = hash('sha256', key, 'hex');
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+  return keyOfText(key);
 }

@@ -1,6 +1,7 @@
 import { ApiError, type ErrorType, unavailable } from '#kernel/errors.js';
 import { answerOf } from './envelope.js';
 import { keyReused } from './idempotency-key.js';
+import { RESEND_ERROR_NAMES } from './resend-errors.js';
 
 interface SharedResponse {
   status: number;
@@ -11,7 +12,7 @@ interface SharedResponse {
 
 const EXAMPLE_REQUEST_ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
 
-/** The HTTP parser sends this status before any quota is counted. */
+/** Status that Node's HTTP parser sends before the request is counted against a quota. */
 const HEADERS_TOO_LARGE = 431;
 
 const RESPONSES: readonly SharedResponse[] = [
@@ -47,7 +48,7 @@ const RESPONSES: readonly SharedResponse[] = [
   ),
   shared(
     'ValidationFailed',
-    'The body violates its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension.',
+    'The request is not valid. `details.check` names the failed check: `schema`, `credentials`, `connectivity`, or `policy` (a rule of an extension).',
     error('validation_failed', 'name: is required', {
       check: 'schema',
       fields: [{ path: 'name', message: 'is required' }],
@@ -93,7 +94,7 @@ export const SHARED_COMPONENTS = {
     'Retry-After': integerHeader('Whole seconds to wait before the next try.', 1),
   },
   responses: Object.fromEntries(RESPONSES.map((response) => [response.name, responseObject(response)])),
-  schemas: { Error: errorSchema(), OAuthError: oauthErrorSchema() },
+  schemas: { Error: errorSchema(), EmailError: emailErrorSchema(), OAuthError: oauthErrorSchema() },
 };
 
 function responseObject({ status, description, example }: SharedResponse): Record<string, unknown> {
@@ -114,7 +115,7 @@ function error(type: ErrorType, message: string, details: Record<string, unknown
   return new ApiError(type, message, details);
 }
 
-function errorSchema(): Record<string, unknown> {
+function errorSchema(): { properties: Record<string, unknown> } & Record<string, unknown> {
   const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'forbidden', 'not_implemented'].filter(
     (type) => type !== 'unavailable',
   );
@@ -153,6 +154,25 @@ function errorSchema(): Record<string, unknown> {
           },
         },
       },
+    },
+  };
+}
+
+function emailErrorSchema(): Record<string, unknown> {
+  return {
+    type: 'object',
+    description: 'Body of every response of an email operation that is not 2xx.',
+    required: ['error', 'name', 'message', 'statusCode'],
+    properties: {
+      ...errorSchema().properties,
+      name: {
+        type: 'string',
+        enum: RESEND_ERROR_NAMES,
+        description: 'Error name of the `resend` package.',
+        examples: ['validation_error'],
+      },
+      message: { type: 'string', description: 'Same as `error.message`.', examples: ['to: is required'] },
+      statusCode: { type: 'integer', description: 'Status of the response.', examples: [422] },
     },
   };
 }

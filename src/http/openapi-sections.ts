@@ -1,14 +1,14 @@
 import { ApiExtension, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 
-/** OpenAPI extension of an operation whose first example cannot succeed at its position in the page. */
+/** OpenAPI extension that marks an operation whose example cannot succeed if the page is tried from top to bottom. */
 export const TRY_IT_OUT = 'x-try-it-out';
 
-/** The section to try first, or a prerequisite that the page cannot provide. */
+/** Condition for trying an operation: the section to try first, or a prerequisite that the page cannot provide. */
 export type TryItOut = { after: string } | { needs: string };
 
 const DESCRIPTIONS = new Map<string, string>();
 
-/** Order of sections: each follows the sections whose resources its examples use. Sections of extensions come last. */
+/** Order of sections. Each section comes after the sections whose resources its examples use. Extensions come last. */
 const ORDER = [
   'Destinations',
   'Applications',
@@ -21,12 +21,15 @@ const ORDER = [
   'Replay',
   'Event types',
   'Domains',
+  'Templates',
   'Emails',
   'Mail views',
   'Suppressions',
+  'Topics',
   'Mail reports',
   'Aliases',
   'Received mail',
+  'Mail files',
   'Secrets',
   'Metrics',
   'Attention',
@@ -55,12 +58,12 @@ export function Section(name: string, description: string): ClassDecorator {
   };
 }
 
-/** Method decorator for a route that deletes a resource of later examples. Names the section to try first. */
+/** Method decorator for a route that deletes a resource which later examples use. Names the section to try first. */
 export function TryAfter(section: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { after: section } satisfies TryItOut);
 }
 
-/** Method decorator for an example that needs more than the page has: "To try it out you need …". */
+/** Method decorator for an example with a prerequisite. Completes the sentence "To try it out you need …". */
 export function TryNeeds(what: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { needs: what } satisfies TryItOut);
 }
@@ -73,9 +76,9 @@ export function sections(used: ReadonlySet<string>): { name: string; description
 /**
  * Returns the paths section by section.
  *
- * Within a section, paths without parameters come first, because they create the resources that the others name. The
- * other paths are in alphabetical order, which puts a path before its subpaths. `test` precedes its siblings, because
- * it creates the event that they show.
+ * Within a section, paths without parameters come first, because they create the resources that other paths name. The
+ * other paths are in alphabetical order, which puts a path before its subpaths. `test` comes before the paths alongside
+ * it, because it creates the event that they show.
  */
 export function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const entries = Object.entries(paths).map(([path, item]) => {

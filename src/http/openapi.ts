@@ -38,7 +38,7 @@ const PORTAL_SCHEME = 'portalToken';
 const PORTAL_DESCRIPTION =
   'For the customer portal, instead of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It gives access only to its own application, by the `app_` id. Each operation lists the permission that the token needs.';
 
-/** Methods whose requests may have a body, whether or not the operation uses it. */
+/** Methods whose requests may have a body, even if the operation does not use it. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 const DESCRIPTION = `Sends signed webhooks, retries them for 28 hours, and records every attempt.
@@ -48,7 +48,7 @@ Every error response has the form \`{error: {type, message, request_id, details}
 Operations without a request body accept no body or \`{}\`, and reject fields with 422. The body of a GET is ignored.
 New fields can be added to responses at any time: ignore fields that you do not know.`;
 
-/** Builds the document, with parts that controllers need not declare. Call `closeBodies`, then `finishDocument`. */
+/** Builds the OpenAPI document from the controllers. Call `closeBodies` and then `finishDocument` to complete it. */
 export function buildDocument(app: INestApplication, routes: readonly RouteHandler[], basePath: string): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -76,31 +76,28 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
   });
 }
 
-/**
- * Builds only the schemas for request validation. This is a third of the work and shortens the start. Throws for a
- * decorator that the document cannot express.
- */
+/** Builds only the schemas for request validation. At start, this takes a third of the time of the whole document. */
 export function buildInputs(app: INestApplication, routes: readonly RouteHandler[]): OpenAPIObject {
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').build();
-  const inputs = new Set(
-    routes.flatMap<Type>(({ body, query, controller, name }) =>
-      [body ?? [], query ?? [], body ? referredTo(controller, name) : []].flat(),
-    ),
-  );
-  describeInputs(inputs);
-  return SwaggerModule.createDocument(app, config, { include: [NoModule], extraModels: [...inputs] });
+  const inputs = new Set(routes.flatMap<Type>(({ body, query }) => [body ?? [], query ?? []].flat()));
+  const referred = routes.flatMap(({ body, controller, name }) => (body ? referredTo(controller, name) : []));
+  describeInputs(inputs, referred);
+  return SwaggerModule.createDocument(app, config, {
+    include: [NoModule],
+    extraModels: [...new Set([...inputs, ...referred])],
+  });
 }
 
-/** Returns classes that a body refers to by name only, from `@ApiExtraModels` of the controller or handler. */
+/** Returns classes that a body refers to only by name, from `@ApiExtraModels` on the controller or the handler. */
 function referredTo(controller: Type, handler: string): Type[] {
   const places = [controller, (controller.prototype as Record<string, object>)[handler] as object];
   return places.flatMap((place) => (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, place) ?? []) as Type[]);
 }
 
-/** Matches no module. An empty list would include every module. */
+/** Placeholder module that matches no routes. An empty list of modules would include every module. */
 class NoModule {}
 
-/** Adds errors, headers, access and keys, and drops unused components. Changes `document` and returns it. */
+/** Adds errors, headers, access and idempotency keys. Drops unused components. Changes `document` and returns it. */
 export function finishDocument(document: OpenAPIObject, routes: readonly RouteHandler[]): OpenAPIObject {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const used = new Set<string>();
@@ -127,7 +124,7 @@ export function finishDocument(document: OpenAPIObject, routes: readonly RouteHa
 
 function completeOperation(operation: Operation, { config, ...route }: RouteHandler, url: string): void {
   completeAccess(operation, config, url);
-  if (config.idempotency !== undefined) (operation.parameters ??= []).push(idempotencyKeyParameter());
+  if (config.idempotency !== undefined) (operation.parameters ??= []).push(idempotencyKeyParameter(config));
   for (const parameter of operation.parameters ?? []) {
     parameter['description'] ??= `The ${String(parameter['name'])}.`;
     unfilled(parameter);
@@ -148,24 +145,28 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   add(route.isBodiless, 422);
   for (const status of Object.keys(operation.responses).map(Number)) add(status >= 400, status);
   for (const status of statuses) mergeError(operation.responses, status);
-  if (config.oauth === true || config.page === true) reformErrors(operation.responses, config);
+  if ([config.oauth, config.page, config.resendErrors].includes(true)) reformErrors(operation.responses, config);
 }
 
-/** Documents the error forms of OAuth clients and pages. Errors of Node's own parser have neither form. */
-function reformErrors(responses: Operation['responses'], { oauth, takesForm }: RouteHandler['config']): void {
+/** Documents the error formats for OAuth clients, email operations and pages. Omits errors of Node's own parser. */
+function reformErrors(
+  responses: Operation['responses'],
+  { oauth, takesForm, resendErrors }: RouteHandler['config'],
+): void {
   if (takesForm === true) delete responses['415'];
   for (const [status, { $ref, ...own }] of Object.entries(responses)) {
     if (Number(status) < 400 || status === '431') continue;
     const shared = SHARED_COMPONENTS.responses[typeof $ref === 'string' ? ($ref.split('/').at(-1) ?? '') : ''] ?? {};
+    const json = resendErrors === true ? 'EmailError' : oauth === true ? 'OAuthError' : null;
     const content =
-      oauth === true
-        ? { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } }
-        : { 'text/html; charset=utf-8': { schema: { type: 'string' } } };
+      json === null
+        ? { 'text/html; charset=utf-8': { schema: { type: 'string' } } }
+        : { 'application/json': { schema: { $ref: `#/components/schemas/${json}` } } };
     responses[status] = Object.assign({}, shared, own, { content });
   }
 }
 
-/** Adds the scope as a role in the security scheme (OpenAPI 3.1), and a sentence for readers. */
+/** Documents the required scope as a role in the security scheme (OpenAPI 3.1), and in a sentence for readers. */
 function completeAccess(operation: Operation, config: RouteHandler['config'], url: string): void {
   const { access } = config;
   if (access === 'operator') return operatorsOwn(operation);
@@ -208,16 +209,21 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   204: 'Done. The answer has no body.',
 };
 
-function idempotencyKeyParameter(): Record<string, unknown> {
+function idempotencyKeyParameter({ takesAnyKey }: RouteHandler['config']): Record<string, unknown> {
+  const schema =
+    takesAnyKey === true
+      ? { type: 'string', pattern: '^[\\x20-\\x7e]{1,256}$', minLength: 1, maxLength: 256 }
+      : { type: 'string', format: 'uuid' };
+  const kind = takesAnyKey === true ? 'printable text of up to 256 characters' : 'a UUID';
   return {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
     description:
-      'Idempotency key: a UUID that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with ' +
+      `Idempotency key: ${kind} that you choose for this request, such as \`0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11\`. For a day, a repeat with ` +
       'this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send ' +
       'the request again with this key.',
-    schema: { type: 'string', format: 'uuid' },
+    schema,
     example: '0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11',
   };
 }

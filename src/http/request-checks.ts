@@ -7,17 +7,28 @@ import { idempotencyOf } from './idempotency-key.js';
  * because a global Nest pipe would run on every parameter of every handler, which costs 10 µs per request.
  */
 export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  const { idempotency, checkBody, checkQuery } = request.edge;
+  const { idempotency, checkBody, checkQuery, runDecorators } = request.edge;
   try {
     if (idempotency !== undefined) request.idempotency = idempotencyOf(request);
     if (checkQuery !== undefined) request.query = checkQuery(request.query);
     if (checkBody !== undefined) request.body = checkBody(request.body, request.bodyText);
   } catch (error) {
-    const waits = idempotency === 'create' && request.idempotency !== null && error instanceof ApiError;
-    if (!waits) return done(error as Error);
-    // A response about the idempotency key takes precedence. The interceptor therefore looks up the key first and
-    // throws this error afterwards.
-    request.bodyFault = error;
+    return done(unlessPostponed(error, request));
   }
-  done();
+  if (runDecorators === undefined) return done();
+  runDecorators(request.body, request.query).then(
+    () => done(),
+    (error: unknown) => done(unlessPostponed(error, request)),
+  );
+}
+
+/**
+ * Returns the error to throw now, or undefined if the idempotency interceptor throws it later. The interceptor looks up
+ * the key first, because a response about the idempotency key takes precedence over a rejection.
+ */
+function unlessPostponed(error: unknown, request: FastifyRequest): Error | undefined {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error : new Error(String(error));
+  if (request.edge.idempotency !== 'create' || request.idempotency === null) return error;
+  request.bodyFault = error;
+  return undefined;
 }

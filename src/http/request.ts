@@ -7,15 +7,16 @@ import type { QuotaVerdict } from './rate-limiter.js';
 export type Access = Scope | 'operator' | 'public';
 
 /**
- * Component that stores a route's first response: the edge around the handler, or the statement that stores the data.
+ * Component that stores the first response for an idempotency key: the interceptor around the handler (`create`), or
+ * the statement that stores the data (`accept`).
  */
 export type IdempotencyMode = 'create' | 'accept';
 
-/** `with-change`: the audit entry commits with the change. `never`: traffic, which is not audited. */
+/** `with-change`: the audit entry commits with the change. `never`: the route is not audited. */
 export type AuditMode = 'with-change' | 'never';
 
 export interface RouteQuota {
-  /** Name of the counter, also shown in the rejection. Routes with the same name share a counter. */
+  /** Name of the request counter, also shown in the rejection. Routes with the same name share a counter. */
   name: string;
   count: number;
   seconds: number;
@@ -27,26 +28,32 @@ export interface PortalAccess {
   fields?: readonly string[];
 }
 
-/** The edge's configuration of a route, written by the decorators of `access.ts` and `idempotent.ts`. */
+/** Configuration of a route in the HTTP edge, written by decorators such as those of `access.ts`. */
 export interface EdgeRouteConfig {
   access?: Access;
   /** True if a session need not name an environment, because the route is about the session itself. */
   anyEnvironment?: boolean;
-  /** For a browser's `EventSource`: it sends no headers, so the cookie and the query's environment are enough. */
+  /** True if a browser's `EventSource` may use the route. It cannot send headers, only a cookie and a query. */
   eventSource?: boolean;
   /** Access for customer portal tokens. If omitted, the route rejects them. */
   portal?: PortalAccess;
-  /** Exempts the route from rate limits, for health and metrics. */
+  /** Exempts the route from rate limits, for health checks and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
+  /** True if the idempotency key may be any printable text, instead of a UUID only. */
+  takesAnyKey?: boolean;
+  /** True if error responses also have the top-level fields that the `resend` package reads. */
+  resendErrors?: boolean;
   oauth?: boolean;
   takesForm?: boolean;
-  /** The route serves a page. Errors are shown as a page too. */
+  /** True if a route for forms also accepts `multipart/form-data`. */
+  takesMultipart?: boolean;
+  /** True if the route serves a page. Errors are shown as a page too. */
   page?: boolean;
   quota?: RouteQuota;
-  /** Audit mode, if it differs from the default of the route's method. */
+  /** Audit mode, if it differs from the default for the route's method. */
   audit?: AuditMode;
-  /** The route returns content that was sent or received. It is never copied into the audit log. */
+  /** True if the route returns content that was sent or received. It is never copied into the audit log. */
   holdsContent?: boolean;
   /** Maximum size of the body, if it differs from the default. */
   bodyBytesMax?: number;
@@ -54,32 +61,37 @@ export interface EdgeRouteConfig {
   checkBody?: CheckBody;
   /** Converts and validates the query, or throws 400. */
   checkQuery?: Check;
+  /** Runs class-validator after both checks, for classes with decorators that no schema expresses. */
+  runDecorators?: RunDecorators;
 }
 
 /** Returns the valid value, with converted types if necessary. Throws `ApiError`. */
 export type Check = (value: unknown) => unknown;
 
-/** Checks a body. Also receives the text, which shows the original digits of numbers. */
+/** Checks a body. `text` is the body as received, with the original digits of numbers. */
 export type CheckBody = (body: unknown, text: string | null) => unknown;
+
+/** Rejects with `ApiError` for invalid values, and with any error that a decorator of an extension throws. */
+export type RunDecorators = (body: unknown, query: unknown) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The edge's configuration of the route. Fastify's own getter creates a new object on each call. */
+    /** The configuration of the route, stored because Fastify's own getter creates a new object on each call. */
     edge: EdgeRouteConfig;
     /** The authenticated caller. Null without a valid key or session. */
     caller: Caller | null;
     /** Result of counting the request against its quotas. Null if no quota applies. */
     quotaVerdict: QuotaVerdict | null;
-    /** True only on operator routes. */
+    /** Whether the caller is the operator. True only on operator routes. */
     isOperator: boolean;
     /** The idempotency key with its scope. Null if none was sent or the route accepts none. */
     idempotency: IdempotentRequest | null;
-    /** Schema error of the body. The idempotency interceptor throws it after it has reserved the key. */
+    /** Error of the body's schema check. The idempotency interceptor throws it after it has reserved the key. */
     bodyFault: ApiError | null;
     /** The exact bytes of the body, set by the JSON parser. Null without a body. */
     rawBody: Buffer | null;
     bodyText: string | null;
-    /** A removed resource that no route shows. The audit entry uses it as the state before the removal. */
+    /** State before the change, for the audit entry. Set if no route shows the removed or changed resource. */
     removed?: Readonly<Record<string, unknown>>;
   }
 

@@ -14,13 +14,13 @@ export interface RouteHandler {
   /** Path in Nest's form, with a leading slash: `/v1/keys/:id`. */
   path: string;
   instance: () => object;
-  /** The object that Fastify's route is created from, not a copy. */
+  /** Configuration of the route: the object that Fastify itself uses, not a copy, so that changes take effect. */
   config: EdgeRouteConfig;
-  /** Class of the whole body, `@Body() dto: SomeDto`. Null without one. */
+  /** Class of the whole body, `@Body() dto: SomeDto`. Null if the handler has no such parameter. */
   body: Type | null;
   /** Whether the handler reads no body. False for GET, whose content has no meaning (RFC 9110, 9.3.1). */
   isBodiless: boolean;
-  /** Class of the whole query, `@Query() query: SomeDto`. Null without one. */
+  /** Class of the whole query, `@Query() query: SomeDto`. Null if the handler has no such parameter. */
   query: Type | null;
 }
 
@@ -57,16 +57,22 @@ export function checkRoutes(routes: readonly RouteHandler[]): void {
   }
 }
 
-/** Returns the method that Nest calls for the route. The route's decorators are stored at this function. */
+/** Returns the method that Nest calls for the route. The route's decorators store their metadata on this method. */
 export function handlerOf({ controller, name }: Pick<RouteHandler, 'controller' | 'name'>): Handler {
   return (controller.prototype as Record<string, Handler>)[name] as Handler;
 }
 
+/** Returns the names of the methods of a controller's prototype that are routes. */
+export function routeNamesOf(prototype: object): string[] {
+  return new MetadataScanner()
+    .getAllMethodNames(prototype)
+    .filter((name) => Reflect.hasMetadata(PATH_METADATA, (prototype as Record<string, Handler>)[name] as Handler));
+}
+
 function routesOf(controller: Type, instance: () => object): RouteHandler[] {
   const prototype = controller.prototype as Record<string, Handler>;
-  return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
-    const handler = prototype[name];
-    if (!handler || Reflect.getMetadata(PATH_METADATA, handler) === undefined) return [];
+  return routeNamesOf(prototype).flatMap((name) => {
+    const handler = prototype[name] as Handler;
     const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
     const path = pathOf(Reflect.getMetadata(PATH_METADATA, controller), Reflect.getMetadata(PATH_METADATA, handler));
     const config = routeConfigOf(handler);
@@ -85,7 +91,7 @@ function routesOf(controller: Type, instance: () => object): RouteHandler[] {
   });
 }
 
-/** Nest also accepts a list of paths. Posthorn's controllers have a single path. */
+/** Joins the parts of a path. Nest also accepts lists of paths, but Posthorn's controllers have a single path. */
 function pathOf(...parts: unknown[]): string {
   const words = parts.flatMap((part) => String(Array.isArray(part) ? (part[0] ?? '') : (part ?? '')).split('/'));
   return `/${words.filter(Boolean).join('/')}`;
@@ -94,7 +100,7 @@ function pathOf(...parts: unknown[]): string {
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
-/** Returns whether the handler reads no body, by parameters or `@ApiBody`. Undocumented operations may read one. */
+/** Returns whether the handler reads no body, judging by its parameters and `@ApiBody`. False if undocumented. */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = handlerOf({ controller, name });
   const isLeftOut =

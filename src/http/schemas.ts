@@ -6,19 +6,21 @@ import { unsafeNumbers } from '#engine/unsafe-numbers.js';
 import { badRequest, type Fault, invalid } from '#kernel/errors.js';
 import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
+import { decoratorCheck } from './decorator-check.js';
 import { FAULTS_MAX, faultsOf } from './faults.js';
 import { type ParameterSchema, typedQuery } from './query-values.js';
 import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { allowsUnknownFields } from './unknown-fields.js';
+import { checkedFields } from './validation-schemas.js';
 
-/** A component's schema, compiled on use. `validate` stops at the first fault. `explain` then finds all faults. */
+/** Validators of a component's schema, compiled on use. `validate` stops at the first fault; `explain` finds all. */
 interface Compiled {
   validate: () => ValidateFunction;
   explain: () => ValidateFunction;
   properties: Record<string, ParameterSchema>;
   verbatim: ReadonlySet<string>;
-  /** Fields in which numbers are not checked. Null if no other field can contain a number, which skips the check. */
+  /** Fields in which numbers are not checked. Null if no other field can contain a number, so no check is needed. */
   numbersExcept: ReadonlySet<string> | null;
   fixed: ReadonlyMap<string, string>;
 }
@@ -48,10 +50,10 @@ const COMPONENTS = '#/components/schemas/';
 /** Keywords whose values are not schemas. */
 const VALUES = new Set(['const', 'default', 'enum', 'example', 'examples']);
 
-/** Larger bodies get only their first fault reported. Finding all faults of a megabyte would take seconds. */
+/** Maximum number of fields in a body for which all faults are reported. For a megabyte, this would take seconds. */
 const EXPLAINED_FIELDS_MAX = 2_000;
 
-/** Class decorator for the body of an update: fields that cannot be changed, each with its message for 422. */
+/** Class decorator for the body of an update. Declares fields that cannot be changed, each with its error message. */
 export function Fixed(fields: Readonly<Record<string, string>>): ClassDecorator {
   return (target) => Reflect.defineMetadata(FIXED, fields, target);
 }
@@ -61,7 +63,7 @@ export function Verbatim(): PropertyDecorator {
   return noted(VERBATIM);
 }
 
-/** Marks a top-level field in which an inexact number is not rejected. The response reports the stored number. */
+/** Marks a top-level field whose inexact numbers are rounded, not rejected. The response shows the stored number. */
 export function RoundsNumbers(): PropertyDecorator {
   return noted(ROUNDS_NUMBERS);
 }
@@ -104,18 +106,19 @@ export function compileChecks(
   routes: readonly RouteHandler[],
   document: () => OpenAPIObject,
 ): void {
-  const schemas = schemasOf(inputs);
+  const documented = schemasOf(inputs);
   closeBodies(inputs, routes);
+  const schemas = withoutChecked(documented, routes);
   let parameters: ReturnType<typeof queryParameters> | undefined;
   let every: Ajv | undefined;
   const thorough = (): Ajv => (every ??= engine(schemas, true));
   const quick = engine(schemas, false);
-  const refuseMistakes = mistakesIn(schemas, quick.formats);
+  const refuseMistakes = mistakesIn(documented, quick.formats);
   const compile = (type: Type): Compiled => {
     const schema = schemas[type.name];
     if (!schema) throw new Error(`${type.name} is not in the OpenAPI document.`);
     const $ref = `openapi#/components/schemas/${type.name}`;
-    refuseMistakes(schema);
+    refuseMistakes(documented[type.name]);
     const verbatim = new Set(notedOf(VERBATIM, type));
     const except = new Set([...verbatim, ...notedOf(ROUNDS_NUMBERS, type)]);
     let validate: ValidateFunction | undefined;
@@ -125,7 +128,7 @@ export function compileChecks(
       // serve.
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough().compile({ $ref })),
-      properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
+      properties: (documented[type.name]?.['properties'] ?? {}) as Record<string, ParameterSchema>,
       verbatim,
       numbersExcept: mayHoldNumbers(schema, schemas, except) ? except : null,
       fixed: new Map(Object.entries((Reflect.getOwnMetadata(FIXED, type) ?? {}) as Record<string, string>)),
@@ -134,9 +137,10 @@ export function compileChecks(
   const nothing = checkBodyWith(emptyObject(quick, thorough));
   for (const { name, config, body, isBodiless, query } of routes) {
     if (body) config.checkBody = checkBodyWith(compile(body));
-    // A caller who sends a body expects an effect, for instance of `{"dry_run": true}`. Ignoring the body would do
-    // something else.
+    // A caller who sends a body expects it to have an effect, for example `{"dry_run": true}`. Ignoring it would be
+    // wrong.
     else if (isBodiless) config.checkBody = (sent, text) => (sent === undefined ? sent : nothing(sent, text));
+    config.runDecorators = decoratorCheck(body, query);
     if (query) config.checkQuery = checkQueryWith(compile(query));
     // OAuth requires servers to ignore unknown parameters (RFC 6749, section 3.1).
     else if (config.uncounted !== true && config.page !== true && config.oauth !== true)
@@ -144,7 +148,24 @@ export function compileChecks(
   }
 }
 
-/** Finds missing references, unknown formats and invalid patterns at the start, not on the first request. */
+/** Returns the schemas, relaxed for fields that class-validator checks: these accept any value and may be missing. */
+function withoutChecked(
+  schemas: Record<string, Record<string, unknown>>,
+  routes: readonly RouteHandler[],
+): Record<string, Record<string, unknown>> {
+  const inputs = routes.flatMap(({ body, query }) => [body ?? [], query ?? []].flat());
+  const changed = inputs.flatMap((input) =>
+    [...checkedFields(input)].map(([{ name }, fields]) => {
+      const { properties, required = [], ...others } = schemas[name] as SchemaParts & { required?: string[] };
+      const open = Object.fromEntries(fields.map((field) => [field, {}]));
+      const needed = required.filter((field) => !fields.includes(field));
+      return [name, { ...others, properties: { ...properties, ...open }, required: needed }] as const;
+    }),
+  );
+  return changed.length === 0 ? schemas : { ...schemas, ...Object.fromEntries(changed) };
+}
+
+/** Returns a function that throws for missing references, unknown formats and invalid patterns, to stop the start. */
 function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: unknown) => void {
   const seen = new Set<object>();
   return function refuse(part) {
@@ -183,7 +204,7 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
 
 /**
  * Makes the schemas of request bodies reject unknown fields, unless the class has `@AllowUnknownFields`. A misspelt
- * field must not silently get its default (contract, section 3). Modifies the OpenAPI document.
+ * field must not silently get its default. Modifies the OpenAPI document.
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
@@ -205,7 +226,7 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
-/** Returns whether the schema of a body allows a number anywhere. Otherwise the body skips the check of numbers. */
+/** Returns whether a valid body can contain a number in a field not in `except`. If not, numbers need no check. */
 function mayHoldNumbers(
   schema: SchemaParts,
   schemas: Record<string, SchemaParts>,
@@ -278,7 +299,7 @@ function refuseUnknown(query: object, known: ReadonlySet<string>): void {
     );
 }
 
-/** Checks the names of query parameters on routes without a query class. Undocumented operations accept any name. */
+/** Returns a check of parameter names, for routes without a query class. Undocumented operations accept any name. */
 function checkNames(names: () => ReadonlySet<string> | undefined): Check {
   return (query) => {
     const known = Object.keys(query as object).length > 0 ? names() : undefined;
@@ -303,7 +324,7 @@ function checkBodyWith(compiled: Compiled): CheckBody {
   };
 }
 
-/** Converts known parameters to their types and rejects unknown ones. A misspelt filter must not return everything. */
+/** Returns a check that converts known parameters to their types. Rejects unknown ones, such as a misspelt filter. */
 function checkQueryWith(compiled: Compiled): Check {
   const known = new Set(Object.keys(compiled.properties));
   return (query) => {
@@ -330,7 +351,7 @@ function allFaults(compiled: Compiled, value: object): Fault[] {
   return faultsOf(thorough.errors as ErrorObject[]);
 }
 
-/** Counts fields, but stops at `max`. */
+/** Returns the number of values in `value`, including nested ones. Stops counting at `max`. */
 function countUpTo(value: unknown, max: number): number {
   const rest: unknown[] = [value];
   let count = 0;
@@ -348,6 +369,8 @@ function engine(schemas: Record<string, unknown>, allErrors: boolean): Ajv {
   };
   const ajv = new Ajv({
     allErrors,
+    // Adds the rejected value to each error, for messages that name a count.
+    verbose: allErrors,
     strict: false,
     validateSchema: false,
     logger: { log: refuse, warn: refuse, error: refuse },

@@ -1,12 +1,13 @@
 import type { Type } from '@nestjs/common';
 import { DECORATORS } from '@nestjs/swagger';
-import { plainToInstance } from 'class-transformer';
+import { plainToInstance, Type as Nested } from 'class-transformer';
 import {
   getMetadataStorage,
   IS_OPTIONAL,
   type IsNumberOptions,
   type MetadataStorage,
   ValidationTypes,
+  type ValidatorConstraintInterface,
 } from 'class-validator';
 import { isNotNull, isPresent, type SchemaKeywords } from './validation.js';
 
@@ -16,10 +17,11 @@ type Keywords = (...constraints: never[]) => SchemaKeywords;
 const TEXT = { type: 'string' };
 const NUMBER = { type: 'number' };
 const LIST = { type: 'array' };
+const TIME = { type: 'string', format: 'date-time' };
 
 /**
- * JSON Schema keywords of each decorator, by the name that class-validator gives it. A decorator that rejects values of
- * other types, such as `@MaxLength()`, also sets the type.
+ * JSON Schema keywords of each decorator, by the name that class-validator gives it. They accept the same values as the
+ * decorator. A decorator that rejects values of other types, such as `@MaxLength()`, also sets the type.
  */
 const KEYWORDS: Readonly<Record<string, Keywords>> = {
   isString: () => TEXT,
@@ -31,7 +33,7 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
     ...(maxLength !== undefined && { maxLength }),
   }),
   matches: (pattern: RegExp) => ({ ...TEXT, pattern: patternOf(pattern) }),
-  // Without a type, because class-validator also accepts numbers and lists. Null and missing fields are refused anyway.
+  // Sets no `type`, because `@IsNotEmpty` also accepts numbers and lists. Other rules refuse null and missing fields.
   isNotEmpty: () => ({ minLength: 1 }),
   isDateTime: () => ({ ...TEXT, format: 'date-time' }),
   isInt: () => ({ type: 'integer' }),
@@ -55,6 +57,34 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
   isDefined: () => ({}),
 };
 
+/**
+ * Keywords that describe a decorator, but do not accept the same values: `@IsEmail()` has options, and `@IsUrl()`
+ * accepts a host alone. Only the OpenAPI document contains these keywords. class-validator checks the field.
+ */
+const DESCRIPTIONS: Readonly<Record<string, Keywords>> = {
+  isEmail: () => ({ ...TEXT, format: 'email' }),
+  isUuid: () => ({ ...TEXT, format: 'uuid' }),
+  isUrl: () => ({ ...TEXT, format: 'uri' }),
+  isFqdn: () => ({ ...TEXT, format: 'hostname' }),
+  isIp: (version?: number | string) => ({ ...TEXT, ...(version !== undefined && { format: `ipv${version}` }) }),
+  isDateString: () => TIME,
+  isIso8601: () => TIME,
+  isRFC3339: () => TIME,
+  isDate: () => TIME,
+  minDate: () => TIME,
+  maxDate: () => TIME,
+  matches: () => TEXT,
+  isNumber: () => NUMBER,
+  isDivisibleBy: (multipleOf: number) => ({ ...NUMBER, multipleOf }),
+  isNotEmptyObject: () => ({ type: 'object', additionalProperties: true, minProperties: 1 }),
+  arrayUnique: () => LIST,
+  arrayContains: () => LIST,
+  arrayNotContains: () => LIST,
+};
+
+/** Decorators that accept a missing field. Any other decorator makes the field required. */
+const ACCEPT_MISSING: ReadonlySet<string> = new Set(['isEmpty', 'notEquals', 'isNotIn']);
+
 /** Keywords that several decorators of a field may set. The strictest value applies. */
 const STRICTEST: Readonly<Record<string, (...values: number[]) => number>> = {
   minLength: Math.max,
@@ -77,6 +107,9 @@ const STRUCTURAL: ReadonlySet<string> = new Set([
 /** Cache of the classes that are already described: each field with its decorators, own and inherited. */
 const described = new WeakMap<Type, [string, Constraint[]][]>();
 
+/** Classes of bodies and queries: the fields that class-validator checks, and the nested classes. */
+const inputs = new WeakMap<Type, { checked: string[]; nested: Type[] }>();
+
 /**
  * Gives the Swagger module the schema of every class that has class-validator decorators, so that the document and the
  * checks compiled from it follow from the decorators (ADR 37). Decorators take precedence over `@ApiProperty`, which
@@ -86,36 +119,60 @@ export function describeValidatedClasses(): void {
   for (const type of decoratedClasses().keys()) if (typeof type === 'function') describe(type);
 }
 
-/** Returns the decorators of each class without inherited ones. The storage has no method that lists the classes. */
+/** Returns the own decorators of each class. class-validator's storage has no method that lists the classes. */
 function decoratedClasses(): Map<Type, Constraint[]> {
   return (getMetadataStorage() as unknown as { validationMetadatas: Map<Type, Constraint[]> }).validationMetadatas;
 }
 
 /**
- * Describes only the classes in `types` and the classes nested in them, which shortens the start. Throws if one has a
- * decorator that no JSON Schema expresses, because the compiled check would accept values that the decorator rejects.
+ * Describes only the classes in `types` and the classes nested in them, which shortens the start. `referred` are classes
+ * that a body refers to by name only. class-validator never reaches these, so the function throws if one has a decorator
+ * that no JSON Schema expresses.
  */
-export function describeInputs(types: Iterable<Type>): void {
+export function describeInputs(types: Iterable<Type>, referred: Iterable<Type> = []): void {
   const reached = new Set(types);
-  for (const type of reached) {
-    for (const [name, constraints] of describe(type)) {
-      const odd = constraints.find((constraint) => !isExpressible(constraint)) ?? secondPattern(constraints);
-      if (odd)
-        throw new Error(
-          `${type.name}.${name}: the decorator ${odd.name ?? odd.type} cannot be expressed in the OpenAPI document. Use another decorator of class-validator or @MatchesSchema(), or check the value in the handler.`,
-        );
-      if (!constraints.some(isNested)) continue;
-      const nested = nestedType(type, name);
-      if (!nested)
-        throw new Error(
-          `${type.name}.${name}: @ValidateNested() needs @Type(() => SomeDto) from the service's copy of class-transformer.`,
-        );
-      reached.add(nested);
-    }
+  for (const type of reached) for (const nested of describeInput(type).nested) reached.add(nested);
+  const byName = new Set([...referred].filter((type) => !reached.has(type)));
+  for (const type of byName) {
+    const { checked, nested } = describeInput(type);
+    if (checked.length > 0)
+      throw new Error(
+        `${type.name}.${checked[0]}: a schema refers to the class by name, so its decorators do not run. Nest the class with @ValidateNested() and @Type(), or use decorators that the OpenAPI document can express.`,
+      );
+    for (const each of nested) if (!reached.has(each)) byName.add(each);
   }
 }
 
-/** Describes base classes first, because Swagger's list of properties is copied when a class adds its own. */
+/**
+ * Returns the fields that only class-validator can check, by class: for `type` and for the classes nested in it. Empty
+ * if the schemas express every decorator.
+ */
+export function checkedFields(type: Type): Map<Type, readonly string[]> {
+  const reached = new Set([type]);
+  for (const each of reached) for (const nested of inputs.get(each)?.nested ?? []) reached.add(nested);
+  const fields = [...reached].map((each) => [each, inputs.get(each)?.checked ?? []] as const);
+  return new Map(fields.filter(([, checked]) => checked.length > 0));
+}
+
+function describeInput(type: Type): { checked: string[]; nested: Type[] } {
+  const known = inputs.get(type);
+  if (known) return known;
+  const input: { checked: string[]; nested: Type[] } = { checked: [], nested: [] };
+  inputs.set(type, input);
+  for (const [name, constraints] of describe(type)) {
+    if (!constraints.every(isExpressible) || hasSecondPattern(constraints)) input.checked.push(name);
+    if (!constraints.some(isNested)) continue;
+    const nested = nestedType(type, name);
+    if (!nested)
+      throw new Error(
+        `${type.name}.${name}: @ValidateNested() needs @Type(() => SomeDto) from the service's copy of class-transformer.`,
+      );
+    input.nested.push(nested);
+  }
+  return input;
+}
+
+/** Describes a class and returns its decorators. Base classes come first, because Swagger copies their properties. */
 function describe(type: Type): [string, Constraint[]][] {
   const known = described.get(type);
   if (known) return known;
@@ -138,7 +195,7 @@ function describe(type: Type): [string, Constraint[]][] {
   return fields;
 }
 
-/** Returns Swagger's list of properties, with inherited ones first. Properties without `@ApiProperty` are not in it. */
+/** Returns Swagger's property names: inherited ones first, then decorated fields, which may lack `@ApiProperty`. */
 function orderOf(prototype: object, fields: readonly [string, unknown][]): string[] {
   const known = propertiesOf(prototype);
   const names = fields.map(([name]) => `:${name}`);
@@ -153,7 +210,7 @@ const propertiesOf = (prototype: object): string[] =>
 /** Returns the decorators of each field, own and inherited. */
 function constraintsOf(type: Type): [string, Constraint[]][] {
   const storage = getMetadataStorage();
-  // The storage finds inherited decorators by comparing all classes, so classes without a base class skip it.
+  // The storage finds inherited decorators by comparing all classes. Classes without a base class do not need this.
   const found =
     Object.getPrototypeOf(type) === Function.prototype
       ? (decoratedClasses().get(type) ?? [])
@@ -165,7 +222,7 @@ function constraintsOf(type: Type): [string, Constraint[]][] {
 function schemaOf(type: Type, name: string, constraints: readonly Constraint[]): SchemaKeywords {
   const conditions = constraints.filter((each) => each.type === ValidationTypes.CONDITIONAL_VALIDATION);
   const isOptional = conditions.some((each) => each.name === IS_OPTIONAL);
-  const canBeOmitted = isOptional || conditions.some((each) => skips(each) === 'undefined');
+  const canBeOmitted = isOptional || conditions.some((each) => skips(each) !== 'null');
   const canBeNull = isOptional || conditions.some((each) => skips(each) === 'null');
   const nested = constraints.find(isNested) && nestedType(type, name);
   // Omits `@IsObject()` on a nested object, because the reference to the object's class already implies it.
@@ -177,7 +234,8 @@ function schemaOf(type: Type, name: string, constraints: readonly Constraint[]):
     ...own,
     isArray: nested !== undefined && (isList || constraints.some((each) => isNested(each) && each.each)),
     ...(nested ? { type: nested } : isList && { ...LIST, items }),
-    required: !canBeOmitted && constraints.some((each) => !STRUCTURAL.has(each.type)),
+    required:
+      !canBeOmitted && constraints.some((each) => !STRUCTURAL.has(each.type) && !ACCEPT_MISSING.has(nameOf(each))),
     ...(canBeNull && { nullable: true }),
   };
 }
@@ -185,8 +243,11 @@ function schemaOf(type: Type, name: string, constraints: readonly Constraint[]):
 /** Returns the class in `@Type()`. class-transformer has no getter for it, so the function converts an empty object. */
 function nestedType(type: Type, name: string): Type | undefined {
   const converted = (plainToInstance(type, { [name]: {} }) as Record<string, object>)[name];
-  const nested = converted?.constructor === Object ? designType(type, name) : converted?.constructor;
-  return nested as Type | undefined;
+  if (converted?.constructor !== Object) return converted?.constructor as Type | undefined;
+  const design = designType(type, name) as Type | undefined;
+  // class-validator finds the decorators of the nested class only if class-transformer creates an instance of it.
+  if (design) Nested(() => design)(type.prototype as object, name);
+  return design;
 }
 
 function designType(type: Type, name: string): unknown {
@@ -195,9 +256,10 @@ function designType(type: Type, name: string): unknown {
 }
 
 function keywordsOf(constraints: readonly Constraint[]): SchemaKeywords {
-  const keywords = constraints
-    .filter(isExpressible)
-    .map(({ name, type, constraints: values = [] }) => KEYWORDS[name ?? type]?.(...(values as never[])));
+  const keywords = constraints.map((each) => {
+    const table = isExpressible(each) ? KEYWORDS : DESCRIPTIONS;
+    return table[nameOf(each)]?.(...((each.constraints ?? []) as never[]));
+  });
   // `@Min()` and `@Max()` accept any number, so they must not widen `@IsInt()`.
   const isInteger = keywords.some((each) => each?.['type'] === 'integer');
   return { ...keywords.reduce<SchemaKeywords>(merged, {}), ...(isInteger && { type: 'integer' }) };
@@ -211,21 +273,37 @@ function merged(before: SchemaKeywords, added: SchemaKeywords = {}): SchemaKeywo
   return { ...before, ...added, ...(Object.fromEntries(limits) as SchemaKeywords) };
 }
 
-/** Returns the second `@Matches()` of a field, because a schema has one pattern. */
-function secondPattern(constraints: readonly Constraint[]): Constraint | undefined {
+/** Returns whether a field has two `@Matches()` decorators. A schema can have only one pattern. */
+function hasSecondPattern(constraints: readonly Constraint[]): boolean {
   const patterns = constraints.filter(({ name }) => name === 'matches');
-  return patterns.find(({ each }, index) => patterns.findIndex((other) => other.each === each) < index);
+  return patterns.some(({ each }, index) => patterns.findIndex((other) => other.each === each) < index);
 }
 
 const isNested = ({ type }: Constraint): boolean => type === ValidationTypes.NESTED_VALIDATION;
 
-function isExpressible({ type, name = type, constraints, groups }: Constraint): boolean {
+const nameOf = ({ name, type }: Constraint): string => name ?? type;
+
+/** Returns whether JSON Schema can express the decorator, which must have no message or condition of its own. */
+function isExpressible(constraint: Constraint): boolean {
+  const { type, constraints, message, validateIf } = constraint;
   const [first] = (constraints ?? []) as unknown[];
-  if ((groups ?? []).length > 0) return false;
+  const name = nameOf(constraint);
+  if (validateIf !== undefined || (Boolean(message) && !STRUCTURAL.has(type))) return false;
   if (name === 'matches') return first instanceof RegExp && first.flags.replace('u', '') === '';
   if (name === 'isNumber') return (first as IsNumberOptions | undefined)?.maxDecimalPlaces === undefined;
+  if (name === 'arrayUnique') return !hasIdentifier(constraint);
   if (type === ValidationTypes.CONDITIONAL_VALIDATION) return name === IS_OPTIONAL || skips({ constraints }) !== null;
   return STRUCTURAL.has(type) || Object.hasOwn(KEYWORDS, name);
+}
+
+/** Returns whether `@ArrayUnique` has an identifier function. With one, two empty objects count as duplicates. */
+function hasIdentifier({ constraintCls }: Constraint): boolean {
+  const constraint = new (constraintCls as Type<ValidatorConstraintInterface>)();
+  try {
+    return constraint.validate([{}, {}]) !== true;
+  } catch {
+    return true;
+  }
 }
 
 /**

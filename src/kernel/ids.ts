@@ -4,8 +4,8 @@ import { Clock } from './clock.js';
 import { encodeUlid, incrementUlid, readUlid, ulidBytes, ulidTime } from './ulid.js';
 
 /**
- * Prefixes of the specification, plus: `rte` routes of an endpoint, `rep` reports about mail, `mbr` members, `ses`
- * sessions, `pls` customer portal sessions, `aud` the audit log.
+ * Prefixes of ids in the API. Not obvious: `rte` routes of an endpoint, `rep` reports about mail, `mbr` members, `ses`
+ * sessions, `pls` customer portal sessions, `aud` entries of the audit log, `tpl` templates of emails.
  */
 export type IdPrefix =
   | 'org'
@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'al'
   | 'sec'
   | 'sup'
+  | 'top'
   | 'rpl'
   | 'rpj'
   | 'req'
@@ -28,9 +29,10 @@ export type IdPrefix =
   | 'mbr'
   | 'ses'
   | 'pls'
-  | 'aud';
+  | 'aud'
+  | 'tpl';
 
-/** A ULID as UUID text, 16 bytes in PostgreSQL. Both sort by time. The API shows a prefix and 26 characters. */
+/** A ULID as the text of a UUID (16 bytes in PostgreSQL). Sorts by time. The API shows a prefix and 26 characters. */
 export type Id = string;
 
 const UNDERSCORE = '_'.charCodeAt(0);
@@ -82,7 +84,7 @@ export class Ids {
 const pool = Buffer.allocUnsafe(10 * 256);
 let poolOffset = pool.length;
 
-/** Reads random bytes in large blocks, because one system call per id would cost more than the rest of the id. */
+/** Returns random bytes from a large block, because a system call per id would be the main cost of creating ids. */
 function randomTen(): Buffer {
   if (poolOffset >= pool.length) {
     randomFillSync(pool);
@@ -133,7 +135,7 @@ export function showId(prefix: IdPrefix, id: Id): string {
   return `${prefix}_${encodeUlid(scratch)}`;
 }
 
-/** Returns null if the text is not an id with this prefix. */
+/** Parses an id in API form. Returns null if the text is not an id with this prefix. */
 export function parseId(prefix: IdPrefix, text: string): Id | null {
   const { length } = prefix;
   if (text.charCodeAt(length) !== UNDERSCORE || !text.startsWith(prefix)) return null;
@@ -152,7 +154,7 @@ export function idAfter(id: Id, distance: number): Id {
   return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');
 }
 
-/** Returns the lowest id of a time, as the lower bound of a time range over ids. */
+/** Returns the lowest possible id of a creation time. Used as the lower bound of a time range over ids. */
 export function lowestIdAt(timeMs: number): Id {
   return idFromBytes(ulidBytes(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1), Buffer.alloc(10)));
 }

@@ -14,12 +14,16 @@ const CAPTURED = {
 } as const;
 
 /**
- * The `capture:` transport (the default) sends nothing outside. Messages are stored as if sent, and mail to aliases of
- * this installation is received as if over SMTP.
+ * The `capture:` transport (the default) sends no mail to other servers. Messages are stored as if sent, and mail to
+ * aliases of this installation is received as if over SMTP.
  */
 export class CaptureTransport extends MailTransport {
   constructor(private readonly mail: IncomingMail) {
     super();
+  }
+
+  override offersSmtpUtf8(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   async submit({ raw, mailFrom, recipients }: Submission): Promise<SubmissionReport> {
@@ -30,8 +34,8 @@ export class CaptureTransport extends MailTransport {
 
   private async captured(address: string, from: string, bytes: IncomingBytes): Promise<RecipientReply> {
     const verdict = await this.mail.recipient(address, bytes.sizeBytes);
-    // It is not yet known whether the address is an alias of this installation. A temporary error makes the sender
-    // retry, so the message is not lost.
+    // A temporary refusal means that Posthorn could not find out whether the address is an alias of this installation.
+    // The sender receives a temporary error and retries, so the message is not lost.
     if (verdict.kind === 'refused' && verdict.answer.code < 500) return replyOf(address, verdict.answer);
     if (verdict.kind !== 'alias') return { address, ...CAPTURED };
     return replyOf(

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { simpleParser } from 'mailparser';
@@ -45,8 +46,24 @@ const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
   ['html with lines of 5,000 characters', { html: `<p>${'x'.repeat(5000)}</p>` }],
   ['text with lines of 5,000 words', { text: 'word '.repeat(5000) }],
   ['a long subject with emoji', { subject: `${'Ihre Bestellung 📦 ist unterwegs – '.repeat(8)}!` }],
-  ['a subject of one long word', { subject: 'x'.repeat(900) }],
+  ['a subject of one long word', { subject: 'x'.repeat(998) }],
+  ['a subject of one long word in Greek', { subject: '\u03b1'.repeat(998) }],
+  ['a subject that ends in a long word', { subject: `Re: ${'x'.repeat(994)}` }],
   ['an empty subject', { subject: '' }],
+  [
+    'long runs of spaces',
+    {
+      subject: `a${' '.repeat(300)}b`,
+      from: { name: `A${' '.repeat(200)}da`, address: 'ada@example.com' },
+      headers: {
+        'X-Spaces': `a${' \t'.repeat(150)}b`,
+        'X-End': `${'word '.repeat(14)}${' '.repeat(30)}`,
+        References: `<a@example.com>${' '.repeat(300)}<b@example.com>`,
+      },
+    },
+  ],
+  ['a subject that ends in spaces', { subject: `${'word '.repeat(13)}${' '.repeat(30)}` }],
+  ['a subject of spaces', { subject: ' '.repeat(300) }],
   [
     'names of many kinds',
     {
@@ -60,6 +77,16 @@ const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
         { name: '', address: 'r1@example.org' },
         { name: 'R 2', address: 'r2@example.org' },
       ],
+    },
+  ],
+  [
+    'the longest names and addresses',
+    {
+      from: { name: 'n'.repeat(256), address: 'ada@example.com' },
+      to: Array.from({ length: 50 }, (_, index) => ({
+        name: '\u{1f4e6}'.repeat(128),
+        address: `${'l'.repeat(60)}${index}@${`${'d'.repeat(60)}.`.repeat(2)}example`,
+      })),
     },
   ],
   [
@@ -79,12 +106,26 @@ const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
         'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
         References: '<a@example.com> <b@example.com>',
         'In-Reply-To': '<b@example.com>',
+        'X-Reference': `<${'r'.repeat(890)}@example.com> `.repeat(4).trim(),
         'X-Campaign': 'Grüße ☕ '.repeat(40).trim(),
         'X-Word': 'w'.repeat(800),
       },
     },
   ],
+  [
+    'a long thread',
+    { headers: { References: Array.from({ length: 60 }, (_, n) => `<${n}${'r'.repeat(50)}@example.com>`).join(' ') } },
+  ],
   ['an attachment', { attachments: [file()] }],
+  [
+    'attachments with long names',
+    {
+      attachments: [
+        file({ filename: 'f'.repeat(255), contentType: `text/plain; title="${'t'.repeat(230)}"` }),
+        file({ filename: '\u6ce8'.repeat(255), contentId: `${'c'.repeat(100)}@example.com` }),
+      ],
+    },
+  ],
   [
     'attachments of all kinds',
     {
@@ -141,7 +182,9 @@ const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
   ],
 ];
 
-/** Verifies with dkimpy, parses with Python's parser, and prints the results for each message. */
+const WITH_HEADERS = SHAPES.findIndex(([shape]) => shape === 'headers of the caller');
+
+/** Python script that verifies each message with dkimpy, parses it with Python's parser, and prints the results. */
 const VERIFIER = `
 import base64, email, email.policy, json, sys
 import dkim
@@ -193,7 +236,7 @@ describe('compose', () => {
       {
         shape: 'changed header',
         record,
-        raw: changed(messages[17]!.raw, 'List-Unsubscribe=One-Click', 'List-Unsubscribe=Two-Click'),
+        raw: changed(messages[WITH_HEADERS]!.raw, 'List-Unsubscribe=One-Click', 'List-Unsubscribe=Two-Click'),
       },
     ].map((each) => ({ ...each, raw: each.raw.toString('base64') }));
 
@@ -225,9 +268,37 @@ describe('compose', () => {
         expect.arrayContaining(['from', 'to', 'date', 'message-id', 'mime-version', 'content-type']),
       );
     }
-    expect(results[17]?.signed).toEqual(
+    expect(results[WITH_HEADERS]?.signed).toEqual(
       expect.arrayContaining(['list-unsubscribe', 'list-unsubscribe-post', 'in-reply-to', 'references']),
     );
+  });
+
+  it('signs addresses outside ASCII, which stay in UTF-8, so that an independent verifier accepts them', async () => {
+    const hasVerifier = PYTHON !== undefined && spawnSync(PYTHON, ['-c', 'import dkim']).status === 0;
+    if (!hasVerifier && CI !== 'true') return;
+    const raw = await compose(
+      {
+        ...MESSAGE,
+        from: { name: 'Zoë', address: 'zoë@example.com' },
+        to: [
+          { name: '用户', address: '用户@xn--r8jz45g.jp' },
+          { name: '', address: 'bob@example.org' },
+        ],
+        replyTo: [{ name: '', address: 'ирина@example.com' }],
+      },
+      KEY,
+    );
+    const record = `v=DKIM1; k=rsa; p=${publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`;
+    const input = [raw, changed(raw, '<zo', '<za')].map((bytes, i) => ({
+      shape: String(i),
+      record,
+      raw: bytes.toString('base64'),
+    }));
+
+    const verified = spawnSync(PYTHON ?? '', ['-c', VERIFIER], { input: JSON.stringify(input), encoding: 'utf8' });
+
+    expect((JSON.parse(verified.stdout) as { valid: boolean }[]).map(({ valid }) => valid)).toEqual([true, false]);
+    expect(raw.toString().split('\r\n\r\n')[0]).toContain('From: =?UTF-8?Q?Zo=C3=AB?= <zoë@example.com>\r\n');
   });
 
   it.each(SHAPES.map(([shape, over, key = {}]) => [shape, over, key] as const))(
@@ -237,10 +308,49 @@ describe('compose', () => {
 
       expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
       expect(Math.max(...raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998);
-      expect(raw.slice(0, raw.indexOf('\r\n\r\n'))).toMatch(/^[\x20-\x7e\t\r\n]*$/);
+      const head = raw.slice(0, raw.indexOf('\r\n\r\n'));
+      expect(head).toMatch(/^[\x20-\x7e\t\r\n]*$/);
+      // Some servers end the header section at a line of white space (RFC 5322, section 2.2.3).
+      expect(head.split('\r\n').filter((line) => line.trim() === '')).toEqual([]);
       expect(raw).not.toMatch(/^(bcc|file:)/im);
     },
   );
+
+  it.each(SHAPES.map(([shape, over, key = {}]) => [shape, over, key] as const))(
+    'is 7-bit, so that no relay has to convert it (RFC 6376, section 5.3): %s',
+    async (_shape, over, key) => {
+      const raw = await compose({ ...MESSAGE, ...over }, { ...KEY, ...key });
+
+      expect([isAscii(raw), raw.includes(0)]).toEqual([true, false]);
+    },
+  );
+
+  it.each([998, 2_000])('a subject of %i characters without a space stays the same for a reader', async (length) => {
+    const subject = 'abcdefghi'.repeat(300).slice(0, length);
+
+    const raw = await compose({ ...MESSAGE, subject }, KEY);
+
+    expect((await simpleParser(raw)).subject).toBe(subject);
+  });
+
+  it.each<[string, string, string, string]>([
+    ['7-bit', 'Subject: x\n\nLines\rof\r\nall\nkinds\n', 'message/rfc822', '7bit'],
+    ['8-bit', 'Subject: x\n\nGr\u00fc\u00dfe\n', 'application/octet-stream', 'base64'],
+    ['with a long line', `Subject: x\n\n${'x'.repeat(999)}\n`, 'application/octet-stream', 'base64'],
+    ['with NUL', 'Subject: x\n\n\0\n', 'application/octet-stream', 'base64'],
+  ])('a message in a message stays an attachment: %s', async (_what, nested, type, encoding) => {
+    const content = Buffer.from(nested);
+    const attachment = file({ filename: 'm.eml', contentType: 'message/rfc822', content });
+
+    const raw = (await compose({ ...MESSAGE, attachments: [attachment] }, KEY)).toString('latin1');
+
+    const [, head = '', body = ''] = /(Content-Type: (?:message|application)[^]*?)\r\n\r\n([^]*)\r\n--/.exec(raw) ?? [];
+    expect(head).toContain(`Content-Type: ${type}`);
+    expect(head).toContain(`Content-Transfer-Encoding: ${encoding}`);
+    expect(head).toMatch(/^Content-Disposition: attachment; filename=m\.eml$/m);
+    const received = encoding === 'base64' ? Buffer.from(body, 'base64').toString() : body;
+    expect(received.split(/\r\n|\r|\n/)).toEqual(nested.split(/\r\n|\r|\n/));
+  });
 
   it('contains what it was given', async () => {
     const raw = await compose(

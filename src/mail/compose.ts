@@ -1,7 +1,10 @@
+import { isAscii } from 'node:buffer';
 import { buffer } from 'node:stream/consumers';
 import type { Mailbox } from '#engine/mail/addresses.js';
+import { LINE_BYTES_MAX, lineFaultOf } from '#engine/mail/line-faults.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
-import type { DkimKey } from '#modules/domains/contract.js';
+import type { DkimKey, SigningKeys } from '#modules/domains/contract.js';
+import { foldable, withoutRuns } from './foldable.js';
 
 export interface ComposedAttachment {
   filename: string;
@@ -13,8 +16,9 @@ export interface ComposedAttachment {
 
 /** The library is loaded on first use, because most installations send no email. */
 const library = memoizeAsync(() => import('./message-library.js'));
+const ed25519Library = memoizeAsync(() => import('./ed25519-library.js'));
 
-/** There is no Bcc on purpose: it exists only in the envelope, never in the bytes of the message. */
+/** Content of a message to build. It has no Bcc on purpose: blind copies are only in the envelope. */
 export interface ComposedMessage {
   messageId: string;
   date: Date;
@@ -55,20 +59,17 @@ const SIGNED_FIELDS = [
   'List-Archive',
 ];
 
-/** Header fields that an email provider replaces. */
+/** Header fields that an email provider such as SES replaces. They are not signed if the transport replaces them. */
 const IDENTITY_FIELDS: ReadonlySet<string> = new Set(['Date', 'Message-ID']);
 
 const SIGNATURE = 'DKIM-Signature: ';
-/** Minimum size of a key in bits (RFC 8301 section 3.2). */
+/** Minimum size of a DKIM key in bits (RFC 8301 section 3.2). */
 const KEY_BITS_MIN = 1024;
 const OCTETS = 'application/octet-stream';
 /** Content types of RFC 2045 section 5.1. A multipart type is framing and not allowed for an attachment. */
 const LEAF_TYPE =
   /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
 const LINE_END = /\r\n|\r|\n/g;
-const LINE_BYTES_MAX = 998;
-const CR = 0x0d;
-const LF = 0x0a;
 
 /** Thrown if the message has no signature, or has lines that servers interpret differently. */
 export class NotComposed extends Error {}
@@ -76,38 +77,72 @@ export class NotComposed extends Error {}
 /**
  * Builds the bytes of a message that every attempt sends. Depends only on its arguments.
  *
- * Lines end in CRLF. The message is signed for the domain (RFC 6376, rsa-sha256, relaxed/relaxed), without Message-ID
- * and Date if the transport rewrites them. Throws `NotComposed` for an unsigned result, which the library returns if it
- * cannot use the key.
+ * Lines end in CRLF. The message is signed for the domain (RFC 6376, rsa-sha256, relaxed/relaxed). The signature
+ * excludes Message-ID and Date if the transport rewrites them. With an Ed25519 key, a second signature (RFC 8463)
+ * follows the first one. Throws `NotComposed` for an unsigned result, which the libraries return if they cannot use a
+ * key.
  */
 export async function compose(
   message: ComposedMessage,
-  dkim: DkimKey & { domain: string },
+  dkim: SigningKeys & { domain: string },
   { rewritesIdentity }: { rewritesIdentity: boolean } = { rewritesIdentity: false },
 ): Promise<Buffer> {
   const { MailComposer } = await library();
   const node = new MailComposer({
     messageId: message.messageId,
     date: message.date,
-    from: message.from,
-    to: [...message.to],
-    cc: [...message.cc],
-    replyTo: [...message.replyTo],
-    subject: message.subject,
+    from: foldableMailbox(message.from),
+    to: message.to.map(foldableMailbox),
+    cc: message.cc.map(foldableMailbox),
+    replyTo: message.replyTo.map(foldableMailbox),
+    subject: foldable(message.subject),
     ...(message.text !== null && { text: withCrlf(message.text) }),
     ...(message.html !== null && { html: withCrlf(message.html) }),
-    headers: Object.entries(message.headers).map(([key, value]) => ({ key, value })),
+    headers: Object.entries(message.headers).map(([key, value]) => ({ key, value: withoutRuns(value) })),
     attachments: message.attachments.map(leafOf),
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();
-  const unsigned = await node.build();
-  refuseLooseLineEnds(unsigned);
-  return signed(
-    unsigned,
-    dkim,
-    SIGNED_FIELDS.filter((name) => !rewritesIdentity || !IDENTITY_FIELDS.has(name)),
-  );
+  return signMessage(await node.build(), dkim, { rewritesIdentity, date: message.date });
+}
+
+/** Signs a complete message like `compose`, and leaves its other bytes unchanged. Throws `NotComposed`. */
+export async function signMessage(
+  unsigned: Buffer,
+  dkim: SigningKeys & { domain: string },
+  { rewritesIdentity, date }: { rewritesIdentity: boolean; date: Date },
+): Promise<Buffer> {
+  const fault = lineFaultOf(unsigned);
+  if (fault !== null) throw new NotComposed(fault);
+  const fields = SIGNED_FIELDS.filter((name) => !rewritesIdentity || !IDENTITY_FIELDS.has(name));
+  const { domain, ed25519 } = dkim;
+  const withSecond =
+    ed25519 === undefined ? unsigned : await signedTwice(unsigned, { ...ed25519, domain }, fields, date);
+  return signed(withSecond, dkim, fields);
+}
+
+/** Returns the message with an Ed25519 signature. The RSA signature is added before it and does not cover it. */
+async function signedTwice(
+  unsigned: Buffer,
+  { domain, selector, privateKey }: DkimKey & { domain: string },
+  fields: readonly string[],
+  signTime: Date,
+): Promise<Buffer> {
+  const { dkimSign } = await ed25519Library();
+  const key = { signingDomain: domain, selector, privateKey: privateKey.export({ format: 'pem', type: 'pkcs8' }) };
+  const { signatures, errors } = await dkimSign(unsigned, {
+    // The library's types require the key here, but its code reads the key from `signatureData`.
+    ...key,
+    signatureData: [key],
+    canonicalization: 'relaxed/relaxed',
+    algorithm: 'ed25519-sha256',
+    signTime,
+    strict: true,
+    headerList: [...fields],
+  });
+  if (errors.length > 0 || !signatures.startsWith(SIGNATURE))
+    throw new NotComposed('The message could not be signed with the Ed25519 key.');
+  return Buffer.concat([Buffer.from(signatures), unsigned]);
 }
 
 async function signed(
@@ -140,21 +175,16 @@ function leafOf({ filename, contentType, content, contentId }: ComposedAttachmen
     ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }),
   };
   if (!/^message\//i.test(type)) return leaf;
-  // A nested message must not be encoded (RFC 2046 section 5.2.1). If its lines are too long or contain NUL, it is
-  // attached as binary data.
+  // A nested message must not be encoded (RFC 2046, section 5.2.1). If it has 8-bit characters, NUL or lines that are
+  // too long, it is attached as binary data: a relay that had to convert it would break the signature (RFC 6376,
+  // section 5.3). nodemailer would show a nested message inline.
   const lines = content.toString('latin1').split(LINE_END);
-  const isMessage = lines.every((line) => line.length <= LINE_BYTES_MAX) && !content.includes(0);
-  return isMessage ? { ...leaf, content: Buffer.from(lines.join('\r\n'), 'latin1') } : { ...leaf, contentType: OCTETS };
+  const isMessage = isAscii(content) && !content.includes(0) && lines.every((line) => line.length <= LINE_BYTES_MAX);
+  return isMessage
+    ? { ...leaf, contentDisposition: 'attachment', content: Buffer.from(lines.join('\r\n'), 'latin1') }
+    : { ...leaf, contentType: OCTETS };
 }
+
+const foldableMailbox = ({ name, address }: Mailbox): Mailbox => ({ name: withoutRuns(name), address });
 
 const withCrlf = (text: string): string => text.replace(LINE_END, '\r\n');
-
-/** Rejects a bare CR or LF, because servers disagree about whether it ends a message (SMTP smuggling). */
-function refuseLooseLineEnds(bytes: Buffer): void {
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) {
-    if (bytes[at - 1] !== CR) throw new NotComposed('A line of the message ends in LF alone.');
-  }
-  for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at + 1)) {
-    if (bytes[at + 1] !== LF) throw new NotComposed('A line of the message ends in CR alone.');
-  }
-}

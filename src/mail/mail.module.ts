@@ -1,4 +1,5 @@
-import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { EgressAgent } from '#egress/agent.js';
 import { Dialer } from '#egress/dialer.js';
 import { NameRecords } from '#egress/name-records.js';
@@ -7,10 +8,11 @@ import { Config } from '#kernel/config/config.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { IncomingMail } from '#modules/inbox/contract.js';
 import { CaptureTransport } from './capture.js';
+import { ExtensionTransport } from './extension-transport.js';
 import type { SmtpTransport } from './smtp.js';
 
 /** The transport of EMAIL_TRANSPORT, closed when the process ends. */
-export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
+export class ConfiguredTransport extends MailTransport implements OnModuleInit, OnApplicationShutdown {
   constructor(private readonly transport: MailTransport | SmtpTransport) {
     super();
   }
@@ -27,12 +29,20 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
     return this.transport.submit(submission);
   }
 
+  override offersSmtpUtf8(): Promise<boolean | null> {
+    return this.transport.offersSmtpUtf8();
+  }
+
+  onModuleInit(): void {
+    if (this.transport instanceof ExtensionTransport) this.transport.find();
+  }
+
   onApplicationShutdown(): void {
     if ('close' in this.transport) this.transport.close();
   }
 }
 
-/** Loads only the configured transport, because each has its own library. */
+/** Returns the configured transport. Loads only this one, because each has its own library. */
 async function transportOf(
   { emailTransport, platformDomain, smtpAnswerMsMax: answerMsMax }: Config,
   dialer: Dialer,
@@ -40,10 +50,13 @@ async function transportOf(
   records: NameRecords,
   clock: Clock,
   mail: IncomingMail,
+  discovery: DiscoveryService,
 ): Promise<MailTransport> {
   switch (emailTransport.kind) {
     case 'capture':
       return new CaptureTransport(mail);
+    case 'extension':
+      return new ExtensionTransport(emailTransport.name, discovery);
     case 'direct': {
       const { DirectTransport } = await import('./direct/direct.js');
       const { MtaStsPolicies } = await import('./direct/policies.js');
@@ -70,10 +83,11 @@ async function transportOf(
 
 @Global()
 @Module({
+  imports: [DiscoveryModule],
   providers: [
     {
       provide: MailTransport,
-      inject: [Config, Dialer, EgressAgent, NameRecords, Clock, IncomingMail],
+      inject: [Config, Dialer, EgressAgent, NameRecords, Clock, IncomingMail, DiscoveryService],
       useFactory: async (...parts: Parameters<typeof transportOf>) =>
         new ConfiguredTransport(await transportOf(...parts)),
     },

@@ -30,6 +30,11 @@ export class SesTransport extends MailTransport {
     return true;
   }
 
+  /** Returns false: SES rejects messages whose addresses have characters outside ASCII before the "@". */
+  override offersSmtpUtf8(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   async submit({ emailId, raw, recipients }: Submission): Promise<SubmissionReport> {
     const { configurationSet, credentials } = this.account;
     try {

@@ -23,10 +23,10 @@ export interface ReadAnswers {
 /** nodemailer errors before an SMTP session exists: no part of the message was sent. */
 const BEFORE_ANY_MESSAGE = new Set(['EAUTH', 'ENOAUTH', 'ETLS', 'EDNS', 'EPROTOCOL', 'ECONFIG', 'EREQUIRETLS']);
 const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT']);
-/** Message of nodemailer's pool for a connection that ended before it accepted a byte of the message. */
+/** Message of nodemailer's pool if a connection ended before the server had accepted a byte of the message. */
 const NEVER_TAKEN = /^Reached maximum number of retries after connection was closed/;
 
-/** nodemailer has one code for all socket errors, so failed TLS handshakes are recognised by Node's messages. */
+/** nodemailer has one code for all socket errors, so failed TLS handshakes are recognized by Node's messages. */
 const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
 
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
@@ -59,7 +59,12 @@ export function readError(recipients: readonly string[], error: Error & SmtpAnsw
   );
 }
 
-/** Returns the report of a submission that timed out while it waited for a slot. */
+/** Returns the report for the reply that closed a reused connection. The reply concerns every recipient. */
+export function readClosing(recipients: readonly string[], reply: string): ReadAnswers {
+  return merged(recipients.map((address) => answer(address, 'mail', reply, 421, recipients.length)));
+}
+
+/** Returns the report of a submission that was not sent, because no slot became free in time. */
 export function notSent(recipients: readonly string[], text: string, retryAfterMs: number): SubmissionReport {
   const replies = recipients.map((address) => ({
     address,
@@ -122,7 +127,7 @@ function stageOf({ code, command }: SmtpAnswers): SmtpStage {
   return command === 'DATA' && code === 'EENVELOPE' ? 'data' : 'message';
 }
 
-/** Describes an error without a server reply. The raw text may contain internal addresses or the data sent. */
+/** Returns a sentence for an error without a server reply. Omits the raw text, which may contain addresses or data. */
 function sentenceOf(error: Error & SmtpAnswers): string {
   if (error instanceof DialFailed) return error.message;
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH')

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { jest } from '@jest/globals';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { Dialer } from '#egress/dialer.js';
 import type { EgressGate } from '#egress/gate.js';
@@ -9,6 +12,7 @@ import type { IncomingMail } from '#modules/inbox/contract.js';
 import { type ScriptedMailServer, scriptedMailServer } from '../../test/support/scripted-mail-server.js';
 import { CaptureTransport } from './capture.js';
 import { type SmtpOptions, SmtpTransport } from './smtp.js';
+import { offersSmtpUtf8 } from './smtp-utf8.js';
 
 const TLS = new URL('../../test/support/tls/', import.meta.url);
 const CERTIFICATE = readFileSync(new URL('localhost-cert.pem', TLS));
@@ -372,6 +376,46 @@ describe('smtp:', () => {
     expect(outcomes).toEqual(['deferred', 'deferred', 'accepted']);
   });
 
+  it.each<[string, string]>([
+    ['MAIL FROM', '421 4.7.0 Too many messages, try again in 5 minutes'],
+    ['RCPT TO', '421-4.7.0 Too many messages,\r\n421 4.7.0 try again in 5 minutes'],
+  ])('keeps the text of a 421 to %s on a reused connection', async (command, reply) => {
+    let messages = 0;
+    const { port } = await scripted((line) => {
+      if (line === '.') messages += 1;
+      return messages > 0 && line.startsWith(command) ? reply : usual()(line);
+    });
+    const transport = transportTo({ port });
+
+    const [first, second] = [await transport.submit(SUBMISSION), await transport.submit(SUBMISSION)];
+
+    expect(first).toMatchObject({ replies: [{ outcome: 'accepted' }] });
+    expect(second).toMatchObject({
+      isUnreachable: false,
+      retryAfterMs: 300_000,
+      replies: [{ outcome: 'deferred', code: 421, enhanced: '4.7.0' }],
+    });
+    expect(second.replies[0]?.text).toContain('try again in 5 minutes');
+  });
+
+  it.each<[string, string, RegExp, Buffer]>([
+    ['announces 8-bit data if the server offers it', '250-relay\r\n250 8BITMIME', / BODY=8BITMIME$/, RAW],
+    ['does not announce it otherwise', '250 relay', /<bounce@example\.com>$/, RAW],
+    [
+      'does not announce 7-bit data',
+      '250-relay\r\n250 8BITMIME',
+      /<bounce@example\.com>$/,
+      Buffer.from('A: b\r\n\r\nc'),
+    ],
+  ])('%s (RFC 6152)', async (_what, EHLO, expected, raw) => {
+    const { port, lines } = await scripted(usual({ EHLO }));
+
+    expect(await transportTo({ port }).submit({ ...SUBMISSION, raw })).toMatchObject({
+      replies: [{ outcome: 'accepted' }],
+    });
+    expect(lines.find((line) => line.startsWith('MAIL FROM'))).toMatch(expected);
+  });
+
   it('sends many messages concurrently', async () => {
     const { port, received } = await relay();
     const transport = transportTo({ port });
@@ -482,5 +526,152 @@ describe('smtp: over TLS', () => {
       isUnreachable: true,
       replies: [{ outcome: 'deferred', code: 535, text: 'The mail server of EMAIL_TRANSPORT refused the login.' }],
     });
+  });
+});
+
+describe('smtp: addresses outside ASCII', () => {
+  const LOGIN = { user: 'shop', password: 'a password' };
+  const UTF8 = { EHLO: '250-relay\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SMTPUTF8' };
+  const toZoe = { ...SUBMISSION, recipients: ['zoë@xn--bcher-kva.example', 'b@example.org'] };
+  const inHeader = { ...SUBMISSION, raw: Buffer.from('To: zoë@example.org\r\nSubject: x\r\n\r\nx\r\n') };
+  const decoded = (lines: readonly string[]): string[] => lines.map((line) => Buffer.from(line, 'latin1').toString());
+
+  it('are sent with SMTPUTF8 to a server that offers it, with the domain in A-labels', async () => {
+    const { port, lines } = await scripted(usual(UTF8));
+
+    const report = await transportTo({ port }).submit(toZoe);
+
+    expect(report).toMatchObject({
+      isUnreachable: false,
+      isFinal: true,
+      replies: [
+        { address: 'zoë@xn--bcher-kva.example', outcome: 'accepted', code: 250 },
+        { address: 'b@example.org', outcome: 'accepted', code: 250 },
+      ],
+    });
+    expect(decoded(lines).slice(1, 4)).toEqual([
+      'MAIL FROM:<bounce@example.com> SMTPUTF8 BODY=8BITMIME',
+      'RCPT TO:<zoë@xn--bcher-kva.example>',
+      'RCPT TO:<b@example.org>',
+    ]);
+  });
+
+  it('need SMTPUTF8 in the header, too, if the envelope is ASCII', async () => {
+    const { port, lines } = await scripted(usual(UTF8));
+
+    expect((await transportTo({ port }).submit(inHeader)).replies).toMatchObject([{ outcome: 'accepted' }]);
+
+    expect(lines[1]).toBe('MAIL FROM:<bounce@example.com> BODY=8BITMIME SMTPUTF8');
+  });
+
+  it.each([
+    ['in the envelope', toZoe],
+    ['in the header', inHeader],
+  ])(
+    'fail permanently, and suppress nothing, if the server does not offer SMTPUTF8: %s',
+    async (_where, submission) => {
+      const { port, lines } = await scripted(usual());
+
+      const { replies, isUnreachable } = await transportTo({ port }).submit(submission);
+
+      expect([isUnreachable, new Set(replies.map(({ outcome }) => outcome))]).toEqual([false, new Set(['failed'])]);
+      for (const { code, enhanced, text } of replies)
+        expect([code, enhanced, text]).toEqual([
+          550,
+          '5.6.7',
+          expect.stringContaining('127.0.0.1 does not offer SMTPUTF8'),
+        ]);
+      expect(lines.filter((line) => line.startsWith('MAIL'))).toEqual([]);
+    },
+  );
+
+  it('are reported one by one: rejected and accepted recipients', async () => {
+    const { port } = await scripted((line) =>
+      line.startsWith('RCPT TO:<b@') ? '550 5.1.1 unknown user' : usual(UTF8)(line),
+    );
+
+    const { replies } = await transportTo({ port }).submit(toZoe);
+
+    expect(replies).toMatchObject([{ outcome: 'accepted' }, { outcome: 'bounced', enhanced: '5.1.1' }]);
+  });
+
+  it('log in like other mail, and defer while the login is refused', async () => {
+    const offer = '250-relay\r\n250-AUTH PLAIN\r\n250 SMTPUTF8';
+    const { port, lines } = await scripted((line) =>
+      line.startsWith('AUTH') ? '535 5.7.8 no' : usual({ EHLO: offer })(line),
+    );
+
+    const report = await transportTo({ port, login: LOGIN }).submit(toZoe);
+
+    expect([report.isUnreachable, report.replies[0]?.outcome]).toEqual([true, 'deferred']);
+    expect(lines.some((line) => line.startsWith('AUTH PLAIN'))).toBe(true);
+  });
+
+  it.each([
+    ['true', UTF8, true],
+    ['false', {}, false],
+    ['null: the relay hangs up', { EHLO: null }, null],
+  ])('offersSmtpUtf8 is %s, and asks the relay only once', async (_what, replies, offers) => {
+    const { port, lines } = await scripted(usual(replies));
+    const transport = transportTo({ port });
+
+    expect([await transport.offersSmtpUtf8(), await transport.offersSmtpUtf8()]).toEqual([offers, offers]);
+
+    expect(lines.filter((line) => line.startsWith('EHLO'))).toHaveLength(1);
+  });
+
+  it('offersSmtpUtf8 asks only once, too, for concurrent calls', async () => {
+    const { port, lines } = await scripted(usual(UTF8));
+    const transport = transportTo({ port });
+
+    const offers = await Promise.all([transport.offersSmtpUtf8(), transport.offersSmtpUtf8()]);
+
+    expect([offers, lines.filter((line) => line.startsWith('EHLO')).length]).toEqual([[true, true], 1]);
+  });
+
+  it('offersSmtpUtf8 is null for 30 seconds after a connection did not open within five seconds', async () => {
+    jest.useFakeTimers();
+    ends.push(() => void jest.useRealTimers());
+    let dials = 0;
+    const open = (): Promise<never> => ((dials += 1), new Promise(() => undefined));
+    const transport = new SmtpTransport(PLAIN, { open } as unknown as Dialer, { ownName: null, answerMsMax: 20_000 });
+
+    const offers = [transport.offersSmtpUtf8(), transport.offersSmtpUtf8()];
+    await jest.advanceTimersByTimeAsync(5_000);
+
+    expect(await Promise.all(offers)).toEqual([null, null]);
+    await jest.advanceTimersByTimeAsync(29_000);
+    expect(await transport.offersSmtpUtf8()).toBeNull();
+    expect(dials).toBe(1);
+    await jest.advanceTimersByTimeAsync(2_000);
+    void transport.offersSmtpUtf8();
+    expect(dials).toBe(2);
+  });
+
+  it('name both reasons to the recipients inside ASCII', async () => {
+    const { port } = await scripted(usual());
+
+    expect((await transportTo({ port }).submit(inHeader)).replies[0]?.text).toMatch(
+      /^550 5\.6\.7 Another address or a header field of the message has characters outside ASCII, /,
+    );
+  });
+
+  it('a connection that opens after the time limit is closed', async () => {
+    const { port } = await scripted(usual(UTF8));
+    const connection = connect(port, '127.0.0.1');
+    await once(connection, 'connect');
+    const host = { host: 'relay', options: {}, connection, login: null };
+
+    await expect(offersSmtpUtf8(host, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+
+    expect(connection.destroyed).toBe(true);
+  });
+
+  it('a server that never answers does not hold the message longer than the limit', async () => {
+    const { port } = await scripted((line) => (line.startsWith('EHLO') ? undefined : usual(UTF8)(line)));
+
+    const { replies } = await transportTo({ port }, { totalMs: 300 }).submit(toZoe);
+
+    expect(replies.map(({ outcome }) => outcome)).toEqual(['deferred', 'deferred']);
   });
 });

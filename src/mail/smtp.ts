@@ -3,10 +3,22 @@ import type { SMTPTransportGetSocket } from 'nodemailer/lib/smtp-transport';
 import { Dialer } from '#egress/dialer.js';
 import { domainOf } from '#engine/mail/addresses.js';
 import { conversationMsMax } from '#engine/mail/smtp-times.js';
+import { withDeadline } from '#kernel/concurrency/deadline.js';
 import type { EmailRelay } from '#kernel/config/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { ClosingReplies } from './closing-replies.js';
 import { ConversationWatch } from './conversation-watch.js';
-import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } from './smtp-answers.js';
+import { envelopeOf } from './envelope.js';
+import { notSent, type ReadAnswers, readClosing, readError, readResult, type SmtpAnswers } from './smtp-answers.js';
+import {
+  type MailConnection,
+  needsSmtpUtf8,
+  NoSmtpUtf8,
+  offersSmtpUtf8,
+  refusedWithoutSmtpUtf8,
+  sendWithSmtpUtf8,
+  type SmtpUtf8Host,
+} from './smtp-utf8.js';
 import { DomainThrottle, PLACE_MS_MAX } from './throttle.js';
 
 const SETUP_MS = 10_000;
@@ -16,6 +28,10 @@ const CONNECTIONS = 10;
 const MESSAGES_PER_CONNECTION = 100;
 const TURN_AGAIN_MS = 5_000;
 const RELAY = 'relay';
+/** Time limit for checking whether the relay offers SMTPUTF8, and cache times of a result and of a missing result. */
+const OFFER_MS_MAX = 5_000;
+const OFFER_KEPT_MS = 600_000;
+const NO_OFFER_KEPT_MS = 30_000;
 
 export interface SmtpOptions {
   /** Host name sent in EHLO. Null uses the machine's host name. */
@@ -24,7 +40,7 @@ export interface SmtpOptions {
   ca?: string;
   /** Time limit for one reply of the server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
-  /** Time limit for waiting for a slot, and separately for one conversation. Derived from `answerMsMax` by default. */
+  /** Time limit of the wait for a free slot, and of one conversation. Derived from `answerMsMax` by default. */
   totalMs?: number;
 }
 
@@ -39,12 +55,18 @@ export class SmtpTransport extends MailTransport {
   private readonly mailer: ReturnType<typeof pooled>;
   private readonly totalMs: number;
   private readonly watch: ConversationWatch;
+  private readonly closings = new ClosingReplies();
+  private offer: { offers: Promise<boolean | null>; untilMs: number } | null = null;
 
-  constructor(relay: EmailRelay, dialer: Dialer, options: SmtpOptions) {
+  constructor(
+    private readonly relay: EmailRelay,
+    private readonly dialer: Dialer,
+    private readonly options: SmtpOptions,
+  ) {
     super();
     this.totalMs = options.totalMs ?? conversationMsMax(options.answerMsMax);
     this.watch = new ConversationWatch(options.answerMsMax);
-    this.mailer = pooled(relay, dialer, options, this.watch);
+    this.mailer = pooled(relay, dialer, options, this.watch, this.closings);
     // An error on an idle connection affects no message.
     this.mailer.on('error', () => undefined);
   }
@@ -76,29 +98,96 @@ export class SmtpTransport extends MailTransport {
     }
   }
 
+  /**
+   * Returns whether the relay offers SMTPUTF8, or null if it does not respond within five seconds. A result is cached
+   * for ten minutes, a missing result for 30 seconds. Concurrent calls share one connection.
+   */
+  override offersSmtpUtf8(): Promise<boolean | null> {
+    if (this.offer !== null && this.offer.untilMs > performance.now()) return this.offer.offers;
+    const offer = { offers: this.askSmtpUtf8(), untilMs: performance.now() + OFFER_KEPT_MS };
+    void offer.offers.then((offers) => {
+      if (offers === null) offer.untilMs = performance.now() + NO_OFFER_KEPT_MS;
+    });
+    this.offer = offer;
+    return offer.offers;
+  }
+
   close(): void {
     this.mailer.close({ force: true });
   }
 
-  private async send({ raw, mailFrom, recipients }: Submission, signal: AbortSignal): Promise<ReadAnswers> {
-    const from = mailFrom(recipients);
+  private async askSmtpUtf8(): Promise<boolean | null> {
+    // If the connection opens too late, the signal closes it.
+    const signal = AbortSignal.timeout(OFFER_MS_MAX);
     try {
-      const result = await this.mailer.sendMail({
-        raw,
-        envelope: { from: from === '' ? false : from, to: [...recipients] },
-        signal,
-      });
-      return readResult(recipients, result);
-    } catch (error) {
-      return readError(recipients, error as Error & SmtpAnswers);
+      return await withDeadline(OFFER_MS_MAX, async () => offersSmtpUtf8(await this.host(), signal));
+    } catch {
+      return null;
     }
+  }
+
+  private async send(submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
+    const { raw, mailFrom, recipients } = submission;
+    const messageId = this.closings.nextId();
+    try {
+      if (needsSmtpUtf8(submission)) {
+        const message = { raw, from: mailFrom(recipients), recipients };
+        return readResult(recipients, await sendWithSmtpUtf8(await this.host(), message, signal));
+      }
+      const envelope = envelopeOf(submission);
+      return readResult(recipients, await this.mailer.sendMail({ raw, messageId, envelope, signal }));
+    } catch (error) {
+      if (error instanceof NoSmtpUtf8)
+        return { report: refusedWithoutSmtpUtf8(recipients, this.relay.host), isThrottled: false };
+      const closing = this.closings.take(messageId);
+      return closing === null ? readError(recipients, error as Error & SmtpAnswers) : readClosing(recipients, closing);
+    }
+  }
+
+  /** Returns the relay with a new open connection, which is not part of the pool. */
+  private async host(): Promise<SmtpUtf8Host> {
+    const { relay, dialer, options, watch } = this;
+    const connection = await openSocket(relay, dialer, watch);
+    return { host: relay.host, options: settingsOf(relay, options, watch), connection, login: relay.login };
   }
 }
 
-function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions, watch: ConversationWatch) {
-  const { host, port, isImplicitTls, startTls, login } = relay;
+function pooled(
+  relay: EmailRelay,
+  dialer: Dialer,
+  options: SmtpOptions,
+  watch: ConversationWatch,
+  closings: ClosingReplies,
+) {
+  const { login } = relay;
+  const { logger } = watch.options;
   return createTransport({
     pool: true,
+    ...settingsOf(relay, options, watch),
+    logger: {
+      ...logger,
+      info: (entry: object, text: unknown, ...values: unknown[]): void => {
+        logger.info(entry, text);
+        closings.note(entry, values);
+      },
+    },
+    ...(login !== null && { auth: { user: login.user, pass: login.password } }),
+    maxConnections: CONNECTIONS,
+    maxMessages: MESSAGES_PER_CONNECTION,
+    maxRequeues: 0,
+    idleTimeout: IDLE_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    getSocket: socketsOf(relay, dialer, watch),
+  });
+}
+
+function settingsOf(
+  { host, port, isImplicitTls, startTls }: EmailRelay,
+  { ownName, ca }: SmtpOptions,
+  watch: ConversationWatch,
+) {
+  return {
     host,
     port,
     secure: isImplicitTls,
@@ -107,32 +196,38 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions,
     ignoreTLS: startTls === 'off',
     // Unless STARTTLS is required, plain text is acceptable, so TLS with an unverified certificate is not worse.
     // `rejectUnauthorized` is set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the default off.
-    tls: { rejectUnauthorized: startTls === 'required', minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
-    ...(login !== null && { auth: { user: login.user, pass: login.password } }),
+    tls: {
+      rejectUnauthorized: startTls === 'required',
+      minVersion: 'TLSv1.2' as const,
+      ...(ca !== undefined && { ca }),
+    },
     ...(ownName !== null && { name: ownName }),
-    maxConnections: CONNECTIONS,
-    maxMessages: MESSAGES_PER_CONNECTION,
-    maxRequeues: 0,
-    idleTimeout: IDLE_MS,
     dnsTimeout: SETUP_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
     ...watch.options,
-    getSocket: socketsOf(relay, dialer, watch),
-  });
+  };
 }
 
-function socketsOf({ host, port }: EmailRelay, dialer: Dialer, watch: ConversationWatch): SMTPTransportGetSocket {
+function socketsOf(relay: EmailRelay, dialer: Dialer, watch: ConversationWatch): SMTPTransportGetSocket {
   return (_options, callback) => {
-    // `isEncrypted` is true even for plain text, because the operator's URL decides whether to encrypt.
-    dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
-      (connection) => {
-        // Handles errors before nodemailer listens and after it has stopped. An unhandled error would end the process.
-        connection.on('error', () => undefined);
-        watch.attend(connection);
-        callback(null, { connection });
-      },
+    openSocket(relay, dialer, watch).then(
+      (connection) => callback(null, { connection }),
       (error: Error) => callback(error),
     );
   };
+}
+
+async function openSocket(
+  { host, port }: EmailRelay,
+  dialer: Dialer,
+  watch: ConversationWatch,
+): Promise<MailConnection> {
+  // `isEncrypted` is true even for plain text, because the operator's URL decides whether to encrypt.
+  const connection = await dialer.open(
+    { hostname: host, port, isEncrypted: true, protocolPort: port },
+    { timeoutMs: SETUP_MS },
+  );
+  // Handles errors that occur while nodemailer does not listen. An unhandled error would end the process.
+  connection.on('error', () => undefined);
+  watch.attend(connection);
+  return connection;
 }

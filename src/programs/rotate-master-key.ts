@@ -22,7 +22,7 @@ const ALL_KNOW_MS = 6_000;
 
 interface Opened {
   store: KeyringStore;
-  /** Throws ConfigError if the master key does not open the keyring. */
+  /** Returns the keyring, opened with a master key. Throws ConfigError if the key does not open it. */
   keyringOf(masterKey: Buffer): Promise<Keyring>;
 }
 
@@ -31,7 +31,7 @@ const NEXT_STEPS = [
   'continue to work; a process started with the old key stops immediately. Back up the new key before you delete the old one.',
 ];
 
-/** @throws ConfigError with one line for the operator. */
+/** Rotates the master key. Returns the lines to print. @throws ConfigError with one line for the operator. */
 async function rotate(config: Config, given: Buffer | null): Promise<string[]> {
   if (config.configuredMasterKey !== null) return rotateConfigured(config, given);
   const file = path.resolve(config.dataDir, 'master.key');
@@ -57,8 +57,8 @@ async function rotateConfigured(config: Config, next: Buffer | null): Promise<st
 }
 
 /**
- * Writes the new key to a second file before the database depends on that key. After a crash at any moment, one of the
- * two files holds the active key, and running the command again completes the rotation.
+ * Writes the new key to a second file before the database depends on that key, and returns the lines to print. After a
+ * crash at any moment, one of the two files holds the active key, and running the command again completes the rotation.
  */
 async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buffer | null): Promise<string[]> {
   const staged = `${file}.next`;
@@ -78,8 +78,9 @@ async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buff
 }
 
 /**
- * First adds a data key under the old master key. Every running process can load that data key, and can therefore open
- * values sealed by processes with the new master key.
+ * Replaces the master key and returns the line to print. First adds a data key that is encrypted with the old master
+ * key. Every running process can load this data key, and can therefore decrypt the values of processes with the new
+ * master key.
  */
 async function replace({ store }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
   const id = await keyring.add();
@@ -97,12 +98,12 @@ async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring
   }
 }
 
-/** Starts the embedded server if configured. The service must be stopped, because it locks the data directory. */
+/** Returns the result of `work` on the database. An embedded server locks its directory: stop the service first. */
 async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened: Opened) => Promise<T>): Promise<T> {
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {
     const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
-    const source = dataSource(complete.databaseDirectUrl, 4, [], { allowsLongStatements: true });
+    const source = dataSource(complete.databaseDirectUrl, 4, [], { migratesOnly: true });
     await connect(source);
     const database = new Database(source, complete);
     try {
@@ -127,7 +128,7 @@ function opened(config: Config, database: Database): Opened {
   return { store, keyringOf };
 }
 
-/** Also fsyncs the directory, so that the file's name survives a power failure. The database depends on the file. */
+/** Writes a key file that survives a power failure: also fsyncs the directory. The database depends on the file. */
 function writeDurably(file: string, key: Buffer): void {
   const descriptors = [openSync(file, 'wx', 0o600), openSync(path.dirname(file), 'r')];
   try {
@@ -138,7 +139,7 @@ function writeDurably(file: string, key: Buffer): void {
   }
 }
 
-/** Reads NEW_MASTER_KEY. Only this command uses it, because the service must never hold a key that is not active. */
+/** Returns NEW_MASTER_KEY, or null. Only this command reads it, because the service must hold only the active key. */
 function givenKey(): Buffer | null {
   // eslint-disable-next-line no-restricted-properties -- not the service's configuration
   const value = new ConfigReader(process.env).text('NEW_MASTER_KEY');

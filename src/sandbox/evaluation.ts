@@ -1,12 +1,15 @@
 import { compileFilter, type Condition } from '#engine/conditions/condition.js';
 import type { Fault } from '#engine/conditions/faults.js';
-import { type Allowance, RequestView } from '#engine/conditions/request-view.js';
+import { type Allowance, type FormField, RequestView } from '#engine/conditions/request-view.js';
 import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
 
-/** A received request as a message to a thread, in which a buffer becomes a plain byte array. */
-export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array };
+/**
+ * A received request as a message to a thread, in which a buffer becomes a plain byte array. The body is truncated, so
+ * the fields of its form are sent separately.
+ */
+export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array; fields: readonly FormField[] };
 
 /** Task for an evaluation thread. Conditions, rules and schemas are sent as the JSON that they were compiled from. */
 export type EvaluationQuestion =
@@ -56,7 +59,7 @@ export class Evaluator {
   private readonly rules = new Kept((text) => compiledRules(JSON.parse(text)));
   private readonly schemas = new Kept((text) => compileSchema(JSON.parse(text)));
 
-  /** Evaluates a task. `isCut` means that the allowance was exhausted. */
+  /** Evaluates a task and returns the verdict. `isCut`: the allowance was exhausted before the end of the task. */
   answer(question: EvaluationQuestion, allowance: Allowance): { verdict: EvaluationResult; isCut: boolean } {
     const verdict = this.evaluate(question, allowance);
     return { verdict, isCut: allowance.isExhausted };
@@ -113,11 +116,11 @@ function viewOf(
   { request, verification }: { request: SentRequest; verification: Verification },
   allowance: Allowance,
 ): RequestView {
-  const { body } = request;
+  const { body, fields } = request;
   return new RequestView(
     { ...request, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) },
     verification,
-    { allowance, isUnpacked: true },
+    { allowance, isUnpacked: true, fields },
   );
 }
 

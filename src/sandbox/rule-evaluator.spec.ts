@@ -9,7 +9,7 @@ import type { SlotThread } from './thread-slot.js';
 
 const now = (): number => performance.now();
 
-/** Evaluates in this thread. */
+/** Evaluates tasks in this thread instead of a worker thread. */
 class SameThread implements SlotThread<EvaluationCall, EvaluationResult | 'overrun'> {
   readonly ready = Promise.resolve(true);
   readonly isAlive = true;
@@ -50,9 +50,17 @@ function rulesOf(source: unknown): CompiledRules {
   return compiled.rules;
 }
 
-const viewOf = (text: string): RequestView =>
+const viewOf = (text: string, type = 'application/json'): RequestView =>
   new RequestView(
-    { method: 'POST', path: '', query: '', url: '', ip: '', headers: [], body: Buffer.from(text) },
+    {
+      method: 'POST',
+      path: '',
+      query: '',
+      url: '',
+      ip: '',
+      headers: [['content-type', type]],
+      body: Buffer.from(text),
+    },
     'none',
   );
 
@@ -74,6 +82,21 @@ describe('RuleEvaluator', () => {
     expect(await judge.filters(OWNER, filters, view)).toEqual([true, false, true]);
 
     expect(await counted()).toContain('{kind="filters",outcome="decided"} 1');
+  });
+
+  it('reads the form of a body of which only a part is sent to the thread', async () => {
+    const { judge } = judgeOf();
+    const payload = JSON.stringify({ action: 'opened', text: '"'.repeat(50_000) });
+    const filter = filterOf({
+      all: [
+        { path: '$.action', op: 'eq', value: 'opened' },
+        { type: 'form', name: 'last', op: 'eq', value: '1' },
+      ],
+    });
+    const form = new URLSearchParams({ payload, last: '1' }).toString();
+
+    expect(await judge.filters(OWNER, [filter], viewOf(form, 'application/x-www-form-urlencoded'))).toEqual([true]);
+    await judge.close();
   });
 
   it('finds the fiftieth of fifty rules with 64 leaves each, on 128 KB', async () => {

@@ -17,7 +17,7 @@ export interface EvaluationCall extends Sliced {
 
 /** Limit of CPU time. The most expensive allowed patterns (64 leaves in 50 rules on 128 KB) take seven seconds. */
 const TIMEOUT_MS = 10_000;
-/** On a busy machine, a slow thread needs at least forty seconds to get ten seconds of CPU time. */
+/** Wall-clock limit as a multiple of the CPU limit: on a busy machine, 10 s of CPU time take at least 40 s. */
 const WALL_FACTOR = 4;
 const QUICK_MAX = 2;
 const SLOW_MAX = 4;
@@ -51,7 +51,7 @@ export class RuleEvaluator {
     );
   }
 
-  /** Evaluates filters. An entry is null if the result of its filter is unknown. */
+  /** Returns the results of filters. An entry is null if the result of its filter is unknown. */
   async filters(owner: Owner, filters: readonly Condition[], view: RequestView): Promise<(boolean | null)[]> {
     const verdict = await this.ask(owner, { kind: 'filters', filters: filters.map(textOf), ...sent(view) });
     return verdict?.kind === 'filters' ? verdict.matches : filters.map(() => null);
@@ -63,7 +63,7 @@ export class RuleEvaluator {
     return verdict?.kind === 'rules' ? verdict.first : null;
   }
 
-  /** Returns faults of the schema, or else of the value, or null if unknown. `schema` and `value` are JSON texts. */
+  /** Returns the faults of the schema, or else of the value; null if unknown. `schema` and `value` are JSON texts. */
   async schema(
     owner: Owner,
     schema: string,
@@ -109,7 +109,7 @@ async function startedThread(
   });
 }
 
-/** Caches the JSON texts of conditions and rules, which stay compiled for a long time. */
+/** Caches the JSON texts of conditions and rules, because the compiled objects are used for a long time. */
 const texts = new WeakMap<object, string>();
 
 function textOf(compiled: { source: unknown }): string {
@@ -118,7 +118,7 @@ function textOf(compiled: { source: unknown }): string {
   return text;
 }
 
-function sent({ request, body: seen, verification }: RequestView): {
+function sent({ request, body: seen, fields, verification }: RequestView): {
   request: SentRequest;
   verification: RequestView['verification'];
 } {
@@ -126,7 +126,7 @@ function sent({ request, body: seen, verification }: RequestView): {
   // Copies the part of the body that conditions read. The buffer is often a view of a much larger buffer, which would
   // be sent entirely.
   const body = new Uint8Array(seen.subarray(0, VISIBLE_BYTES_MAX + 1));
-  return { request: { method, url, path, query, headers, body, ip }, verification };
+  return { request: { method, url, path, query, headers, body, ip, fields }, verification };
 }
 
 function isDecided(verdict: EvaluationResult): boolean {

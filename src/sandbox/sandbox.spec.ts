@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,9 +11,27 @@ import { Sandbox, type SandboxCall } from './sandbox.js';
 
 const MB = 1024 * 1024;
 const LOOP = 'export default () => { for (;;); }';
-/** A built-in that ignores interrupts, so that only the parent can end it. */
+/** Code that calls a built-in which ignores interrupts, so that only the parent can end the call. */
 const DEAF_LOOP = 'export default () => new Array(2 ** 32 - 1).join("")';
 const ECHO = 'export default (value) => value';
+
+/** Files that a thread loads. */
+const THREAD_FILES = [
+  'engine/code-logs',
+  'kernel/crypto/sensitive-headers',
+  'kernel/tenant',
+  ...[
+    'call-thread',
+    'cpu-throttle',
+    'guest',
+    'guest-library',
+    'logs',
+    'number-spellings',
+    'outcome',
+    'thread-cpu',
+    'worker',
+  ].map((name) => `sandbox/${name}`),
+];
 
 const root = path.resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-sandbox-'));
@@ -22,24 +40,25 @@ let sandbox: Sandbox;
 // Threads do not use Jest's in-memory compilation, so their sources are compiled here, into a separate package.
 beforeAll(() => {
   const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
-  for (const file of readdirSync(import.meta.dirname).filter((name) =>
-    /^(worker|guest|outcome|call-thread|thread-cpu|cpu-throttle)\.ts$/.test(name),
-  )) {
-    const { code } = transformSync(readFileSync(path.join(import.meta.dirname, file), 'utf8'), {
+  for (const file of THREAD_FILES) {
+    const { code } = transformSync(readFileSync(path.join(root, 'src', `${file}.ts`), 'utf8'), {
       jsc,
       swcrc: false,
       module: { type: 'es6' },
     });
-    writeFileSync(path.join(folder, file.replace('.ts', '.js')), code);
+    const compiled = path.join(folder, `${file}.js`);
+    mkdirSync(path.dirname(compiled), { recursive: true });
+    writeFileSync(compiled, code);
   }
-  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+  const imports = { '#engine/*': './engine/*', '#kernel/*': './kernel/*' };
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', imports }));
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(): void {
-  sandbox = new Sandbox({ workerFile: pathToFileURL(path.join(folder, 'worker.js')) });
+  sandbox = new Sandbox({ workerFile: pathToFileURL(path.join(folder, 'sandbox/worker.js')) });
 }
 
 const stop = (): Promise<void> => sandbox.close();
@@ -215,13 +234,13 @@ describe('neighbours', () => {
 describe('throttled slow code', () => {
   afterEach(stop);
 
-  /** A CPU budget with a share of a thousandth, with which slow code sleeps almost forever. */
+  /** Returns a CPU budget with a share of a thousandth, with which slow code sleeps almost forever. */
   function crowded(): { cells: Int32Array; begun: number } {
     const cells = new Int32Array(new SharedArrayBuffer(8));
     cells[SHARE] = 1;
     const state = { cells, begun: 0 };
     const pace = { cells, onStart: () => (state.begun += 1), onEnd: () => (state.begun -= 1) } as unknown as CpuBudget;
-    sandbox = new Sandbox({ pace, workerFile: pathToFileURL(path.join(folder, 'worker.js')) });
+    sandbox = new Sandbox({ pace, workerFile: pathToFileURL(path.join(folder, 'sandbox/worker.js')) });
     return state;
   }
 
@@ -258,6 +277,8 @@ describe('throttled slow code', () => {
 });
 
 describe('check', () => {
+  const NOT_CHECKED = 'The code could not be checked just now: send the request again.';
+
   beforeAll(start);
   afterAll(stop);
 
@@ -271,14 +292,22 @@ describe('check', () => {
     ['import "fs"; export default () => 1', "could not load module 'fs'"],
     ['for (;;); export default () => 1', 'The code did not end in time.'],
     ['x'.repeat(70_000), 'The code is longer than 65536 bytes.'],
-  ])('says of %.40j: %s', async (code, sentence) => {
-    expect(await sandbox.check(code, 'a')).toBe(sentence);
-  });
+  ])(
+    'says of %.40j: %s',
+    async (code, sentence) => {
+      // On a busy machine, the call may get no CPU time. The answer then asks for another try.
+      let answer = await sandbox.check(code, 'a');
+      for (let tries = 1; answer === NOT_CHECKED && tries < 40; tries += 1) answer = await sandbox.check(code, 'a');
+
+      expect(answer).toBe(sentence);
+    },
+    200_000,
+  );
 
   it('does not accept code that could not be checked', async () => {
     await sandbox.close();
 
-    expect(await sandbox.check(ECHO, 'a')).toBe('The code could not be checked just now: send the request again.');
+    expect(await sandbox.check(ECHO, 'a')).toBe(NOT_CHECKED);
   });
 });
 

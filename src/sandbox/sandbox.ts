@@ -8,14 +8,14 @@ import type { JobEnd } from './thread-slot.js';
 import { cellsFor, type Owner, ThreadSlots } from './thread-slots.js';
 
 export interface SandboxOptions {
-  /** Number of quick threads, at least two. They start on first use. */
+  /** Number of threads for quick code, at least two. They start on first use. */
   workers?: number;
   /** Compiled worker.ts. It is next to this file, except in unit tests, which run without a build. */
   workerFile?: URL;
   pace?: CpuBudget;
 }
 
-export interface SandboxCall extends Owner {
+export interface SandboxCall extends Owner, Pick<GuestCall, 'body' | 'spellings' | 'secrets'> {
   /** An ES module without imports, of at most 64 KB. Its default export is a function, which may be async. */
   code: string;
   /** Arguments, each as JSON text. */
@@ -30,7 +30,7 @@ export interface SandboxCall extends Owner {
 }
 
 const WORKERS_DEFAULT = 2;
-/** Maximum number of slow threads. With two quick threads that makes eight, each with 64 MB for its guest. */
+/** Maximum number of threads for slow code. With two quick threads that makes eight, each with 64 MB for its guest. */
 const SLOW_MAX = 6;
 /** Heap of a thread for copying texts. Excludes the guest's memory, which belongs to WebAssembly. */
 const HEAP_MB_MAX = 64;
@@ -40,8 +40,8 @@ const RESULT_BYTES_MAX = 256 * 1024;
 const CHECK_TIMEOUT_MS = 1_000;
 
 /**
- * Untrusted JavaScript off the event loop: QuickJS in WebAssembly on worker threads, with a fresh VM of at most 64 MB
- * per call and no I/O. Misbehaving code only affects its own call.
+ * Runs untrusted JavaScript off the event loop: in QuickJS in WebAssembly on worker threads, with a fresh VM of at most
+ * 64 MB per call and no I/O. Misbehaving code only affects its own call.
  */
 export class Sandbox {
   private readonly threadSlots: ThreadSlots<GuestCall, SandboxOutcome>;
@@ -65,14 +65,14 @@ export class Sandbox {
     });
   }
 
-  /** Never rejects. Ends as `busy` when the queue is full. */
+  /** Runs a call and returns its outcome. Never rejects: the call ends as `busy` if the queue is full. */
   run(call: SandboxCall): Promise<SandboxOutcome> {
     const inputBytesMax = call.inputBytesMax ?? INPUT_BYTES_MAX;
     if (bytesOf(call.args) > inputBytesMax) {
       return Promise.resolve(failure('invalid_input', `The input is longer than ${inputBytesMax} bytes of JSON.`));
     }
-    const { code, args, timeoutMs, resultBytesMax = RESULT_BYTES_MAX } = call;
-    return this.submit(call, { code, args, timeoutMs, resultBytesMax });
+    const { code, args, timeoutMs, resultBytesMax = RESULT_BYTES_MAX, body, spellings, secrets } = call;
+    return this.submit(call, { code, args, timeoutMs, resultBytesMax, body, spellings, secrets });
   }
 
   /** Returns the fault of the code, or null if its default export is a function. Runs only the code's top level. */
@@ -86,7 +86,7 @@ export class Sandbox {
     return isOurs ? 'The code could not be checked just now: send the request again.' : outcome.message;
   }
 
-  /** `slow`: running calls on slow threads. `restarts`: threads that had to be replaced. */
+  /** Returns gauges. `slow`: calls running on threads for slow code. `restarts`: threads that had to be replaced. */
   figures(): ReturnType<ThreadSlots<GuestCall, SandboxOutcome>['figures']> {
     return this.threadSlots.figures();
   }
@@ -100,7 +100,9 @@ export class Sandbox {
     if (Buffer.byteLength(call.code) > CODE_BYTES_MAX) {
       return failure('invalid_code', `The code is longer than ${CODE_BYTES_MAX} bytes.`);
     }
-    const end = await this.threadSlots.run(owner, call, call.timeoutMs, bytesOf(call.args ?? []) + call.code.length);
+    const { args, code, body, spellings } = call;
+    const bytes = bytesOf(args ?? []) + code.length + (body?.length ?? 0) + (spellings?.length ?? 0);
+    const end = await this.threadSlots.run(owner, call, call.timeoutMs, bytes);
     return this.closed && end.answer === null ? failure('busy', 'The service is shutting down.') : outcomeOf(end);
   }
 }
@@ -125,7 +127,7 @@ function outcomeOf(end: JobEnd<SandboxOutcome>): SandboxOutcome {
 
 const bytesOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
-/** Compiles the engine once. The threads share its machine code. */
+/** Compiles the engine once and returns the module. The threads share its machine code. */
 async function loadEngine(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')));
 }

@@ -1,5 +1,6 @@
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { addressSet, ipAddress } from '#engine/ip-ranges.js';
+import type { SmtpAnswer } from '#modules/inbox/contract.js';
 import type { Conversation, Conversations, Ending } from './conversations.js';
 
 export type SmtpConnection = SMTPServer['connections'] extends Set<infer C> ? C : never;
@@ -10,11 +11,13 @@ type ConnectionOptions = Parameters<SMTPServer['connect']>[1];
 export interface WireEvents {
   /** Called for each 4xx or 5xx reply, with its codes, such as `550 5.1.1`. */
   refused(codes: string): void;
+  /** Returns the reply that rejects `command` (in upper case), or null to accept it. If absent, rejects no command. */
+  refusalOf?(command: string, session: SMTPServerSession): SmtpAnswer | null;
 }
 
 type ServerSocket = SmtpConnection['_socket'];
 
-/** Reply codes after which the conversation goes on. After other replies, the connection may close or start TLS. */
+/** Codes of the replies that are collected and sent together. Other replies may close the connection or start TLS. */
 const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
@@ -81,7 +84,7 @@ export class BoundedServer extends SMTPServer {
 
   /**
    * Sends the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this event loop turn. Four
-   * separate writes took a fifth of the time that a message costs.
+   * separate writes for a message took a fifth of the message's processing time.
    */
   private gather(socket: ServerSocket): void {
     if (this.corked.has(socket)) return;
@@ -98,8 +101,12 @@ export class BoundedServer extends SMTPServer {
     const onCommand = connection._onCommand.bind(connection);
     connection._onCommand = (command, callback) => {
       const ending = this.conversations.commanded(conversation);
-      if (ending === null) onCommand(command, callback);
-      else connection.send(ending.code, ending.text, false);
+      if (ending !== null) return connection.send(ending.code, ending.text, false);
+      const name = String(command).split(' ', 1)[0]?.toUpperCase() ?? '';
+      const refusal = this.events.refusalOf?.(name, connection.session) ?? null;
+      if (refusal === null) return onCommand(command, callback);
+      connection.send(refusal.code, `${refusal.enhanced} ${refusal.text}`, false);
+      setImmediate(() => callback?.());
     };
   }
 }

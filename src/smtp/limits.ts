@@ -5,15 +5,15 @@ export interface SmtpLimits {
   /** Maximum size of one message. */
   messageBytes: number;
   recipients: number;
-  /** Maximum commands since the last accepted message, against clients that never send a message. */
+  /** Maximum number of commands since the last accepted message. Stops clients that never send a message. */
   commandsWithoutMail: number;
-  /** Maximum number of rejected recipients per connection. After the first few, replies to rejections are delayed. */
+  /** Maximum number of rejected recipients per connection. After the first few rejections, the replies are delayed. */
   refusedRecipients: number;
   /** Maximum time without data from the client. */
   idleMs: number;
   /** Maximum duration of a connection. */
   sessionMs: number;
-  /** In every interval of this length, at least `slowBytes` of a message must arrive. */
+  /** Length of an interval of the speed check. In each interval, at least `slowBytes` of a message must arrive. */
   slowMs: number;
   slowBytes: number;
   /** Time that open SMTP connections get to finish when the process stops. */
@@ -32,4 +32,13 @@ export const SMTP_LIMITS: SmtpLimits = {
   slowMs: 60_000,
   slowBytes: 60 * 1024,
   closeMs: 10_000,
+};
+
+/** Limits for submitted mail. They allow the API's maximum message: 10 MB of attachments in base64, and bodies. */
+export const SUBMISSION_LIMITS: SmtpLimits = {
+  ...SMTP_LIMITS,
+  // High, because a client that sends much mail keeps a pool of connections open.
+  connectionsPerNetwork: 100,
+  messageBytes: 18 * 1024 * 1024,
+  recipients: 50,
 };

@@ -4,7 +4,7 @@ import { fieldsOf } from '#engine/mail/message-head.js';
 import { type AcceptedRecipient, IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import type { Conversation } from './conversations.js';
 import type { SmtpLimits } from './limits.js';
-import { spool } from './spool.js';
+import { withSpooled } from './spool.js';
 
 const TOO_LARGE: SmtpAnswer = { code: 552, enhanced: '5.3.4', text: 'The message is too large.' };
 const LOOP: SmtpAnswer = { code: 554, enhanced: '5.4.6', text: 'The message is in a mail loop.' };
@@ -24,17 +24,10 @@ export class Reception {
     private readonly nowMs: () => number,
   ) {}
 
-  /** The returned promise rejects only if the client disconnected. In that case nothing was stored. */
+  /** Receives a message and returns the reply to it. Rejects only if the client disconnects during the message. */
   async take(stream: SMTPServerDataStream, session: SMTPServerSession, conversation: Conversation): Promise<Taken> {
     const recipients = recipientsOf(session, conversation);
-    conversation.arriving = {
-      progress: () => ({ bytes: stream.byteLength, isOpen: !stream.writableEnded }),
-      sinceMs: this.nowMs(),
-      sinceBytes: 0,
-    };
-    const spooled = await spool(stream, this.limits.messageBytes).finally(() => (conversation.arriving = null));
-    conversation.isStoring = true;
-    try {
+    return withSpooled(stream, conversation, this.limits.messageBytes, this.nowMs, async (spooled) => {
       if (spooled === null) return { answer: TOO_LARGE, sizeBytes: stream.byteLength };
       const { sizeBytes } = spooled;
       if (recipients.length === 0) return { answer: NOBODY, sizeBytes };
@@ -50,9 +43,7 @@ export class Reception {
         spooled,
       );
       return { answer, sizeBytes };
-    } finally {
-      await spooled?.discard();
-    }
+    });
   }
 }
 

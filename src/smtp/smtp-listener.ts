@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo, Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { receivingName } from '#engine/mail/platform-zone.js';
@@ -10,24 +7,14 @@ import { Readiness } from '#kernel/observability/readiness.js';
 import { IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import type { BoundedServer } from './bounded-server.js';
 import { CertificateFiles } from './certificate.js';
-import { type Conversation, Conversations, type Ending } from './conversations.js';
+import { type Conversation, Conversations } from './conversations.js';
 import { SMTP_LIMITS } from './limits.js';
+import { DISABLED_COMMANDS, FAILED, PortListener, refusal, serverOptions, TOO_MANY } from './port-listener.js';
 import { Reception } from './reception.js';
 import { SmtpMetrics } from './smtp.metrics.js';
 
 type Callback = (error?: Error | null) => void;
 type DataCallback = (error?: Error | null, text?: string) => void;
-
-const DISABLED = ['AUTH', 'WIZ', 'SHELL', 'KILL'];
-const LOOK_EVERY_MS = 1_000;
-const CERTIFICATE_EVERY_MS = 5_000;
-const STOPPING: Ending = { code: 421, text: '4.3.2 The service is stopping, connect again.' };
-const TOO_MANY = { code: 421, enhanced: '4.7.0', text: 'Too many connections, try again later.' };
-const FAILED: SmtpAnswer = {
-  code: 451,
-  enhanced: '4.3.0',
-  text: 'The message could not be accepted, try again later.',
-};
 
 const BUSY: SmtpAnswer = {
   code: 451,
@@ -45,10 +32,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly reception: Reception;
   private readonly name: string;
   private readonly certificate: CertificateFiles | null;
-  private server: BoundedServer | null = null;
-  private looking: NodeJS.Timeout | null = null;
-  private certificateSeenMs = -Infinity;
-  private isStopping = false;
+  private listener: PortListener | null = null;
 
   constructor(
     private readonly config: Config,
@@ -65,24 +49,23 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /**
-   * Throws if the certificate is unusable, or a configured port is taken. If the default port is taken, the process
-   * runs without receiving mail.
+   * Throws if the certificate is unusable, or if a configured port is in use. If the default port is in use, the
+   * process runs without receiving mail.
    */
   async onApplicationBootstrap(): Promise<void> {
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
-    const server = await this.makeServer();
-    // Connections are closed without a reply only at twice the limit. `maxConnections` is unsuitable: with several
-    // processes on one port, each full process passes the connection on to another process.
-    server.server.prependListener('connection', (socket: Socket) => {
-      server.server.getConnections((_, count) => count > SMTP_LIMITS.connections * 2 && socket.destroy());
-    });
-    server.listen(config.smtpPort, config.host);
+    const listener = new PortListener(
+      await this.makeServer(),
+      this.conversations,
+      this.certificate,
+      SMTP_LIMITS.connections,
+      this.clock,
+      this.logger,
+    );
+    let port: number;
     try {
-      await Promise.race([
-        once(server.server, 'listening'),
-        once(server, 'error').then(([error]) => Promise.reject(error as Error)),
-      ]);
+      port = await listener.open(config.smtpPort, config.host);
     } catch (error) {
       if (config.isSmtpPortAsked || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
       this.logger.warn(
@@ -90,28 +73,19 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       );
       return;
     }
-    server.on('error', (error) => this.logger.debug(`A connection failed: ${error.message}`));
-    this.server = server;
-    const { port } = server.server.address() as AddressInfo;
+    this.listener = listener;
     config.alsoListensOn(port);
     this.metrics.watch(() => this.conversations.count);
     this.readiness.register('smtp', async () => ({
-      ready: server.server.listening,
+      ready: listener.isListening,
       connections: this.conversations.count,
     }));
-    this.looking = setInterval(() => this.look(), LOOK_EVERY_MS);
     this.logger.log(`Mail for ${this.name} on port ${port}${this.certificate === null ? ', without STARTTLS' : ''}`);
   }
 
-  /** Stops accepting connections, asks idle clients to reconnect later, and lets messages in progress finish. */
   async beforeApplicationShutdown(): Promise<void> {
-    const { server } = this;
-    if (server === null) return;
-    this.isStopping = true;
-    const closed = new Promise<void>((resolve) => server.close(resolve));
-    this.dismissIdle(server);
-    await closed;
-    if (this.looking) clearInterval(this.looking);
+    if (this.listener === null) return;
+    await this.listener.close();
     await this.mail.drained();
   }
 
@@ -119,25 +93,11 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     // The module is loaded here, because a process that receives no mail does not need it.
     const { BoundedServer } = await import('./bounded-server.js');
     const tls = this.certificate?.changed() ?? null;
-    const { messageBytes, recipients, idleMs, closeMs } = SMTP_LIMITS;
-    const server = new BoundedServer(
+    return new BoundedServer(
       {
-        name: this.name,
-        size: messageBytes,
-        rejectOversized: true,
-        maxRecipients: recipients,
-        authOptional: true,
-        disabledCommands: tls === null ? [...DISABLED, 'STARTTLS'] : DISABLED,
-        disableReverseLookup: true,
-        hideENHANCEDSTATUSCODES: false,
-        hideDSN: true,
-        lenientAddressParsing: true,
-        socketTimeout: idleMs,
-        closeTimeout: closeMs,
-        logger: false,
-        useXClient: false,
-        useXForward: false,
-        ...(tls !== null && { cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' as const }),
+        ...serverOptions(this.name, SMTP_LIMITS, tls),
+        maxRecipients: SMTP_LIMITS.recipients,
+        disabledCommands: [...DISABLED_COMMANDS, 'AUTH', ...(tls === null ? ['STARTTLS'] : [])],
         onConnect: (session, callback) => this.connected(session, callback),
         onMailFrom: (_address, session, callback) =>
           void this.began(session).then(callback, () => callback(refusal(FAILED))),
@@ -150,9 +110,6 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       this.conversations,
       { refused: (codes) => this.metrics.refused(codes) },
     );
-    // The startup code handles errors before `listen`. Later errors belong to a single connection.
-    server.on('error', () => undefined);
-    return server;
   }
 
   private connected(session: SMTPServerSession, callback: Callback): void {
@@ -160,7 +117,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     callback(this.conversationOf(session)?.isTooMany === true ? refusal(TOO_MANY) : null);
   }
 
-  /** While deliveries keep the process busy, delays the reply to MAIL, so that the client does not send data yet. */
+  /** Delays the reply to MAIL, before data is sent, while deliveries use all capacity. Returns an error on timeout. */
   private async began(session: SMTPServerSession): Promise<Error | null> {
     this.conversationOf(session)?.recipients.clear();
     return (await this.mail.turn()) ? null : refusal(BUSY);
@@ -205,7 +162,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       callback(refusal(FAILED));
     } finally {
       conversation.isStoring = false;
-      if (this.isStopping) this.server?.dismiss(session.id, STOPPING);
+      this.listener?.endIfStopping(session.id);
     }
   }
 
@@ -221,41 +178,6 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     return taken;
   }
 
-  private look(): void {
-    const { server } = this;
-    if (server === null) return;
-    for (const [id, ending] of this.conversations.overdue()) server.dismiss(id, ending);
-    this.renewCertificate(server);
-  }
-
-  /** Certificate and key may not match while files are replaced. The previous pair stays in use until they match. */
-  private renewCertificate(server: BoundedServer): void {
-    const nowMs = this.clock.monotonicMs();
-    if (this.certificate === null || nowMs - this.certificateSeenMs < CERTIFICATE_EVERY_MS) return;
-    this.certificateSeenMs = nowMs;
-    try {
-      const changed = this.certificate.changed();
-      if (changed === null) return;
-      // Checks the new pair first, because the server checks it only after it has dropped the old certificate.
-      createSecureContext(changed);
-      server.updateSecureContext({ cert: changed.cert, key: changed.key });
-      this.logger.log('The certificate was reloaded.');
-    } catch (error) {
-      this.certificate.forget();
-      this.logger.warn(`The certificate can't be read, the previous one stays: ${(error as Error).message}`);
-    }
-  }
-
-  private dismissIdle(server: BoundedServer): void {
-    for (const { id, session } of [...server.connections]) {
-      const conversation = this.conversations.find(id);
-      const isBusy =
-        conversation !== null &&
-        (conversation.arriving !== null || conversation.isStoring || session.envelope?.mailFrom);
-      if (!isBusy) server.dismiss(id, STOPPING);
-    }
-  }
-
   private conversationOf({ id }: SMTPServerSession): Conversation | null {
     return this.conversations.find(id);
   }
@@ -264,8 +186,4 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
 function declaredBytes({ envelope: { mailFrom } }: SMTPServerSession): number {
   const size = mailFrom === false || mailFrom.args === false ? undefined : mailFrom.args['SIZE'];
   return typeof size === 'string' && /^\d{1,12}$/.test(size) ? Number(size) : 0;
-}
-
-function refusal({ code, enhanced, text }: SmtpAnswer): Error {
-  return Object.assign(new Error(`${enhanced} ${text}`), { responseCode: code });
 }

@@ -98,8 +98,9 @@ describe('pacing of clients', () => {
   it('writes the replies to pipelined commands in one write, and later replies after it', async () => {
     turn = async () => true;
     const written: string[] = [];
-    const connections = (listener as unknown as { server: { connections: Set<{ _socket: net.Socket }> } }).server
-      .connections;
+    const { server } = (listener as unknown as { listener: { server: { connections: Set<{ _socket: net.Socket }> } } })
+      .listener;
+    const { connections } = server;
     const client = await connect(port);
     const [connection] = connections;
     const socket = connection?._socket as net.Socket;

@@ -3,8 +3,8 @@ import { Metrics } from '#kernel/observability/metrics.js';
 
 const CODES_MAX = 40;
 
-@Injectable()
-export class SmtpMetrics {
+/** Metrics of the conversations of one SMTP listener. The metric names start with `prefix`. */
+class ConversationMetrics {
   private readonly acceptedTotal;
   private readonly refusedTotal;
   private readonly bytesTotal;
@@ -12,27 +12,39 @@ export class SmtpMetrics {
   private readonly commitSeconds;
   private readonly codes = new Set<string>();
 
-  constructor(private readonly metrics: Metrics) {
-    this.connectionsTotal = metrics.counter('smtp_connections_total', 'Connections that the SMTP listener accepted.');
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly prefix: string,
+    private readonly listener: string,
+  ) {
+    this.connectionsTotal = metrics.counter(
+      `${prefix}_connections_total`,
+      `Connections that the ${listener} accepted.`,
+    );
     this.acceptedTotal = metrics.counter(
-      'smtp_messages_accepted_total',
+      `${prefix}_messages_accepted_total`,
       'Messages that were answered with 250, after their commit.',
     );
     this.refusedTotal = metrics.counter(
-      'smtp_refused_total',
+      `${prefix}_refused_total`,
       'Replies of 4xx and 5xx, with their enhanced status code.',
       ['code'],
     );
-    this.bytesTotal = metrics.counter('smtp_received_bytes_total', 'Bytes of messages that were received in full.');
+    this.bytesTotal = metrics.counter(
+      `${prefix}_received_bytes_total`,
+      'Bytes of messages that were received in full.',
+    );
     this.commitSeconds = metrics.histogram(
-      'smtp_commit_seconds',
+      `${prefix}_commit_seconds`,
       'Time from the end of a message to its reply.',
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     );
   }
 
   watch(open: () => number): void {
-    this.metrics.gauge('smtp_connections', 'Open connections of the SMTP listener.', [], (gauge) => gauge.set(open()));
+    this.metrics.gauge(`${this.prefix}_connections`, `Open connections of the ${this.listener}.`, [], (gauge) =>
+      gauge.set(open()),
+    );
   }
 
   connected(): void {
@@ -48,5 +60,28 @@ export class SmtpMetrics {
   refused(code: string): void {
     if (this.codes.size < CODES_MAX) this.codes.add(code);
     this.refusedTotal.inc({ code: this.codes.has(code) ? code : 'other' });
+  }
+}
+
+@Injectable()
+export class SmtpMetrics extends ConversationMetrics {
+  constructor(metrics: Metrics) {
+    super(metrics, 'smtp', 'SMTP listener');
+  }
+}
+
+@Injectable()
+export class SubmissionMetrics extends ConversationMetrics {
+  private readonly loginsTotal;
+
+  constructor(metrics: Metrics) {
+    super(metrics, 'submission', 'submission listener');
+    this.loginsTotal = metrics.counter('submission_logins_total', 'Logins at the submission listener, by outcome.', [
+      'outcome',
+    ]);
+  }
+
+  loggedIn(outcome: 'accepted' | 'rejected' | 'failed'): void {
+    this.loginsTotal.inc({ outcome });
   }
 }

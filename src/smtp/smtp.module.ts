@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
-import { SmtpMetrics } from './smtp.metrics.js';
+import { EmailModule } from '#modules/email/email.module.js';
+import { SmtpMetrics, SubmissionMetrics } from './smtp.metrics.js';
 import { SmtpListener } from './smtp-listener.js';
+import { SubmissionListener } from './submission-listener.js';
+import { SubmissionLogin } from './submission-login.js';
 
-/** The SMTP listener. It passes mail to the inbox through the inbox's contract and depends on no other module. */
-@Module({ providers: [SmtpListener, SmtpMetrics] })
+/** Module of the SMTP ports. Received mail goes to the inbox, and mail that clients submit goes to the email module. */
+@Module({
+  imports: [EmailModule],
+  providers: [SmtpListener, SmtpMetrics, SubmissionListener, SubmissionLogin, SubmissionMetrics],
+})
 export class SmtpModule {}

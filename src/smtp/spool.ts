@@ -2,8 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { SMTPServerDataStream } from 'smtp-server';
 import { headOf } from '#engine/mail/message-head.js';
 import { type IncomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js';
+import type { Conversation } from './conversations.js';
 
 const READ_BYTES = 256 * 1024;
 
@@ -13,11 +15,37 @@ export interface Spooled extends IncomingBytes {
 }
 
 /**
- * Keeps a small message in memory and a larger one in a temporary file. The file is unlinked as soon as it is open, so
- * that it never outlives the process. Above `bytesMax`, the rest is read and discarded, and the result is null. If the
- * client disconnects, rejects and leaves nothing behind.
+ * Receives a message, passes it to `use`, and discards it afterwards. `conversation` records the progress of the
+ * transfer, and then that the message is being stored. `use` gets null if the message exceeds `bytesMax`. Rejects if
+ * the client disconnects during the message.
  */
-export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
+export async function withSpooled<R>(
+  stream: SMTPServerDataStream,
+  conversation: Conversation,
+  bytesMax: number,
+  nowMs: () => number,
+  use: (spooled: Spooled | null) => Promise<R>,
+): Promise<R> {
+  conversation.arriving = {
+    progress: () => ({ bytes: stream.byteLength, isOpen: !stream.writableEnded }),
+    sinceMs: nowMs(),
+    sinceBytes: 0,
+  };
+  const spooled = await spool(stream, bytesMax).finally(() => (conversation.arriving = null));
+  conversation.isStoring = true;
+  try {
+    return await use(spooled);
+  } finally {
+    await spooled?.discard();
+  }
+}
+
+/**
+ * Returns the received message: in memory if it is small, otherwise in a temporary file. The file is unlinked as soon
+ * as it is open, so that it never outlives the process. Above `bytesMax`, the rest is read and discarded, and the
+ * result is null. If the client disconnects, rejects and leaves nothing behind.
+ */
+async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
   const hash = createHash('sha256');
   let held: Buffer[] = [];
   let head: Buffer | null = null;

@@ -1,6 +1,8 @@
 /**
  * Test utilities for extensions: `import { … } from 'posthorn/testing'`, for any test runner. Not part of the service.
  */
+export { blobStoreConformance } from './blob-checks.js';
+export type { BlobStoreUnderTest } from './blob-checks.js';
 export { Client, until } from './client.js';
 export type { Access, ApiAnswer } from './client.js';
 export type { ConformanceCheck } from './conformance-check.js';
@@ -28,5 +30,7 @@ export { retryPolicyConformance } from './retry-policy-checks.js';
 export type { RetryPolicyUnderTest } from './retry-policy-checks.js';
 export { senderConformance } from './sender-checks.js';
 export type { SenderUnderTest } from './sender-checks.js';
+export { mailTransportConformance } from './transport-checks.js';
+export type { MailTransportUnderTest, SubmittedMail } from './transport-checks.js';
 export { startPosthorn } from './posthorn.js';
 export type { PosthornOptions, RunningPosthorn } from './posthorn.js';

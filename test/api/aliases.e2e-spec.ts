@@ -28,7 +28,7 @@ describe('/v1/aliases', () => {
     await targets?.close();
   });
 
-  /** Creates a domain in the state after a successful domain check: verified and able to receive email. */
+  /** Creates a domain as after a successful domain check (verified, able to receive email), and returns its id. */
   async function receivingDomain(host: string, kind = 'email'): Promise<string> {
     const { id } = expectStatus(
       await server.api('POST', '/v1/domains', { domain: host, kind, acknowledge_mx_conflict: true }),
@@ -61,6 +61,10 @@ describe('/v1/aliases', () => {
       routes: [{ destination, filter: null }],
       allowedSenders: ['anna@example.org', '@example.com', '*.example.net'],
       maxSizeBytes: 2048,
+      forward_to: [],
+      forward_addresses: [],
+      auto_reply: null,
+      link_ttl_seconds: null,
       createdAt: expect.stringMatching(TIMESTAMP),
     });
     expect((await server.api('GET', `/v1/aliases/${answer.json.id}`)).json).toEqual(answer.json);
@@ -84,6 +88,8 @@ describe('/v1/aliases', () => {
     'a..b',
     'a b',
     'a+b',
+    'a*',
+    'a+*',
     'ü',
     '',
     '*',

@@ -35,7 +35,7 @@ describe('destinations', () => {
     (await server.api('GET', `/v1/destinations/${id}`)).json;
   const count = async (): Promise<number> => (await server.api('GET', '/v1/destinations?limit=100')).json.data.length;
 
-  /** Creates a destination whose target answers with the given status. */
+  /** Creates a destination whose target answers with the given status. Returns the destination's id. */
   const made = (settings: object = {}, status = 200): Promise<string> =>
     destinationAt(server, targets.open(() => ({ status })).url, settings);
 
@@ -48,6 +48,7 @@ describe('destinations', () => {
       expect(status).toBe(201);
       expect(json).toEqual({
         id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/),
+        forward: { method: false, path: false, query: true },
         name: 'Orders',
         type: 'https',
         url,
@@ -272,7 +273,7 @@ describe('destinations', () => {
 
       const tooShort = await org(6);
       expectStatus(await org(7), 200);
-      // All processes know the change within five seconds.
+      // A change to the organization takes up to five seconds to reach every process, so the call is repeated.
       const tooLong = await until(
         () => patch(id, { retry: { schedule: [0, week, 3600] } }),
         ({ status }) => status === 422,

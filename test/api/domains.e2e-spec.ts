@@ -44,6 +44,8 @@ describe('domains', () => {
         created_at: expect.stringMatching(TIMESTAMP),
         updated_at: answer.json.created_at,
         verified_at: null,
+        reputation: 'healthy',
+        dkim: { mode: 'platform', algorithm: 'rsa-2048', keys: [] },
         records: [
           {
             record: 'ownership',
@@ -156,6 +158,34 @@ describe('domains', () => {
         await scene.server.api('POST', '/v1/domains', { domain, kind: 'email', acknowledge_mx_conflict: true }),
         201,
       );
+    });
+
+    it.each([
+      ['A', '192.0.2.7'],
+      ['AAAA', '2001:db8::7'],
+    ] as const)('409: without an MX, the mail goes to an address of the domain (%s)', async (type, address) => {
+      const domain = scene.host();
+      scene.zone.set(domain, type, [address]);
+
+      const refused = await scene.server.api('POST', '/v1/domains', { domain, kind: 'email' });
+
+      expectRefusal(refused, 409);
+      expect(refused.json.error.details).toEqual({ mx: [{ exchange: domain, priority: 0 }] });
+      expectStatus(
+        await scene.server.api('POST', '/v1/domains', { domain, kind: 'email', acknowledge_mx_conflict: true }),
+        201,
+      );
+    });
+
+    it("201: a null MX, and without an MX the address of Posthorn's mail host", async () => {
+      const [refuses, ours] = [scene.host(), scene.host()];
+      scene.zone.set(refuses, 'MX', ['0 .']);
+      scene.zone.set(refuses, 'A', ['192.0.2.7']);
+      scene.zone.set(`mx.${PLATFORM}`, 'A', ['192.0.2.25']);
+      scene.zone.set(ours, 'A', ['192.0.2.25']);
+
+      await scene.create('email', refuses);
+      await scene.create('email', ours);
     });
 
     it('201: no MX, an MX of Posthorn, and kinds that receive no email', async () => {
@@ -294,7 +324,7 @@ describe('domains', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
       expect(again.json).toMatchObject({ state: 'verified' });
       expect(asked()).toBe(once);
-      // The four lookups are the TXT record that proves the ownership, the CNAME, and the addresses of both families.
+      // The four lookups are the TXT record that proves the ownership, the CNAME, and the IPv4 and IPv6 addresses.
       expect(once).toBe(4);
     });
 

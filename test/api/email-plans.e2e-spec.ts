@@ -30,7 +30,7 @@ const RARE = ['bounced', 'complained', 'suppressed', 'failed', 'sending'] as con
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Returns the id of email `i` of a month. The id is a ULID that encodes the email's time. */
+/** Returns SQL for the id of email `i`, counted from `firstMs`. The id is a ULID that encodes the email's time. */
 const id = (firstMs: number): string =>
   `(lpad(to_hex((${firstMs} + i * ${Math.floor((30 * DAY_MS) / EMAILS)}::bigint)), 12, '0') || substr(md5(i::text), 1, 20))::uuid`;
 
@@ -96,7 +96,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     for (const statement of fill(nowMs)) await clients.ordinary.query(statement);
     const first = async (text: string): Promise<Record<string, string>> =>
       (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
-    // Selects an email without a due delivery, because the statement reads the deliveries only of such emails.
+    // Selects an email that has no due delivery. Only for such emails does the statement read the deliveries.
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
     scheduled = (await first('select id from scheduled_emails order by md5(id::text) limit 1'))['id'] ?? '';
@@ -109,8 +109,8 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
   });
 
   /**
-   * Returns the plans of a statement as the service runs it. A statement on the ordinary pool is explained with a
-   * generic and with a custom plan.
+   * Returns the query plans of the statement that `ask` runs, as on the service's own connection. A statement on the
+   * ordinary pool is explained with a generic and with a custom plan.
    */
   async function plansOf(ask: (recording: Database) => Promise<unknown>): Promise<Plan[]> {
     const { database: recording, recorded } = recorder();
@@ -164,6 +164,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     subject: 'a',
     messageId: '<a@b>',
     returnPathHost: null,
+    originalSender: null,
     isCaptured: false,
     tags: [],
     attachments: [],
@@ -173,6 +174,8 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     status: 'sending',
     isOwed: true,
     scheduledAt: null,
+    templateId: null,
+    templateVersion: null,
   });
   const KEYS = ['deliveries_pkey', 'due_deliveries_pkey', 'emails_pkey', 'events_pkey'];
 
@@ -237,6 +240,19 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     expect(plan?.pages).toBeLessThan(3_000);
   });
 
+  it.each([
+    ['the start', 30 * DAY_MS],
+    ['the middle of the month', 15 * DAY_MS],
+  ])('emails: a page of any status, oldest first, from %s', async (_from, agoMs) => {
+    const newer = { ...range(), fromId: lowestIdAt(nowMs - agoMs), isAscending: true };
+
+    const [plan] = await plansOf((db) => new EmailsStore(db).list(newer, 51));
+
+    expect(plan?.indexes).toEqual(expect.arrayContaining(['emails_pkey', 'events_pkey', 'scheduled_emails_pkey']));
+    expect(plan?.scanned).toEqual([]);
+    expect(plan?.pages).toBeLessThan(3_000);
+  });
+
   it.each([undefined, 'bounced', 'dlq', 'scheduled'] as const)(
     'emails: a page for a tag and a recipient without matches reads at most a thousand candidates (%s)',
     async (status) => {
@@ -287,6 +303,13 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
       ['scheduled_emails_pkey'],
       20,
     ],
+    ['take', (db) => new ScheduledEmailsStore(db).take(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 50],
+    [
+      'reschedule',
+      (db) => new ScheduledEmailsStore(db).reschedule(ENVIRONMENT, scheduled, new Date(nowMs)),
+      ['scheduled_emails_pkey'],
+      50,
+    ],
     ['remove', (db) => new ScheduledEmailsStore(db).remove(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 50],
     ['postpone', (db) => new ScheduledEmailsStore(db).postpone(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 50],
     ['overdue', (db) => new ScheduledEmailsStore(db).overdueSeconds(), ['scheduled_emails_due_at_idx'], 20],
@@ -305,7 +328,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
           sourceId: null,
           forDays: null,
         }),
-      ['suppressions_address_idx'],
+      ['environments_pkey', 'organizations_pkey', 'suppressions_address_idx'],
       100,
     ],
     [

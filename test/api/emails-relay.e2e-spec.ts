@@ -62,6 +62,24 @@ describe('emails through a relay', () => {
     expect(arrived?.from).toMatch(/^b\+r[a-z2-7]{56}@/);
   });
 
+  it('addresses with characters outside ASCII arrive, in the envelope and in the header', async () => {
+    const id = await send('international', ['zoë@bücher.example', 'b@two.example'], {
+      from: 'Ирина <ирина@mail.example.com>',
+    });
+
+    const email = await emailIn(server, id, 'delivered');
+    const [arrived] = ofSubject('international');
+    expect(email.recipients.map(({ address }: { address: string }) => address)).toEqual([
+      'zoë@xn--bcher-kva.example',
+      'b@two.example',
+    ]);
+    expect([ofSubject('international').length, arrived?.to.map((address) => address.split('@')[0])]).toEqual([
+      1,
+      ['zoë', 'b'],
+    ]);
+    expect(Buffer.from(arrived?.raw ?? '', 'latin1').toString()).toContain('<ирина@mail.example.com>');
+  });
+
   it('a partial rejection: the same bytes are sent again to the deferred recipient only', async () => {
     const refusals: Record<string, { code: number; text: string }> = {
       'gone@x.example': { code: 550, text: '5.1.1 No such user' },
@@ -218,7 +236,10 @@ describe('emails through a relay', () => {
       await emailIn(server, id, 'delivered');
     expect(ofSubject('slow')).toHaveLength(5);
     release();
-    for (const id of slow) expect((await emailIn(server, id, 'delivered')).attempts).toHaveLength(1);
+    for (const id of slow) {
+      await emailIn(server, id, 'delivered');
+      expect((await emailAfter(server, id, 1)).attempts).toHaveLength(1);
+    }
     expect(ofSubject('slow')).toHaveLength(5);
   });
 

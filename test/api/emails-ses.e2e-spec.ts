@@ -2,6 +2,7 @@ import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2';
 import { isMotoInstalled, Moto } from '../support/moto.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
+import { expectInvalid } from './answers.js';
 import { emailAfter, emailIn, rawOf } from './emailing.js';
 import { until } from './polling.js';
 import { verifyDomain } from './relay.js';
@@ -87,6 +88,23 @@ interface TakenMessage {
       status: 'sending',
       attempts: [{ status: 400, response_excerpt: expect.stringContaining('authority') }],
     });
+  });
+
+  it('422: an address with characters outside ASCII, which SES does not accept', async () => {
+    const before = (await taken()).length;
+
+    const answer = await server.api('POST', '/v1/emails', {
+      from: 'shop@mail.example.com',
+      to: ['a@x.example', 'zoë@x.example'],
+      reply_to: 'ирина@x.example',
+      subject: 'x',
+      text: 'x',
+    });
+
+    expect(expectInvalid(answer, 'schema')).toEqual(['to.1', 'reply_to.0']);
+    expect(answer.json.error.message).toContain('SMTPUTF8');
+    expect((await taken()).length).toBe(before);
+    await send({ from: 'zoë@simulator.posthorn.example', to: 'delivered@simulator.posthorn.example' });
   });
 
   it('the simulator works without SES', async () => {

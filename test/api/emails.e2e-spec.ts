@@ -74,6 +74,24 @@ describe('POST /v1/emails', () => {
       });
     });
 
+    it('202: an email with only HTML has a text part that is derived from it, unless its text is empty', async () => {
+      const html = '<p>It is <b>on its way</b>.</p>';
+      const derived = await sendEmail(server, { text: undefined, html });
+      const omitted = await sendEmail(server, { text: '', html });
+
+      const [withText, without] = await Promise.all([rawOf(server, derived), rawOf(server, omitted)]);
+      expect(withText).toMatch(/multipart\/alternative[^]*text\/plain[^]*It is on its way\.[^]*text\/html/);
+      expect([without.includes('text/plain'), without.includes('text/html')]).toEqual([false, true]);
+    });
+
+    it('200: an email that was sent without a text part is shown without a text', async () => {
+      const id = await sendEmail(server, { text: '', html: '<p>It is <b>on its way</b>.</p>' });
+
+      const { json: email } = await server.api('GET', `/v1/emails/${id}`);
+      const { json: content } = await server.api('GET', `/v1/emails/${id}/content`);
+      expect([email.text, content.text, content.html.trim()]).toEqual([null, null, '<p>It is <b>on its way</b>.</p>']);
+    });
+
     it('202: lists and single addresses are both accepted, and so are the alternative field names', async () => {
       const id = await sendEmail(server, {
         to: [`A <${simulated('delivered')}>`],
@@ -135,6 +153,45 @@ describe('POST /v1/emails', () => {
         hidden,
       ]);
       expect(await rawOf(server, id)).not.toMatch(new RegExp(`bcc|${hidden.replaceAll(/[.+]/g, '\\$&')}`, 'i'));
+    });
+
+    it.each<[string, unknown]>([
+      ['base64 with line breaks', 'aGVs\r\nbG8=\r\n'],
+      ['base64url without padding', '-_-_aGVsbG8'],
+      ['the JSON of a Buffer', Buffer.from('hello').toJSON()],
+    ])('202: an attachment as %s', async (_what, content) => {
+      const id = await sendEmail(server, {
+        attachments: [{ filename: 'a.bin', content, contentId: '<file@example.com>' }],
+      });
+
+      const [attachment] = (await simpleParser(await rawOf(server, id))).attachments;
+      expect([attachment?.content.subarray(-5).toString(), attachment?.cid]).toEqual(['hello', 'file@example.com']);
+    });
+
+    it('202: addresses with characters outside ASCII, whose domain becomes A-labels', async () => {
+      const id = await sendEmail(server, {
+        to: [`zoë+delivered@${SIMULATOR}`, 'Пётр <пётр@bücher.example>'],
+        reply_to: 'ирина@example.com',
+      });
+
+      const email = await emailOf(server, id);
+      expect([email.to, email.reply_to]).toEqual([
+        [`zoë+delivered@${SIMULATOR}`, 'Пётр <пётр@xn--bcher-kva.example>'],
+        ['ирина@example.com'],
+      ]);
+      expect(Buffer.from(await rawOf(server, id)).toString()).toContain('пётр@');
+    });
+
+    it('422: too many recipients, with the limit and the count', async () => {
+      const many = (count: number, name: string): string[] =>
+        Array.from({ length: count }, (_, i) => `${name}${i}@${SIMULATOR}`);
+
+      const oneList = await server.api('POST', '/v1/emails', { ...EMAIL, to: many(51, 'a') });
+      const twoLists = await server.api('POST', '/v1/emails', { ...EMAIL, to: many(30, 'a'), bcc: many(21, 'b') });
+
+      expect(oneList.json.error.message).toBe('to: must have at most 50 entries, and has 51');
+      expect(twoLists.json.error.message).toContain('at most 50 recipients');
+      expect(twoLists.json.error.message).toContain('this one has 51');
     });
 
     it('202: 10 MB of attachments are accepted', async () => {
@@ -258,7 +315,24 @@ describe('POST /v1/emails', () => {
       ],
       ['a header with a line break', { headers: { 'X-A': 'a\r\nBcc: evil@example.com' } }, ['headers.X-A']],
       ['a header name with a line break', { headers: { 'X-A\r\nBcc': 'a' } }, ['headers.X-A\r\nBcc']],
-      ['base64 with a line break', { attachments: [{ filename: 'a', content: 'YW\nE=' }] }, ['attachments.0.content']],
+      ['51 recipients in one list', { to: Array.from({ length: 51 }, (_, i) => `a${i}@${SIMULATOR}`) }, ['to']],
+      [
+        'base64 with another character',
+        { attachments: [{ filename: 'a', content: 'YW*E=' }] },
+        ['attachments.0.content'],
+      ],
+      ['a data URL', { attachments: [{ filename: 'a', content: 'data:,a' }] }, ['attachments.0.content']],
+      [
+        'a Buffer with a number that is no byte',
+        { attachments: [{ filename: 'a', content: { type: 'Buffer', data: [256] } }] },
+        ['attachments.0.content.data.0'],
+      ],
+      [
+        'the JSON of another object',
+        { attachments: [{ filename: 'a', content: { type: 'Uint8Array', data: [1] } }] },
+        ['attachments.0.content.type'],
+      ],
+      ['a full-width @ in a local part', { to: 'victim＠evil.example@example.com' }, ['to']],
       ['base64 without padding', { attachments: [{ filename: 'a', content: 'YQ' }] }, ['attachments.0.content']],
       [
         'an attachment with content and url',
@@ -280,11 +354,7 @@ describe('POST /v1/emails', () => {
       ['a field under both of its names', { reply_to: 'a@example.com', replyTo: 'b@example.com' }, ['replyTo']],
       ['a time without a time zone', { scheduled_at: '2030-01-01T00:00:00' }, ['scheduled_at']],
       ['a time more than 30 days ahead', { scheduledAt: 'in 31 days' }, ['scheduled_at']],
-      [
-        'unsupported fields that would change the message',
-        { template: { id: 'x' }, topic_id: 'y' },
-        ['template', 'topic_id'],
-      ],
+      ['a template without a content and an unknown id', { template: { id: 'x' } }, ['text', 'template.id']],
       [
         'an attachment that declares the encoding of its content',
         { attachments: [{ filename: 'a', content: 'test', encoding: 'utf-8' }] },
@@ -317,8 +387,10 @@ describe('POST /v1/emails', () => {
       for (const path of [`/v1/emails/${id}`, `/v1/emails/${id}/raw`])
         expectRefusal(await server.api('GET', path, undefined, as(testKey)), 404);
       expect((await server.api('GET', '/v1/emails', undefined, as(testKey))).json).toEqual({
+        object: 'list',
         data: [],
         next_cursor: null,
+        has_more: false,
       });
       for (const path of [
         '/v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
@@ -406,7 +478,7 @@ describe('POST /v1/emails', () => {
       expect([first.data.length, second.next_cursor, Object.keys(first.data[0])]).toEqual([
         4,
         null,
-        ['id', 'from', 'to', 'subject', 'status', 'created_at'],
+        ['id', 'from', 'to', 'subject', 'message_id', 'status', 'last_event', 'created_at'],
       ]);
       const at = (...indexes: number[]): (string | undefined)[] => indexes.map((i) => ids[i]);
       expect([

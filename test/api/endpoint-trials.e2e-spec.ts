@@ -53,6 +53,7 @@ describe('trying unsaved settings on a stored request', () => {
       event_type: 'bill.4200',
       transform: 'ran',
       transform_error: null,
+      logs: null,
       body: '{"paid":4200}',
       headers_set: { 'x-new': '1' },
       headers_removed: ['x-old'],

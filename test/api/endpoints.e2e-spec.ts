@@ -57,6 +57,7 @@ describe('endpoints', () => {
         deduplicate: null,
         status: 'active',
         has_secret: false,
+        max_body_bytes: 1048576,
         version: 1,
         created_at: expect.stringMatching(TIMESTAMP),
         updated_at: json.created_at,

@@ -109,6 +109,7 @@ describe('organizations, managed by the operator', () => {
       201,
     ).json;
     expectStatus(await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'tok_1' }, owner), 201);
+    expectStatus(await server.api('POST', '/v1/templates', { name: 'Theirs', text: 'a' }, owner), 201);
     expectStatus(await server.api('POST', `/v1/app/customer-1/event`, { event_type: 'a', payload: {} }, owner), 202);
     const browser = new PlainBrowser(server);
     await browser.post('/signin/key', { key: made.key });
@@ -140,6 +141,7 @@ describe('organizations, managed by the operator', () => {
       select 'destinations' as table from destinations d join environments e on e.id = d.environment_id where e.organization_id = $1
       union all select 'endpoints' from endpoints d join environments e on e.id = d.environment_id where e.organization_id = $1
       union all select 'secrets' from secrets d join environments e on e.id = d.environment_id where e.organization_id = $1
+      union all select 'template_versions' from template_versions d join environments e on e.id = d.environment_id where e.organization_id = $1
       union all select 'members' from members where organization_id = $1
       union all select 'sessions' from sessions where organization_id = $1`,
       [uuidOf(made.id)],

@@ -7,7 +7,6 @@ import { destinationAt, eventOf, expectStatus, openSql, send, startTargets, uuid
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Specification, "Pull" and the limit on page sizes; contract, section 9. */
 describe('pull', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -121,6 +120,9 @@ describe('pull', () => {
         data: [
           {
             id: messageId.replace('msg', 'evt'),
+            method: null,
+            path: null,
+            query: null,
             webhook_id: messageId,
             event_type: 'invoice.paid',
             endpoint: null,

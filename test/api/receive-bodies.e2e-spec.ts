@@ -107,8 +107,8 @@ describe('request bodies of endpoints', () => {
   };
 
   /**
-   * Verifies text bodies with the reference library, which accepts only text, and all others with the formula of the
-   * specification.
+   * Verifies text bodies with the reference library, which accepts only text. For all other bodies, computes the
+   * signature itself.
    */
   const expectSigned = ({ rawBody, headers }: ReceivedRequest): void => {
     const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
@@ -267,26 +267,27 @@ describe('request bodies of endpoints', () => {
   it.each([
     ['with its length', { 'content-length': String(MEGABYTE + 1) }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
-  ])('413: one byte more, %s, is rejected with the error envelope, and nothing is stored', async (_title, headers) => {
-    const [before] = await sql.rows(
-      'select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests',
-    );
-    const isChunked = 'transfer-encoding' in headers;
+  ])(
+    '413: one byte more, %s, is rejected with the error envelope, and only the request is stored, without its body',
+    async (_title, headers) => {
+      const stored = async (): Promise<unknown[]> =>
+        sql.rows(
+          'select (select count(*) from events)::int as events, (select count(body) from requests)::int as bodies, (select count(*) from requests)::int as requests',
+        );
+      const [before] = (await stored()) as [{ events: number; bodies: number; requests: number }];
+      const isChunked = 'transfer-encoding' in headers;
 
-    const answer = await provide(server, endpoint.at, {
-      body: Buffer.alloc(MEGABYTE + 1, 'a'),
-      headers: isChunked ? { ...headers, 'content-length': [] } : headers,
-    });
+      const answer = await provide(server, endpoint.at, {
+        body: Buffer.alloc(MEGABYTE + 1, 'a'),
+        headers: isChunked ? { ...headers, 'content-length': [] } : headers,
+      });
 
-    expectRefusal(answer, 413);
-    expect(
-      await sql.rows(
-        'select (select count(*) from events)::int as events, (select count(*) from requests)::int as requests',
-      ),
-    ).toEqual([before]);
-  });
+      expectRefusal(answer, 413);
+      expect(await stored()).toEqual([{ ...before, requests: before.requests + 1 }]);
+    },
+  );
 
-  it('431: headers of more than 16 KB are rejected with the error envelope; a thousand small ones are accepted, and 48 are forwarded', async () => {
+  it('431: headers of more than 16 KB are rejected with the error envelope; a thousand small ones are accepted and forwarded', async () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`x-h${i}`, 'v']));
 
     const tooLarge = await exchangeBytes(server, requestText(`POST ${endpoint.at}`, { 'x-bomb': 'a'.repeat(20_000) }));
@@ -298,8 +299,7 @@ describe('request bodies of endpoints', () => {
     if (tooLarge.answers[0]) expectRefusal(tooLarge.answers[0], 431);
     expect(tooLarge.answers).toHaveLength(1);
     const forwarded = Object.keys((await delivered(id)).headers).filter((name) => name.startsWith('x-h'));
-    expect(forwarded.length).toBeGreaterThan(40);
-    expect(forwarded.length).toBeLessThan(50);
+    expect(forwarded).toHaveLength(600);
     expect(
       (await requestOf(server, endpoint, id)).headers.filter(([name]: [string]) => name.startsWith('x-h')),
     ).toHaveLength(600);

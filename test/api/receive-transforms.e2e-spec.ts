@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
+import { until } from './polling.js';
 import type { Inbound, Sent } from './receiving.js';
 import { accepted, change, inbound, json, provide, requestOf, requestsOf } from './receiving.js';
 import type { TargetPath, Targets } from './scene.js';
@@ -36,6 +37,9 @@ const BOMBS: [string, string, string][] = [
   ],
   ['a body with U+0000', `export default () => ({ body: 'a\\u0000b' })`, 'the body it returned contains U\\+0000'],
 ];
+
+/** Maximum time until even a busy machine has CPU time for a call. */
+const BUSY_MS_MAX = 40_000;
 
 describe('transforms', () => {
   let server: PosthornServer;
@@ -362,10 +366,9 @@ describe('transforms', () => {
 
     const post = await deliveredBy(target, id);
     expect([String(post.rawBody), post.headers['content-type']]).toEqual([' {"n":  1}', 'application/x-own']);
-    expect((await requestOf(server, endpoint, id)).note).toBe(
-      'The transform failed: threw. It was delivered untransformed.',
-    );
-    expect((await eventOf(server, id)).note).toBe('The transform failed: threw. It was delivered untransformed.');
+    const note = 'The transform failed: threw: Error: no (line 1). It was delivered untransformed.';
+    expect((await requestOf(server, endpoint, id)).note).toBe(note);
+    expect((await eventOf(server, id)).note).toBe(note);
   });
 
   it('the next event is tried after any number of failures: with a URL that responds again, with code that ends', async () => {
@@ -376,10 +379,10 @@ describe('transforms', () => {
     );
 
     for (let n = 0; n < 5; n += 1) await accepted(server, byUrl.endpoint, json({ n }));
-    for (let n = 0; n < 3; n += 1) await accepted(server, byCode.endpoint, json({ loop: true }));
+    for (let n = 0; n < 3; n += 1) await acceptedWithRetries(byCode.endpoint, json({ loop: true }));
     const [made, ended] = [
       await accepted(server, byUrl.endpoint, json({ n: 5 })),
-      await accepted(server, byCode.endpoint, json({ n: 6 })),
+      await acceptedWithRetries(byCode.endpoint, json({ n: 6 })),
     ];
 
     expect(JSON.parse(String((await deliveredBy(byUrl.target, made)).rawBody))).toEqual({ made: true });
@@ -398,6 +401,16 @@ describe('transforms', () => {
     expect(host.posts()).toEqual([]);
   });
 
+  /** Sends a request until it is accepted, and returns the event id. A busy machine may respond 503 at first. */
+  async function acceptedWithRetries(endpoint: Inbound, sent: Sent): Promise<string> {
+    const answer = await until(
+      () => provide(server, endpoint.at, sent),
+      ({ status }) => status !== 503,
+      BUSY_MS_MAX,
+    );
+    return expectStatus(answer, 200).json.id as string;
+  }
+
   it.each(BOMBS)(
     '%s only costs its own call: the event is parked, and others are served meanwhile',
     async (_title, code, note) => {
@@ -407,7 +420,7 @@ describe('transforms', () => {
       );
 
       const [id, ...others] = await Promise.all([
-        accepted(server, endpoint, json({ bomb: true })),
+        acceptedWithRetries(endpoint, json({ bomb: true })),
         ...[1, 2, 3].map((n) => accepted(server, neighbour.endpoint, json({ n }))),
       ]);
 

@@ -18,7 +18,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** A clamd that reports EICAR as infected and closes the connection at "hang up on me". */
+/** Starts a fake clamd that reports EICAR as infected and closes the connection at "hang up on me". */
 function startClamd(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((socket) => {
@@ -53,6 +53,8 @@ function startRspamd(): Promise<HttpServer> {
 }
 
 const portOf = (server: Server | HttpServer): number => (server.address() as AddressInfo).port;
+
+const LONG_AGO = '2026-01-01T00:00:00Z';
 
 describe('received mail', () => {
   let server: PosthornServer;
@@ -144,6 +146,12 @@ describe('received mail', () => {
       ],
     });
     expect([event.text.trim(), event.html.trim()]).toEqual(['Where is it?', '<b>Where</b>']);
+    expect(event).toMatchObject({
+      text_from_html: false,
+      reply_text: 'Where is it?',
+      signature: null,
+      charset_guessed: false,
+    });
     const fetched = await fetch(event.raw_url, { headers: { authorization: `Bearer ${server.apiKey}` } });
     expect([
       fetched.headers.get('content-type'),
@@ -423,7 +431,7 @@ describe('received mail', () => {
       expectStatus(await server.api('PATCH', `/v1/aliases/${alias.id}`, { destinationIds: [other] }), 200);
 
       const counted = expectStatus(await replay(alias.id, { dry_run: true }), 200).json;
-      const done = expectStatus(await replay(encodeURIComponent(alias.address)), 200).json;
+      const done = expectStatus(await replay(encodeURIComponent(alias.address), { since: LONG_AGO }), 200).json;
 
       const counts = {
         alias_id: alias.id,
@@ -484,6 +492,9 @@ describe('received mail', () => {
         'since',
       );
       expectInvalid(await replay(alias.id, { status: 'nonsense' }), 'schema', 'status');
+      for (const body of [{}, { dry_run: false }, { status: 'dlq' }])
+        expectInvalid(await replay(alias.id, body), 'schema', 'since');
+      expectStatus(await replay(alias.id, { until: LONG_AGO }), 200);
       expectRefusal(await replay('al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), 404);
       expectRefusal(await replay(alias.id, { cursor: 'x' }), 400);
     });

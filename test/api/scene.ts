@@ -8,8 +8,8 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 
 /**
- * Time-out for conditions, long enough for several suites on two cores. A test continues as soon as its condition
- * holds.
+ * Time limit for a condition to become true, long enough for several suites on two cores. A test continues as soon as
+ * its condition holds.
  */
 export const WITHIN_MS = 20_000;
 
@@ -30,7 +30,7 @@ export interface TargetPath {
 /** Any number of targets on one port. */
 export interface Targets {
   readonly receiver: Receiver;
-  /** Opens a target on a unique path. It answers 200 by default. */
+  /** Opens and returns a target on a unique path. It answers 200 by default. */
   open(answer?: AnswerPost): TargetPath;
   close(): Promise<void>;
 }
@@ -40,9 +40,11 @@ export async function startTargets(): Promise<Targets> {
   const posts = new Map<string, ReceivedRequest[]>();
   const receiver = await startReceiver((request) => {
     if (request.method !== 'POST') return {};
-    const known = posts.get(request.path);
+    // Ignores the query, because a delivery of a received request has the query of that request.
+    const [path = ''] = request.path.split('?', 1);
+    const known = posts.get(path);
     if (!known) return { status: 404 };
-    return answers.get(request.path)?.(request, known.push(request) - 1) ?? {};
+    return answers.get(path)?.(request, known.push(request) - 1) ?? {};
   });
   return {
     receiver,
@@ -84,7 +86,7 @@ export function openSql({ databaseUrl }: Pick<PosthornServer, 'databaseUrl'>): S
   };
 }
 
-/** Begins a transaction that has written and stays open. It rolls back when its connection ends. */
+/** Begins a transaction, writes, and returns the connection. The transaction stays open until the connection ends. */
 export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -93,7 +95,7 @@ export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
   return client;
 }
 
-/** Begins a writing transaction in another database of the PostgreSQL server that the tests share. */
+/** Begins a writing transaction in another database of the tests' PostgreSQL server, and returns its connection. */
 export const beginElsewhere = (): Promise<pg.Client> =>
   beginWriting((process.env['POSTHORN_TEST_PG'] ?? '').replace(/[^/]+$/, 'postgres'));
 
@@ -104,7 +106,7 @@ export function uuidOf(wireId: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Throws with the API's answer if the status is not the expected one. */
+/** Returns the answer. Throws an error that contains the answer's body if the status is not the expected one. */
 export function expectStatus(apiAnswer: ApiAnswer, status: number): ApiAnswer {
   if (apiAnswer.status !== status) throw new Error(`Expected ${status}, got ${apiAnswer.status}: ${apiAnswer.text}`);
   return apiAnswer;
@@ -128,7 +130,7 @@ export async function send(server: PosthornServer, destination: string, fields: 
   return expectStatus(await server.api('POST', '/v1/send', body), 202).json.message_id as string;
 }
 
-/** Sends many messages, a few concurrently. */
+/** Sends many messages, a few concurrently, and returns their ids. */
 export async function sendMany(server: PosthornServer, destination: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   let started = 0;

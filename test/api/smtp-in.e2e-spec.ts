@@ -17,7 +17,7 @@ const PLATFORM = 'posthorn.example';
 const MX = `mx.${PLATFORM}`;
 const METRICS_TOKEN = 'for-the-scraper';
 const TLS_FOLDER = path.resolve(import.meta.dirname, '..', 'support', 'tls');
-/** Connections from this address begin with a PROXY header. */
+/** Address of the load balancer. Connections from this address begin with a PROXY header. */
 const BALANCER = '127.0.0.2';
 const hasSwaks = isSwaksUsable();
 
@@ -134,6 +134,22 @@ describe('incoming email', () => {
         await sendMail(port, `${local}@Exact.Customer.example`, mailText());
       // An address with the prefix of a return path does not belong to an alias.
       expect([(await rowsOf(exact)).length, (await rowsOf(all)).length]).toEqual([2, 2]);
+    });
+
+    it('the most specific alias gets the mail: the tag, the address, the longest pattern, then the catch-all', async () => {
+      const domainId = await receivingDomain('patterns.customer.example');
+      const locals = ['*', 'ticket*', 'ticket-*', 'ticket-7', 'ticket-9+*', 'ticket-7+eu'];
+      const aliases = await Promise.all(
+        locals.map((localPart) => createAlias(server, { kind: 'custom', domainId, localPart })),
+      );
+
+      const sent = ['other', 'tickets', 'ticket-8+x', 'Ticket-7+US', 'ticket-9+US', 'ticket-7+eu'];
+      for (const local of sent) await sendMail(port, `${local}@patterns.customer.example`, mailText());
+
+      const received = await Promise.all(
+        aliases.map(async (alias) => (await rowsOf(alias)).flatMap((row) => row.envelope_to)),
+      );
+      expect(received).toEqual(sent.map((local) => [`${local}@patterns.customer.example`]));
     });
 
     it('several messages on one connection, and one message to many aliases: a row for each, committed together', async () => {
@@ -255,7 +271,7 @@ describe('incoming email', () => {
         () => rcpt(edgePort, alias.address),
         (answer) => answer.startsWith('250'),
       );
-      // swaks runs asynchronously, because this process also runs the proxy to the database.
+      // Runs swaks and returns its output. Does not block this process, because it also runs the proxy to the database.
       const swaks = async (at: number, ...more: string[]): Promise<string> => {
         const child = spawn('swaks', [
           '--server',

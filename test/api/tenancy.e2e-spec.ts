@@ -6,7 +6,7 @@ import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js'
 import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
-/** Lists of the whole organization. Keys of the other environment return these lists, too. */
+/** Lists of the whole organization's data. Keys of both environments get the same lists. */
 const OF_BOTH = new Set(['members', 'sessions']);
 
 const WAYS = ['key', 'session of a key', 'session of a member'] as const;
@@ -28,6 +28,7 @@ interface Environment {
     keys: string;
     events: string;
     secrets: string;
+    templates: string;
     endpoints: string;
     pull: string;
     replays: string;
@@ -41,6 +42,7 @@ interface Environment {
     domains: string;
     emails: string;
     suppressions: string;
+    topics: string;
     members: string;
     sessions: string;
   };
@@ -52,16 +54,21 @@ function filled(path: string, id: string, { routeId, requestId, application }: E
   return path
     .replace('{app}', application)
     .replace(/\{(id|endpoint|name)\}/, id)
+    .replace('{version}', '1')
     .replace('{routeId}', routeId)
-    .replace('{requestId}', requestId);
+    .replace('{requestId}', requestId)
+    .replace('{address}', 'customer@example.org');
 }
 
 /** Request bodies that would have an effect if the id were found. */
 const BODIES: Readonly<Record<string, object>> = {
+  'PATCH /v1/emails/{id}': { scheduled_at: 'in 2 hours' },
   'PATCH /v1/destinations/{id}': { name: 'Taken over', status: 'disabled' },
   'POST /v1/destinations/{id}/secret/rotate': { grace_seconds: 0 },
   'POST /v1/keys/{id}/rotate': { grace_seconds: 0 },
   'PUT /v1/secrets/{id}': { value: 'taken over' },
+  'PATCH /v1/templates/{id}': { name: 'Taken over' },
+  'POST /v1/templates/{id}/restore': { version: 1 },
   'PUT /v1/endpoints/{id}/secret': { secret: 'taken over' },
   'PATCH /v1/endpoints/{id}': { status: 'paused' },
   'POST /v1/endpoints/{id}/routes': { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
@@ -78,6 +85,9 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/app/{app}/endpoints/{endpoint}/recover': { since: '2026-01-01T00:00:00Z' },
   'PATCH /v1/event-types/{name}': { description: 'Taken over' },
   'PATCH /v1/domains/{id}': { kind: 'email', acknowledge_mx_conflict: true },
+  'POST /v1/domains/{id}/dkim/rotate': { grace_seconds: 0 },
+  'PATCH /v1/topics/{id}': { name: 'Taken over' },
+  'PUT /v1/topics/{id}/subscriptions/{address}': { subscription: 'opt_out' },
   'POST /v1/pull/{endpoint}/ack': { cursor: 'x.y' },
   'PATCH /v1/members/{id}': { role: 'admin' },
 };
@@ -117,6 +127,7 @@ describe('tenancy', () => {
     const destination = await destinationAt(owner, target.url, { name: `Only in ${where}` });
     const message = await send(owner, destination, { event_type: `only.in.${where}` });
     const secret = await owner.api('POST', '/v1/secrets', { name: 'TOKEN', value: where });
+    const template = await owner.api('POST', '/v1/templates', { name: where, alias: `only-in-${where}`, text: where });
     const [own, event] = [await owner.api('GET', '/v1/keys?limit=100'), await eventIn(owner, message, 'delivered')];
     const pull = await owner.api('POST', '/v1/destinations', { name: `Pulled in ${where}`, type: 'pull' });
     const endpoint = (
@@ -133,6 +144,10 @@ describe('tenancy', () => {
       kind: 'email-send',
     });
     const suppression = await owner.api('POST', '/v1/suppressions', { email: `only-in-${where}@example.com` });
+    const topic = await owner.api('POST', '/v1/topics', { name: `Only in ${where}`, default_subscription: 'opt_in' });
+    await owner.api('PUT', `/v1/topics/${topic.json.id}/subscriptions/customer@example.org`, {
+      subscription: 'opt_in',
+    });
     const email = await owner.api('POST', '/v1/emails', {
       from: 'shop@simulator.localhost',
       to: 'delivered@simulator.localhost',
@@ -163,10 +178,12 @@ describe('tenancy', () => {
       domains: domain.json.id,
       emails: email.json.id,
       suppressions: suppression.json.id,
+      topics: topic.json.id,
       destinations: destination,
       keys: own.json.data.at(-1).id,
       events: event.id,
       secrets: secret.json.id,
+      templates: template.json.id,
       endpoints: endpoint.id,
       pull: pull.json.id,
       replays: replay.json.id,
@@ -193,7 +210,7 @@ describe('tenancy', () => {
     [live, foreign],
   ];
 
-  /** Calls every route with an id, using the ids of `owner`. */
+  /** Calls every route with an id, using the ids of `owner`. Returns the responses by route. */
   async function knock(
     headers: Record<string, string>,
     { isForeign, ids }: Environment,
@@ -214,6 +231,7 @@ describe('tenancy', () => {
         | 'keys'
         | 'events'
         | 'secrets'
+        | 'templates'
         | 'endpoints'
         | 'pull'
         | 'replays'
@@ -222,6 +240,7 @@ describe('tenancy', () => {
         | 'domains'
         | 'emails'
         | 'suppressions'
+        | 'topics'
         | 'members'
         | 'sessions';
       if (OF_BOTH.has(kind) && strangerIsForeign === isForeign) continue;
@@ -278,6 +297,7 @@ describe('tenancy', () => {
         `${destination}/secret`,
         `/v1/events/${ids.events}`,
         `/v1/secrets/${ids.secrets}`,
+        `/v1/templates/${ids.templates}`,
         `/v1/endpoints/${ids.endpoints}`,
         `/v1/app/${ids.application}`,
         `/v1/event-types/${ids['event-types']}`,
@@ -285,6 +305,8 @@ describe('tenancy', () => {
         `/v1/domains/${ids.domains}`,
         `/v1/emails/${ids.emails}`,
         `/v1/suppressions/${ids.suppressions}`,
+        `/v1/topics/${ids.topics}`,
+        `/v1/topics/${ids.topics}/subscriptions`,
         '/v1/signing-secret',
         '/v1/org',
       ]) {
@@ -348,6 +370,7 @@ describe('tenancy', () => {
         '/v1/destinations?type=https',
         '/v1/endpoints',
         '/v1/secrets',
+        '/v1/templates',
         '/v1/replays',
         '/v1/app',
       ]) {

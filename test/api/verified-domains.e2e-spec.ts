@@ -9,6 +9,8 @@ import { Database } from '../../src/kernel/database/database.js';
 import { Notifications } from '../../src/kernel/database/notifications.js';
 import { DkimKeys } from '../../src/modules/domains/dkim-keys.js';
 import { DkimKeysStore } from '../../src/modules/domains/dkim-keys.store.js';
+import { DomainKeys } from '../../src/modules/domains/domain-keys.js';
+import { DomainKeysStore } from '../../src/modules/domains/domain-keys.store.js';
 import { PlatformZone } from '../../src/modules/domains/platform-zone.js';
 import { ReceivingDomains, SendingDomains } from '../../src/modules/domains/verified-domains.js';
 import { VerifiedDomainsStore } from '../../src/modules/domains/verified-domains.store.js';
@@ -34,8 +36,10 @@ describe('domains for email', () => {
     const keyring = new Keyring(new KeyringStore(database), notifications, config, clock);
     await keyring.load();
     const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
+    const ownKeys = new DomainKeys(new DomainKeysStore(database), new Vault(keyring), clock);
     const store = new VerifiedDomainsStore(database);
-    const sender = (zoneOf: Config): SendingDomains => new SendingDomains(store, new PlatformZone(zoneOf, keys), keys);
+    const sender = (zoneOf: Config): SendingDomains =>
+      new SendingDomains(store, new PlatformZone(zoneOf, keys), keys, ownKeys);
     sending = sender(config);
     sendingWithoutPlatform = sender(loadConfig({ ...scene.server.env, PLATFORM_DOMAIN: 'localhost' }));
     receiving = new ReceivingDomains(store);
@@ -149,7 +153,7 @@ describe('domains for email', () => {
           isDone = true;
           return answer.status;
         });
-        // Waits until the conversion of the domain waits for the lock.
+        // Polls until the change of the domain's kind is blocked by this transaction's lock.
         for (let looks = 0; looks < 200; looks += 1) {
           const [row] = await scene.sql.rows<{ waiting: number }>(
             `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

@@ -16,7 +16,7 @@ const manifest = JSON.parse(textOf('package.json')) as {
 };
 
 /**
- * Variables whose value in the container is not set by the operator: the address of the server and the folder of its
+ * Variables that the container image sets, not the operator: the address of the server and the folder of the server's
  * files.
  */
 const OF_THE_IMAGE = ['PORT', 'HOST', 'DATA_DIR'];
@@ -86,11 +86,16 @@ describe('docker-compose.yml', () => {
     expect(variables.filter((name) => !posthorn.environment[name]?.startsWith(`\${${name}:`))).toEqual([]);
   });
 
-  it('publishes the API on PORT, SMTP on its own port, and the metrics on loopback only', () => {
-    const { METRICS_PORT: metrics, SMTP_PORT: smtp } = posthorn.environment;
+  it('publishes the API on PORT, SMTP and submission on their own ports, and the metrics on loopback only', () => {
+    const { METRICS_PORT: metrics, SMTP_PORT: smtp, SUBMISSION_PORT: submission } = posthorn.environment;
 
-    expect(posthorn.ports).toEqual(['${PORT:-3000}:3000', `127.0.0.1:${metrics}:${metrics}`, `${smtp}:${smtp}`]);
-    expect(smtp).toBe('${SMTP_PORT:-2525}');
+    expect(posthorn.ports).toEqual([
+      '${PORT:-3000}:3000',
+      `127.0.0.1:${metrics}:${metrics}`,
+      `${smtp}:${smtp}`,
+      `${submission}:${submission}`,
+    ]);
+    expect([smtp, submission]).toEqual(['${SMTP_PORT:-2525}', '${SUBMISSION_PORT:-2587}']);
   });
 
   it('stops the start without MASTER_KEY or POSTGRES_PASSWORD, in one line with the command that creates both', () => {
@@ -107,7 +112,7 @@ describe('docker-compose.yml', () => {
       expect(refusals.map((refusal) => refusal?.[1])).toEqual(['MASTER_KEY', 'POSTGRES_PASSWORD']);
       expect(commands).toEqual([CREATE_SECRETS, CREATE_SECRETS]);
       expect(textOf('docker-compose.yml')).toContain(`#   ${commands[0]}\n`);
-      // Compose interprets a dollar sign in a message as a variable.
+      // Compose would interpret a dollar sign in a message as a variable.
       expect(commands[0]).not.toMatch(/[$}\n]/);
       expect(status).toBe(0);
       expect(file).toMatch(/^MASTER_KEY=[A-Za-z0-9+/]{43}=\nPOSTGRES_PASSWORD=[0-9a-f]{48}\n$/);

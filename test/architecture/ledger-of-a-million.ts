@@ -1,26 +1,27 @@
 import pg from 'pg';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
-/** Number of events. Event 0 is the oldest. 3 of every 23 events are open, the others are settled. */
+/** Number of events. Event 0 is the oldest. 3 of every 23 events have a pending delivery, the others a finished one. */
 export const EVENTS = 1_150_000;
 export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
 /**
- * Id of a target whose deliveries are all parked, and of an application with as many messages. The target has too few
- * events per day to get its own statistics, which would change the plans of other queries.
+ * Id of a target whose deliveries are all parked. An application with the same id has as many messages. The target has
+ * so few events per day that PostgreSQL keeps no separate statistics about it. Such statistics would change the plans
+ * of other queries.
  */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
-/** Number of targets whose open deliveries are parked, because the targets accept no deliveries now. */
+/** Number of targets whose pending deliveries are parked, because the targets accept no deliveries now. */
 export const GATED = 50;
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * A database after a month of 38,000 events a day. It has a million settled events in 34 partitions, each with its
- * delivery and attempt; 2 % are dead letters and 1 % failed. It also has 150,000 open events, of which 100,000 are due
- * and 50,000 are parked for fifty targets.
+ * A database after a month of 38,000 events a day. It has a million finished events in 34 partitions, each with its
+ * delivery and attempt; 2 % are dead letters and 1 % failed. It also has 150,000 events with a pending delivery:
+ * 100,000 of these deliveries are due, and 50,000 are parked for fifty targets.
  */
 export interface FilledLedger {
   database: TestDatabase;
@@ -28,7 +29,7 @@ export interface FilledLedger {
   nowMs: number;
 }
 
-/** Columns of event `i`. Its id is a ULID of its time, and the other columns follow from its number. */
+/** Returns SQL columns of event `i`. The event's id is a ULID of its time. The other columns are computed from `i`. */
 const columns = (nowMs: number): string => {
   const firstMs = nowMs - DAYS * DAY_MS;
   const timeMs = `(${firstMs} + i * ${(DAYS * DAY_MS - 60_000) / EVENTS})::bigint`;
@@ -65,8 +66,8 @@ const fill = (nowMs: number): string[] => [
        /lpad\(to_hex\(i % \d+\), 32, '0'\)::uuid as target_id/,
        `'${SET_ASIDE}'::uuid as target_id`,
      )} from generate_series(0, ${EVENTS} - 1, 1500) i`,
-  `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload, disposition)
-   select environment_id, id, expires_on, target_id, 'inbound', event_type, 2, '{}', 'parked' from aside`,
+  `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload, disposition, dropped)
+   select environment_id, id, expires_on, target_id, 'inbound', event_type, 2, '{}', 'parked', true from aside`,
   `insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, size_bytes, ip, verification)
    select environment_id, id, expires_on, target_id, 'POST', 'https://example.com/in', '', '', '[]', 2, '203.0.113.7', 'none' from aside`,
   `insert into messages (environment_id, id, expires_on, application_id, event_type, payload_bytes, payload, fanout)
@@ -97,8 +98,8 @@ export const ROUTED_TARGET = '00000000-0000-0000-0000-0000000000d1';
 export const APPLICATION = '00000000-0000-0000-0000-0000000000a1';
 
 /**
- * Adds 30,000 events that an endpoint received and sent to one destination, 300 of them still open, and 2,000 messages
- * of an application that went to ten endpoints each. An event's id is the id of its message plus one.
+ * Adds 30,000 events that an endpoint received and sent to one destination, 300 of them with a pending delivery, and
+ * 2,000 messages of an application that went to ten endpoints each. An event's id is the id of its message plus one.
  */
 export async function addReceived({ database, nowMs }: FilledLedger): Promise<void> {
   const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
@@ -148,13 +149,13 @@ export async function addMail({ database, nowMs }: FilledLedger): Promise<void> 
       `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
       `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
       `create temporary table mailed as select i, ${columns(nowMs)} from generate_series(0, ${EVENTS} - 1, 11) i`,
-      `insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, is_captured, tags, attachments, size_bytes, recipients, timeline, status, is_owed, version)
+      `insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, is_captured, tags, attachments, size_bytes, recipients, timeline, status, is_owed, version, provider_message_id)
        select environment_id, id, expires_on, 'a@b.example', '{c@d.example}', '{}', '{}', '{}', 'Subject', '<a@b>', false, '[{"name": "kind", "value": "order"}]', '[]', 1000,
               '[{"address": "c@d.example", "kind": "to", "state": "delivered", "at": "2026-11-21T09:30:00.000Z", "detail": null}]', '[]',
-              (array['delivered', 'delivered', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'sending'])[1 + i % 8], i % 8 = 7, 1 from mailed order by i`,
-      `insert into inbox_messages (environment_id, id, expires_on, alias_id, state, envelope_from, envelope_to, client_ip, helo, size_bytes, sha256, raw, received_at, tries, from_address, subject, detail)
+              (array['delivered', 'delivered', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'sending'])[1 + i % 8], i % 8 = 7, 1, case when i % 10 = 0 then '0100-' || i end from mailed order by i`,
+      `insert into inbox_messages (environment_id, id, expires_on, alias_id, state, envelope_from, envelope_to, client_ip, helo, size_bytes, sha256, raw, received_at, tries, from_address, subject, detail, in_reply_to_email_id)
        select environment_id, id, expires_on, case when i % 100 = 0 then '${SELDOM_ALIAS}' when i % 10 = 1 then target_id else '${ALIAS}' end::uuid, 'processed',
-              'ada@b.example', '{support@c.example}', '203.0.113.7', 'b.example', 1000, decode(md5(i::text), 'hex'), decode(repeat(md5(i::text), 30), 'hex'), at, 1, 'ada@b.example', 'Subject', '{"from": "Ada <ada@b.example>"}'
+              'ada@b.example', '{support@c.example}', '203.0.113.7', 'b.example', 1000, decode(md5(i::text), 'hex'), decode(repeat(md5(i::text), 30), 'hex'), at, 1, 'ada@b.example', 'Subject', '{"from": "Ada <ada@b.example>"}', case when i % 10 = 0 then id end
        from mailed order by i`,
       `insert into scheduled_emails select environment_id, id, now(), now(), 0, '<a@b>', false, 'a@b.example', '{c@d.example}', 'Subject', '{"tags": [], "to": ["c@d.example"], "cc": [], "bcc": []}', '' from mailed where i % 50 = 0`,
       `insert into applications (environment_id, id, name, metadata, created_at, updated_at) values (${ENVIRONMENT}, '${APPLICATION}', 'A', '{}', now(), now())`,

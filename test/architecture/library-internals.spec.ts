@@ -4,6 +4,8 @@ import path from 'node:path';
 import { HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
 import { getMetadataStorage } from 'class-validator';
+import { MailParser } from 'mailparser';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import pg from 'pg';
 import { SMTPServer } from 'smtp-server';
 import { DataSource } from 'typeorm';
@@ -20,6 +22,8 @@ describe('private parts of libraries', () => {
     'class-transformer',
     'class-validator',
     'mailauth',
+    'mailparser',
+    'nodemailer',
     'pg',
     'smtp-server',
     'typeorm',
@@ -37,6 +41,18 @@ describe('private parts of libraries', () => {
     const { validationMetadatas } = getMetadataStorage() as unknown as { validationMetadatas: unknown };
 
     expect(validationMetadatas).toBeInstanceOf(Map);
+  });
+
+  it('class-validator collects promises in `awaitingPromises` of the executor (src/http/decorator-check.ts)', () => {
+    const file = 'class-validator/cjs/validation/ValidationExecutor.js';
+    const { ValidationExecutor } = require(file) as { ValidationExecutor: new (validator: null) => object };
+
+    expect(new ValidationExecutor(null)).toMatchObject({
+      awaitingPromises: [],
+      execute: expect.any(Function),
+      stripEmptyErrors: expect.any(Function),
+    });
+    expect(readFileSync(require.resolve(file), 'utf8')).not.toContain('this.validator.');
   });
 
   it('TypeORM keeps the pool of its PostgreSQL driver in `master` (src/kernel/database/database.ts)', () => {
@@ -84,6 +100,12 @@ describe('private parts of libraries', () => {
       expect([name, typeof prototype[name]]).toEqual([name, 'function']);
   });
 
+  it('nodemailer sends commands with `_sendCommand` and lists `_supportedExtensions` (src/mail/smtp-utf8.ts)', () => {
+    const connection = new SMTPConnection() as unknown as Record<string, unknown>;
+
+    expect([typeof connection['_sendCommand'], connection['_supportedExtensions']]).toEqual(['function', []]);
+  });
+
   it('smtp-server passes each line to `_onCommand` of a connection (src/smtp/bounded-server.ts)', () => {
     const { SMTPConnection } = require('smtp-server/lib/smtp-connection.js') as {
       SMTPConnection: { prototype: Record<string, unknown> };
@@ -91,6 +113,20 @@ describe('private parts of libraries', () => {
 
     expect(typeof SMTPConnection.prototype['_onCommand']).toBe('function');
     expect(typeof SMTPServer.prototype).toBe('object');
+  });
+
+  it('MailParser handles each piece in `processChunk`, decodes headers in `processHeaders`, and treats each part beyond `textTypes` as bytes (src/modules/inbox/reading/mime-parts.ts)', () => {
+    const parser = new MailParser() as unknown as Record<string, unknown>;
+
+    expect([typeof parser['processChunk'], typeof parser['processHeaders'], parser['textTypes']]).toEqual([
+      'function',
+      'function',
+      ['text/plain', 'text/html', 'message/delivery-status'],
+    ]);
+    const source = readFileSync(require.resolve('mailparser').replace('/cjs/index.js', '/esm/mail-parser.js'), 'utf8');
+    expect(source).toContain('newNode.isAttachment = !this.textTypes.includes(contentType)');
+    expect(source).toContain('let decoder = node.getDecoder();');
+    expect(source).toContain('headers: this.processHeaders(node.headers.getList()),');
   });
 
   it('mailauth has its checks in separate files (src/modules/inbox/reading/mailauth-internals.ts)', () => {

@@ -13,7 +13,7 @@ interface Range {
   fromId: Id;
 }
 
-/** Maximum number of candidates, as in `EmailsService`. */
+/** Maximum number of candidate emails for a list, as in `EmailsService`. */
 const CANDIDATES_MAX = 1_000;
 /** Maximum number of received messages that a filtered page reads. */
 const MESSAGES_SCANNED_MAX = 2_000;
@@ -31,8 +31,8 @@ const STARTS: Partial<Record<(typeof SHOWN_STATUSES)[number], string>> = {
 };
 
 /**
- * Lists of mail and of subscribers, each with its call, the indexes that must be used, and the maximum number of pages.
- * The filters match either no row or every row, so that each list reads the maximum number of rows.
+ * Lists of mail and of subscribers, each with its call, the indexes that must be used, and the maximum number of
+ * database pages. The filters match either no row or every row, so that each list reads the maximum number of rows.
  */
 export const LISTS_OF_MAIL: [string, (db: Database, range: Range) => Promise<unknown>, string[], number][] = [
   ...SHOWN_STATUSES.map((status): (typeof LISTS_OF_MAIL)[number] => [
@@ -63,6 +63,28 @@ export const LISTS_OF_MAIL: [string, (db: Database, range: Range) => Promise<unk
     'received mail of an address that gets little',
     (db, range) => new MessagesStore(db).list({ ...range, aliasId: SELDOM_ALIAS }, 51),
     ['inbox_messages_alias_id_idx'],
+    500,
+  ],
+  [
+    'received mail that replies to a sent email',
+    (db, range) => new MessagesStore(db).replies({ ...range, aliasId: ALIAS }, range.beforeId, 51),
+    ['inbox_messages_in_reply_to_email_id_idx'],
+    500,
+  ],
+  [
+    'replies to a sent email, of all aliases',
+    (db, range) => new MessagesStore(db).replies(range, range.beforeId, 51),
+    ['inbox_messages_in_reply_to_email_id_idx'],
+    500,
+  ],
+  [
+    'the sent email that a message replies to',
+    (db) =>
+      new EmailsStore(db).ofMessageIds(ENVIRONMENT, [
+        '<evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@d.example>',
+        '<0100-1@d.example>',
+      ]),
+    ['emails_pkey', 'emails_provider_message_id_idx'],
     500,
   ],
   [

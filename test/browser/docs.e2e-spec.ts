@@ -29,10 +29,10 @@ const NEED_IDS = new Set([
   'deleteSecret',
   'revokeKey',
 ]);
-/** The token for this operation expires after a minute, and this machine may be slower. */
+/** Operation that is not tested here: its token expires after a minute, and this machine may be slower. */
 const TOO_LATE = 'showMail';
 
-/** Time limit of a page. A page that works is faster. */
+/** Time limit for a page to show the expected content. A page that works is faster. */
 const WAIT_MS_MAX = 60_000;
 
 (isChromiumInstalled() ? describe : describe.skip)(
@@ -76,15 +76,17 @@ const WAIT_MS_MAX = 60_000;
     const routeOf = (operationId: string): Route =>
       routesOf(document).find(({ operation }) => operation.operationId === operationId) as Route;
 
-    /** Opens the block of an operation, ready to be executed. */
+    const sectionOf = (operationId: string): string => routeOf(operationId).operation.tags?.[0] ?? '';
+
+    /** Opens the block of an operation, ready to be executed, and returns it. */
     async function tried(operationId: string): Promise<Locator> {
       const block = page.locator(`.opblock[id$="-${operationId}"]`);
-      // Closes the previous block, because each open block slows the page down.
-      const before = page.locator(`.opblock[id$="-${opened}"] .opblock-body`);
-      if (opened !== operationId && (await before.count()) > 0)
+      const section = sectionOf(operationId);
+      // Closes the previous block, because each open block slows the page down. A block of another section disappears
+      // with its section.
+      if (opened !== null && opened !== operationId && sectionOf(opened) === section)
         await page.locator(`.opblock[id$="-${opened}"] .opblock-summary-control`).click();
       opened = operationId;
-      const section = routeOf(operationId).operation.tags?.[0] ?? '';
       const heading = page.locator(`h3.opblock-tag[data-tag="${section}"]`);
       for (const other of await page.locator('h3.opblock-tag[data-is-open=true]').all())
         if ((await other.getAttribute('data-tag')) !== section) await other.click();
@@ -109,7 +111,7 @@ const WAIT_MS_MAX = 60_000;
       await page.locator('.auth-btn-wrapper .btn-done').first().click();
     }
 
-    /** Presses Execute and reads the response. */
+    /** Presses Execute and returns the response. */
     async function execute(operationId: string): Promise<Shown> {
       const block = await tried(operationId);
       const { method, path: template } = routeOf(operationId);
@@ -132,7 +134,7 @@ const WAIT_MS_MAX = 60_000;
       await block.locator('.examples-select select').first().selectOption(example);
     }
 
-    /** Executes again until the event has the wanted state, because its delivery is in flight. */
+    /** Repeats the operation until the event has the wanted state, because delivery takes time. Returns the event. */
     async function eventUntil(isWanted: (event: Shown['json']) => boolean): Promise<Shown['json']> {
       for (let tries = 0; tries < 50; tries += 1) {
         const { json } = await execute('getEvent');

@@ -18,7 +18,7 @@ const FIRST_START = {
     'PORT=0 SMTP_PORT=0 npm start > "$TMPDIR/first.log" 2>&1 &\nexport FIRST=$!\nuntil grep -q "^Swagger UI" "$TMPDIR/first.log" || ! kill -0 $FIRST; do sleep 1; done\ncat "$TMPDIR/first.log"',
 };
 const FIRST_STOP = { script: 'kill $FIRST\nwait $FIRST\nrm "$TMPDIR/first.log"' };
-/** Address in the README. The test replaces it with an address that has a free port. */
+/** URL of the service in the README. The test replaces it with a URL that has a free port. */
 const SHOWN = 'http://127.0.0.1:41234';
 
 /** Follows the tour in the README like a new user: in a shell, then in the console with the names in the README. */
@@ -166,15 +166,18 @@ describe('the tour of the README', () => {
  * time, and does not follow links.
  */
 function filesOf({ clone, temporary }: TourPlace): string[] {
-  return [clone, temporary]
-    .flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)),
-    )
-    .filter((file) => !/\/postgres\//.test(file))
-    .sort();
+  return [clone, temporary].flatMap(namesBelow).sort();
 }
 
-/** The quoted texts of a step. Each text is used once, in order. */
+function namesBelow(folder: string): string[] {
+  // The option `recursive` would follow links to folders in which other programs write at the same time.
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const name = path.join(folder, entry.name);
+    return entry.isDirectory() && entry.name !== 'postgres' ? [name, ...namesBelow(name)] : [name];
+  });
+}
+
+/** The quoted texts of a step in the README. Each text is used once, in order. */
 class Words {
   private readonly names: string[];
   private readonly values: string[];

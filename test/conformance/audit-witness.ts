@@ -35,6 +35,7 @@ export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /v1/destinations/check': 'tries a draft and keeps nothing',
   'POST /v1/app/{app}/endpoints/check': 'tries a draft and keeps nothing',
   'POST /v1/endpoints/{id}/trial': 'tries a draft and keeps nothing',
+  'POST /v1/templates/{id}/render': 'renders and keeps nothing',
   'POST /mcp': 'its tools call routes, which have their own',
   'POST /oauth/register': 'reaches nothing until a person grants it: oauth.granted',
   'POST /oauth/device': 'reaches nothing until a person grants it: oauth.granted',
@@ -46,9 +47,9 @@ const BY_WORD: Readonly<Record<string, string>> = {
   'DELETE /v1/session': 'sign-out',
   'POST /oauth/revoke': 'oauth.revoked',
 };
-/** Actions that a rejected call may cause. None of them says that the call succeeded. */
+/** Actions in the audit log that a rejected call may cause. None of them says that the call succeeded. */
 const OF_REFUSED = new Set(['oauth.code_reused', 'sign-in.failed']);
-/** Routes that erase content that was sent or received. The log must not keep a copy of it. */
+/** Routes that erase content that was sent or received. The audit log must not keep a copy of this content. */
 const REMOVES_CONTENT = new Set(['DELETE /v1/emails/{id}', 'DELETE /v1/events/{id}/payload']);
 /** Routes that change a part of a resource, each with the field of the resource that contains the part. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -70,7 +71,7 @@ export class AuditWitness {
     this.calls.push(call);
   }
 
-  /** Returns routes that change something and that no call used, so that they are untested. */
+  /** Returns the routes that change something and that no call of the suite has tested. */
   missing(routes: readonly Route[]): string[] {
     const seen = new Set(this.succeeded().map(({ route }) => nameOf(route)));
     return routes
@@ -79,7 +80,7 @@ export class AuditWitness {
       .filter((name) => !seen.has(name) && !(name in WITHOUT_ENTRY));
   }
 
-  /** Returns exceptions for routes that no longer exist. */
+  /** Returns the routes that the lists of exceptions name although they no longer exist. */
   stale(routes: readonly Route[]): string[] {
     const names = new Set(routes.map(nameOf));
     return [...Object.keys(WITHOUT_ENTRY), ...Object.keys(BY_WORD), ...REMOVES_CONTENT, ...Object.keys(PARTS)].filter(
@@ -87,7 +88,7 @@ export class AuditWitness {
     );
   }
 
-  /** Returns wrong and missing entries of the log. `ownKey` is the key of calls without a header of their own. */
+  /** Returns wrong and missing log entries. `ownKey` is the id of the key for calls without an Authorization header. */
   faults(entries: readonly AuditEntry[], ownKey: string): string[] {
     return this.calls
       .filter(({ route }) => !READS.has(route.method))
@@ -104,6 +105,8 @@ export class AuditWitness {
     return [
       ...new Set(
         this.calls.flatMap(({ route, body, headers, answer }) => {
+          // In templates, `key` is the name of a variable, and in topics the name of the topic. Neither is a secret.
+          if (/^\/v1\/(?:templates|topics)/.test(route.path)) return secretsIn(headers, false);
           // On these routes `value` is the secret and `code` is a grant. On other routes, `value` and `code` are not
           // secret.
           const { value, code } = (fieldsOf(body) as { value?: string; code?: string }) ?? {};
@@ -130,7 +133,7 @@ export class AuditWitness {
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 const actionOf = (route: Route): string =>
   BY_WORD[nameOf(route)] ?? `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
-/** Forms are sent as text. */
+/** Returns the fields of a body. A form-encoded body is a string. */
 const fieldsOf = (body: unknown): unknown =>
   typeof body === 'string' ? Object.fromEntries(new URLSearchParams(body)) : body;
 
@@ -168,17 +171,16 @@ function whoFaults({ route, headers }: Call, { actor, ip }: AuditEntry, ownKey: 
 }
 
 /**
- * Checks that the entry contains the id of the created resource, or of the resource in the path. The call itself may
- * use a name instead of the id.
+ * Returns faults unless the entry contains the id of the created resource, or of the resource in the path. The call
+ * itself may use a name instead of the id.
  */
 function targetFaults({ route, url, answer }: Call, { resource_id: id, after }: AuditEntry): string[] {
   const made = answer.status === 201 ? ((answer.json.id ?? answer.json.name) as string | undefined) : undefined;
   if (made !== undefined && after?.['made'] === undefined)
     return id === made ? [] : [`made ${made}, and is said to be about ${id}`];
-  const named = url
-    .split('?')[0]
-    ?.split('/')
-    .findLast((word) => ID.test(word));
+  const words = url.split('?')[0]?.split('/') ?? [];
+  // A subscription to a topic has no id, so its audit entry contains the subscriber's address.
+  const named = route.path.endsWith('/{address}') ? words.at(-1) : words.findLast((word) => ID.test(word));
   if (named !== undefined) return id === named ? [] : [`is about ${named}, and is said to be about ${id}`];
   const isOwn =
     route.path.includes('{') &&
@@ -235,6 +237,6 @@ function secretsIn(value: unknown, isSent: boolean): string[] {
   });
 }
 
-/** Returns false for ids, references to secrets, and strings so short that they occur everywhere. */
+/** Returns false for ids, for references to secrets, and for strings so short that they also occur by chance. */
 const isMeaningful = (text: string): boolean =>
   text.length >= 5 && text !== MASKED && !ID.test(text) && !text.includes('{{');

@@ -7,7 +7,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 import type { OpenApi } from './openapi-document.js';
 
 /**
- * For longer runs by hand: `POSTHORN_FUZZ_SEED=7 POSTHORN_FUZZ_SECONDS=900 POSTHORN_FUZZ_SCOPE=admin
+ * Seed of the run. For longer runs by hand: `POSTHORN_FUZZ_SEED=7 POSTHORN_FUZZ_SECONDS=900 POSTHORN_FUZZ_SCOPE=admin
  * POSTHORN_FUZZ_PHASES=stateful`.
  */
 const SEED = Number(process.env['POSTHORN_FUZZ_SEED'] ?? 11);
@@ -41,7 +41,7 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
   const made = async (path: string, body: object = {}, status = 201): Promise<Record<string, string>> =>
     expectStatus(await server.api('POST', path, body), status).json as Record<string, string>;
 
-  /** Creates one resource of each type, with a history. */
+  /** Creates one resource of each type, with a history, and returns their ids. */
   async function seeded(): Promise<Fuzzing['known']> {
     const target =
       (await made('/v1/destinations', { name: 'Target', type: 'https', url: `${receiver.url}/ok` }))['id'] ?? '';
@@ -62,6 +62,7 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
       (await made('/v1/app/customer/event', { event_type: 'order.paid', payload: { a: 1 } }, 202))['message_id'] ?? '';
     await made('/v1/event-types', { name: 'order.paid', schema: { type: 'object' } });
     const secret = (await made('/v1/secrets', { name: 'TOKEN', value: 'a' }))['id'] ?? '';
+    const template = (await made('/v1/templates', { name: 'Fuzzed', text: '{{name}}' }))['id'] ?? '';
     const job = (await made(`/v1/endpoints/${endpoint}/replay`, { since: '2026-01-01T00:00:00Z' }, 202))['id'] ?? '';
     const key = (await createKey(server, { name: 'Spare', scope: 'read' })).id;
     const [request] = requests;
@@ -75,6 +76,7 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
       { paths: /^\/v1\/app\//, parameters: { app: ['customer'], endpoint: [owned, 'hook'], message: [fanOut] } },
       { paths: /^\/v1\/event-types\//, parameters: { name: ['order.paid'] } },
       { paths: /^\/v1\/secrets\//, parameters: { id: [secret] } },
+      { paths: /^\/v1\/templates\//, parameters: { id: [template], version: ['1'] } },
       { paths: /^\/v1\/replays\//, parameters: { id: [job] } },
       { paths: /^\/v1\/pull\//, parameters: { endpoint: [pull, endpoint] } },
       { paths: /^\/v1\/keys\//, parameters: { id: [key] } },

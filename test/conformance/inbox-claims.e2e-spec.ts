@@ -128,6 +128,7 @@ describe('claims of received messages', () => {
       reason: null,
       fromAddress: null,
       detail: { subject: 'x' } as never,
+      inReplyToEmailId: null,
     };
     expect([taken?.id, taken?.tries]).toEqual([held?.id, 2]);
     expect(await store.progress({ decided: [{ message: held as WaitingMessage, decided }], settled: [] })).toEqual(
@@ -161,7 +162,7 @@ describe('claims of received messages', () => {
       await claim(24, [], 900_000),
     ];
 
-    // A message that exceeds the byte limit waits until it can be claimed alone. No other large message precedes it.
+    // A message above the byte limit is not claimed together with other messages. The next claim returns it alone.
     expect([beside, alone].map((messages) => messages.map(({ id }) => id))).toEqual([[small], [large]]);
     expect(few.length).toBe(3);
   });
@@ -199,6 +200,7 @@ describe('claims of received messages', () => {
       reason: 'virus' as const,
       fromAddress: 'a@example.com',
       detail: { subject: 'x' } as never,
+      inReplyToEmailId: null,
     };
 
     expect(await store.progress({ decided: [{ message: one, decided }], settled: [two] })).toEqual(new Set([one.id]));

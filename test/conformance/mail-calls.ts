@@ -34,6 +34,53 @@ const MESSAGE = [
   '',
 ].join('\r\n');
 
+/** Calls every operation on templates. */
+export async function callTemplates(call: Call): Promise<void> {
+  const { id } = (
+    await call(201, 'POST', '/v1/templates', {
+      name: 'Order',
+      alias: 'order',
+      from: 'Shop <shop@simulator.localhost>',
+      reply_to: 'support@example.com',
+      subject: 'Your order {{order}}',
+      html: '<p>Hello {{name}}</p>',
+      text: 'Hello {{name}}',
+      variables: [
+        { key: 'name', type: 'string', fallback_value: 'customer' },
+        { key: 'order', type: 'number' },
+        { key: 'lines', type: 'list', fallback_value: [{ title: 'Lamp' }] },
+      ],
+    })
+  ).json;
+  await call(409, 'POST', '/v1/templates', { name: 'Other', alias: 'order' });
+  await call(422, 'POST', '/v1/templates', { name: 'Other', html: '{{' });
+  await call(200, 'GET', '/v1/templates/order');
+  await call(422, 'POST', '/v1/templates', { name: 'Other', unsubscribe: { topic: 'unknown' } });
+  await call(200, 'PATCH', `/v1/templates/${id}`, { subject: null, alias: null, variables: [], unsubscribe: true });
+  await call(200, 'POST', `/v1/templates/${id}/restore`, { version: 1 });
+  await call(200, 'POST', `/v1/templates/${id}/publish`);
+  await call(201, 'POST', `/v1/templates/${id}/duplicate`);
+  const page = (await call(200, 'GET', '/v1/templates?limit=1')).json;
+  await call(200, 'GET', `/v1/templates?limit=1&cursor=${page.next_cursor}`);
+  const versions = (await call(200, 'GET', `/v1/templates/${id}/versions?limit=1`)).json;
+  await call(200, 'GET', `/v1/templates/${id}/versions?limit=1&cursor=${versions.next_cursor}`);
+  await call(200, 'GET', `/v1/templates/${id}/versions/2`);
+  await call(400, 'GET', `/v1/templates/${id}/versions/x`);
+  await call(404, 'GET', `/v1/templates/${id}/versions/7`);
+  await call(200, 'POST', `/v1/templates/${id}/render`, { variables: { name: 'Ada' }, version: 1 });
+  await call(422, 'POST', `/v1/templates/${id}/render`, { variables: { order: 'one' } });
+  const sent = (
+    await call(202, 'POST', '/v1/emails', {
+      to: 'delivered@simulator.localhost',
+      template: { id, variables: { order: 4711 } },
+    })
+  ).json;
+  await call(200, 'GET', `/v1/emails/${sent.id}`);
+  await call(422, 'POST', '/v1/emails', { to: 'delivered@simulator.localhost', template: { id } });
+  await call(204, 'DELETE', `/v1/templates/${id}`);
+  await call(404, 'DELETE', `/v1/templates/${id}`);
+}
+
 /** Calls every operation on emails and suppressions. */
 export async function callEmails(call: Call): Promise<void> {
   const email = {
@@ -47,13 +94,22 @@ export async function callEmails(call: Call): Promise<void> {
   await call(202, 'POST', '/v1/emails/batch', { emails: [email, { ...email, to: 'nobody' }] });
   await call(202, 'POST', '/v1/emails/batch', [{ ...email, to: 'suppressed@simulator.localhost' }]);
   await call(422, 'POST', '/v1/emails/batch', {});
+  await call(202, 'POST', '/v1/emails/batch', [email], { 'x-batch-validation': 'strict' });
+  await call(422, 'POST', '/v1/emails/batch', [email, { ...email, to: 'nobody' }], { 'x-batch-validation': 'strict' });
+  await call(202, 'POST', '/v1/emails/batch', [{ ...email, to: 'nobody' }], { 'x-batch-validation': 'permissive' });
+  await call(400, 'POST', '/v1/emails/batch', [email], { 'x-batch-validation': 'loose' });
   const page = (await call(200, 'GET', '/v1/emails?limit=1')).json;
   await call(200, 'GET', `/v1/emails?limit=1&cursor=${page.next_cursor}`);
+  await call(200, 'GET', `/v1/emails?limit=1&after=${id}`);
+  await call(200, 'GET', `/v1/emails?limit=1&before=${id}`);
   await call(200, 'GET', '/v1/emails?status=bounced');
   await call(200, 'GET', '/v1/emails?status=bounced&tag=campaign:welcome&recipient=nobody@example.org');
   await call(400, 'GET', '/v1/emails?status=nonsense');
   await call(200, 'GET', `/v1/emails/${id}`);
+  await call(200, 'GET', `/v1/emails/${id}?content=false`);
   await call(404, 'GET', '/v1/emails/nonsense');
+  await call(200, 'GET', `/v1/emails/${id}/replies`);
+  await call(404, 'GET', '/v1/emails/nonsense/replies');
   await call(200, 'GET', `/v1/emails/${id}/raw`);
   await call(200, 'GET', '/v1/emails/simulator');
   const rich = (
@@ -66,6 +122,12 @@ export async function callEmails(call: Call): Promise<void> {
   await call(200, 'GET', `/v1/emails/${rich}/content`);
   await call(200, 'GET', `/v1/emails/${rich}/attachments/0`);
   await call(404, 'GET', `/v1/emails/${rich}/attachments/7`);
+  await call(200, 'GET', `/v1/emails/${rich}/attachments/att_0`);
+  const listed = (await call(200, 'GET', `/v1/emails/${rich}/attachments`)).json;
+  const download = new URL(listed.data[0].download_url);
+  await call(200, 'GET', `${download.pathname}${download.search}`);
+  await call(404, 'GET', '/v1/email-attachments?token=nonsense');
+  await call(400, 'GET', '/v1/email-attachments');
   const { token } = (await call(200, 'GET', `/v1/emails/${rich}/view`)).json;
   await call(200, 'GET', `/v1/mail-views?token=${token}`);
   await call(404, 'GET', '/v1/mail-views?token=nonsense');
@@ -76,8 +138,13 @@ export async function callEmails(call: Call): Promise<void> {
   ];
   await call(200, 'GET', `/v1/emails/${first.json.id}`);
   await call(200, 'GET', '/v1/emails?status=scheduled');
+  await call(200, 'PATCH', `/v1/emails/${first.json.id}`, { scheduled_at: 'in 2 hours' });
+  await call(422, 'PATCH', `/v1/emails/${first.json.id}`, {});
+  await call(409, 'PATCH', `/v1/emails/${id}`, { scheduled_at: 'in 2 hours' });
   await call(204, 'DELETE', `/v1/emails/${first.json.id}`);
-  await call(404, 'DELETE', `/v1/emails/${first.json.id}`);
+  await call(200, 'GET', `/v1/emails/${first.json.id}`);
+  await call(200, 'GET', '/v1/emails?status=canceled');
+  await call(404, 'DELETE', '/v1/emails/nonsense');
   await call(409, 'DELETE', `/v1/emails/${id}`);
   await call(200, 'POST', `/v1/emails/${second.json.id}/cancel`);
   await call(409, 'POST', `/v1/emails/${id}/cancel`);
@@ -86,6 +153,39 @@ export async function callEmails(call: Call): Promise<void> {
   await call(200, 'GET', '/v1/suppressions?origin=manual');
   await call(200, 'GET', '/v1/suppressions/never@customer.example');
   await call(204, 'DELETE', '/v1/suppressions/never@customer.example');
+}
+
+/** Calls every operation on topics and their subscriptions. */
+export async function callTopics(call: Call): Promise<void> {
+  const news = { name: 'News', key: 'documented', default_subscription: 'opt_in' };
+  const { id } = (await call(201, 'POST', '/v1/topics', news)).json;
+  await call(409, 'POST', '/v1/topics', news);
+  await call(422, 'POST', '/v1/topics', { name: 'News' });
+  await call(201, 'POST', '/v1/topics', { name: 'Offers', description: 'Offers', default_subscription: 'opt_out' });
+  const page = (await call(200, 'GET', '/v1/topics?limit=1')).json;
+  await call(200, 'GET', `/v1/topics?limit=1&cursor=${page.next_cursor}`);
+  await call(200, 'GET', '/v1/topics/documented');
+  await call(404, 'GET', '/v1/topics/unknown');
+  await call(200, 'PATCH', `/v1/topics/${id}`, { name: 'Product news', description: null });
+  await call(422, 'PATCH', `/v1/topics/${id}`, { key: 'other' });
+  await call(200, 'PATCH', `/v1/topics/${id}`, { id, name: 'Product letters' });
+  await call(422, 'PATCH', `/v1/topics/${id}`, { id: 'other' });
+  const at = `/v1/topics/${id}/subscriptions`;
+  await call(200, 'GET', `${at}/customer@example.org`);
+  await call(400, 'GET', `${at}/nobody`);
+  await call(200, 'PUT', `${at}/customer@example.org`, { subscription: 'opt_out' });
+  await call(422, 'PUT', `${at}/customer@example.org`, { subscription: 'no' });
+  await call(200, 'GET', `${at}?subscription=opt_out`);
+  await call(204, 'DELETE', `${at}/customer@example.org`);
+  await call(404, 'DELETE', `${at}/customer@example.org`);
+  await call(202, 'POST', '/v1/emails', {
+    from: 'shop@simulator.localhost',
+    to: 'delivered@simulator.localhost',
+    subject: 'Hello',
+    text: 'Hello {{unsubscribe_url}}',
+    unsubscribe: { topic: 'documented' },
+  });
+  await call(204, 'DELETE', `/v1/topics/${id}`);
 }
 
 /** Calls every operation on aliases and on the mail that they receive. */
@@ -107,7 +207,12 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   const page = (await call(200, 'GET', '/v1/aliases?limit=1')).json;
   await call(200, 'GET', `/v1/aliases?limit=1&cursor=${page.next_cursor}`);
   await call(200, 'GET', `/v1/aliases/${id}`);
-  await call(200, 'PATCH', `/v1/aliases/${id}`, { maxSizeBytes: 1_000_000 });
+  await call(200, 'PATCH', `/v1/aliases/${id}`, {
+    maxSizeBytes: 1_000_000,
+    forward_to: ['ops@customer.example'],
+    auto_reply: { subject: 'We got it', text: 'Thank you.' },
+    link_ttl_seconds: 3_600,
+  });
   await deliver(smtpPort, address, MESSAGE);
   await deliver(smtpPort, address, MESSAGE.replace('<file@', '<another@').replace('text/plain', 'text/html'));
   await until(
@@ -122,6 +227,11 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await call(404, 'GET', `${at}/attachments/7`);
   await call(404, 'GET', `${at}/view`);
   await call(200, 'GET', `/v1/aliases/${id}/messages/${messages[0].id}/view`);
+  const links = (await call(200, 'POST', `${at}/links`, { expires_in: 60 })).json;
+  for (const url of [links.raw_url, links.attachments[0].url])
+    await call(200, 'GET', `/v1/mail-files?token=${new URL(url).searchParams.get('token')}`);
+  await call(404, 'GET', '/v1/mail-files?token=nonsense');
+  await call(200, 'GET', `/v1/aliases/${id}/messages?email_id=evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`);
   await call(200, 'POST', `/v1/aliases/${id}/replay`, { dry_run: true });
   await deliver(smtpPort, other.address, MESSAGE.replace(/^From:.*\r\n/m, ''));
   await until(`/v1/aliases/${other.id}/messages?state=quarantined`, (json) => json.data.length === 1);

@@ -9,7 +9,7 @@ import { type ApiAnswer, type PosthornServer, startServer } from '../support/ser
 import { callAccess, callOperator } from './access-calls.js';
 import { type AuditEntry, AuditWitness } from './audit-witness.js';
 import { callEventTypes } from './event-type-calls.js';
-import { callEmails, callInbox, callReports } from './mail-calls.js';
+import { callEmails, callInbox, callReports, callTemplates, callTopics } from './mail-calls.js';
 import { callAgents } from './oauth-calls.js';
 import {
   Conformance,
@@ -105,13 +105,19 @@ describe('the OpenAPI document', () => {
 
     expect(new Set(ids).size).toBe(ids.length);
     expect(faults).toEqual([]);
+    // A section that the order of sections does not list comes after Health.
+    expect(document.tags.at(-1)?.name).toBe('Health');
   });
 
-  it('documents the errors of every operation in the error envelope, those of OAuth in the OAuth format, and those of pages as pages', () => {
+  it('documents the errors of every operation in the error envelope, those of OAuth in the OAuth format, those of email with the fields of the resend package, and those of pages as pages', () => {
     const faults = routesOf(document).flatMap(({ method, path: at, operation }) => {
       const isPage = `${method} ${at}` === 'GET /oauth/authorize';
-      const schemaOf = (status: string): string =>
-        `#/components/schemas/${at.startsWith('/oauth/') && status !== '431' ? 'OAuthError' : 'Error'}`;
+      const own = at.startsWith('/oauth/')
+        ? 'OAuthError'
+        : /^\/v1\/(?:emails|suppressions|templates|topics)(?:\/|$)/.test(at)
+          ? 'EmailError'
+          : 'Error';
+      const schemaOf = (status: string): string => `#/components/schemas/${status === '431' ? 'Error' : own}`;
       const errors = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
       const foreign = errors.filter(([status, each]) => {
         const { content } = responseOf(document, each);
@@ -170,7 +176,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('answers of the service', () => {
-  /** Makes one call and compares it with the document. */
+  /** Makes one call, compares it with the document, and returns the response. */
   async function call(
     status: number,
     method: string,
@@ -234,6 +240,10 @@ describe('answers of the service', () => {
 
   it('emails and suppressions', () => callEmails(call));
 
+  it('conforms: templates', () => callTemplates(call));
+
+  it('topics', () => callTopics(call));
+
   it('conforms: aliases and received mail', () => callInbox(call, until, server, smtpPort));
 
   it('conforms: reports about mail', () => callReports(call, until, server));
@@ -254,6 +264,17 @@ describe('answers of the service', () => {
     await call(200, 'GET', `/v1/domains/${id}`);
     await call(200, 'PATCH', `/v1/domains/${id}`, { kind: 'email-send' });
     await call(200, 'POST', `/v1/domains/${id}/verify`);
+    await call(200, 'GET', `/v1/domains/${id}/reputation`);
+    await call(200, 'POST', `/v1/domains/${id}/resume`);
+    await call(409, 'POST', `/v1/domains/${id}/dkim/rotate`, {});
+    const own = (
+      await call(201, 'POST', '/v1/domains', {
+        domain: 'own.customer.example',
+        kind: 'email-send',
+        dkim: { mode: 'domain' },
+      })
+    ).json.id;
+    await call(200, 'POST', `/v1/domains/${own}/dkim/rotate`, { grace_seconds: 0 });
     await call(204, 'DELETE', `/v1/domains/${id}`);
     await call(404, 'GET', `/v1/domains/${id}`);
   });
@@ -446,7 +467,7 @@ describe('answers of the service', () => {
     await call(200, 'POST', `/v1/replays/${job}/stop`);
     await call(200, 'GET', `/v1/replays/${job}`);
     await call(200, 'GET', '/v1/replays?limit=1');
-    // Another suite's open transaction hides new items as long as it lasts.
+    // Waits, because another suite's open transaction hides new items as long as it lasts.
     await until(`/v1/pull/${pull}?limit=1`, (json) => json.data.length === 1);
     const { next_cursor: cursor } = (await call(200, 'GET', `/v1/pull/${pull}?limit=1`)).json;
     await call(200, 'POST', `/v1/pull/${pull}/ack`, { cursor });

@@ -24,7 +24,7 @@ const PORT_MAX = 32_000;
  */
 export class KeptProcess {
   readonly url: string;
-  /** Exits of a running process that the test did not cause, with the last output. */
+  /** Exits of the running process that the test did not cause, each with the last output of the process. */
   readonly crashes: string[] = [];
   private child: ChildProcess | null = null;
   private output = '';
@@ -39,7 +39,7 @@ export class KeptProcess {
     private readonly env: Env,
   ) {
     this.url = `http://127.0.0.1:${port}`;
-    this.env = { SMTP_PORT: '0', ...env, PORT: String(port) };
+    this.env = { SMTP_PORT: '0', SUBMISSION_PORT: '0', ...env, PORT: String(port) };
   }
 
   get isUp(): boolean {
@@ -76,14 +76,14 @@ export class KeptProcess {
     return code ?? signal ?? 'gone';
   }
 
-  /** Sends SIGSTOP. The process is paused until the returned function is called or the process is killed. */
+  /** Sends SIGSTOP. The process stays paused until the returned function is called or the process is killed. */
   pause(): () => void {
     const { child } = this;
     child?.kill('SIGSTOP');
     return () => void child?.kill('SIGCONT');
   }
 
-  /** Process id, or 0 while the process is down. */
+  /** Returns the process id, or 0 while the process is down. */
   get pid(): number {
     return this.child?.pid ?? 0;
   }
@@ -137,7 +137,7 @@ export class KeptProcess {
   }
 }
 
-/** Registers a process with the reaper of the test run, in case the run ends before this process does. */
+/** Registers a process with the reaper, in case the test run ends first. Returns a function that removes the entry. */
 export function noteForReaper(pid: number | undefined): () => void {
   const directory = process.env['POSTHORN_TEST_DIR'];
   if (pid === undefined || directory === undefined) return () => undefined;

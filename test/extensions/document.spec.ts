@@ -2,9 +2,14 @@ import { filesBelow, textOf } from '../architecture/source-tree.js';
 
 const document = textOf('docs/extending.md');
 const quotes = [...document.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
-/** The sample extensions, and the test suite of one. */
+/** Source files of the sample extensions, and of the test suite of one of them. */
 const sources = [
-  ...filesBelow('examples/posthorn-nats/src', 'examples/posthorn-contacts/src', 'examples/posthorn-acme/src'),
+  ...filesBelow(
+    'examples/posthorn-nats/src',
+    'examples/posthorn-contacts/src',
+    'examples/posthorn-acme/src',
+    'examples/posthorn-depot/src',
+  ),
   'test/extensions/nats-conformance.e2e-spec.ts',
 ].map(textOf);
 
@@ -23,7 +28,7 @@ describe('docs/extending.md', () => {
 
   it('names only existing exports of the public API', () => {
     const face = textOf('src/extension/index.ts');
-    const [, injected = ''] = /These can be injected anywhere: ([\s\S]*?)\.\n/.exec(document) ?? [];
+    const [, injected = ''] = /You can inject these classes anywhere: ([\s\S]*?)\.\n/.exec(document) ?? [];
     const names = [...injected.matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
 
     expect(names.length).toBeGreaterThan(8);

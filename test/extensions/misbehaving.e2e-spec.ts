@@ -12,12 +12,13 @@ import {
   startTargets,
   type Targets,
 } from '../api/scene.js';
+import { idIn, submit } from '../api/submitting.js';
 import { ROOT } from '../architecture/source-tree.js';
 import { freePort } from '../durability/processes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** A destination type that does what its settings say, as compiled code. */
+/** Compiled code of a destination type that behaves as its settings request. */
 const EXTENSION = `
 import { Module } from '@nestjs/common';
 import { AcceptancePolicy, Adapter, DeliveryListener, DestinationAdapter, NamedRetryPolicy, TokenAuthenticator } from 'posthorn';
@@ -58,6 +59,7 @@ const EMAIL_RULINGS = {
   recipients: () => ({ headers: { Bcc: 'evil@example.com' } }),
   halves: () => ({ headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }),
   mark: ({ to, cc, subject, attachments }) => ({ headers: { 'X-Seen': [to, cc, subject, attachments.length].join(' '), 'X-Team': 'policy' } }),
+  content: ({ html, attachments }) => ({ headers: { 'X-Seen': JSON.stringify({ html, attachments }) } }),
 };
 
 export class OddPolicy extends AcceptancePolicy {
@@ -118,6 +120,7 @@ describe('a misbehaving extension', () => {
   let server: PosthornServer;
   let targets: Targets;
   let database: TestDatabase;
+  let submissionPort: number;
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'posthorn-odd-'));
@@ -129,12 +132,13 @@ describe('a misbehaving extension', () => {
       path.join(ROOT, 'node_modules', '@nestjs', 'common'),
       path.join(folder, 'node_modules', '@nestjs', 'common'),
     );
-    database = await createDatabase();
+    [database, submissionPort] = await Promise.all([createDatabase(), freePort()]);
     [server, targets] = await Promise.all([
       startServer({
         EXTENSIONS: path.join(folder, 'odd.js'),
         DATABASE_URL: database.url,
         METRICS_PORT: String(await freePort()),
+        SUBMISSION_PORT: String(submissionPort),
       }),
       startTargets(),
     ]);
@@ -241,6 +245,57 @@ describe('a misbehaving extension', () => {
     expect(text).toMatch(/^X-Seen: Ann <delivered@simulator\.localhost> bounced@simulator\.localhost Seen 1\r$/im);
     expect([...text.matchAll(/^x-team: (.*)\r$/gim)].map(([, value]) => value)).toEqual(['policy']);
     expect(text).toMatch(/^X-Own: stays\r$/im);
+  });
+
+  it('policies decide on submitted messages, too: their headers replace those of the message, and a failure is 451', async () => {
+    const message = (act: string): string =>
+      [
+        'From: a@simulator.localhost',
+        'To: delivered@simulator.localhost',
+        'Subject: Submitted',
+        `X-Act: ${act}`,
+        'x-TEAM: mine',
+        '',
+        'x',
+      ].join('\r\n');
+    const to = 'delivered@simulator.localhost';
+    const refused = await submit(submissionPort, server.apiKey, to, message('recipients'));
+
+    expect(refused).toMatch(/^451 4\.3\.0 .*could not decide/);
+    const id = idIn(await submit(submissionPort, server.apiKey, to, message('mark')));
+    const { text } = await server.api('GET', `/v1/emails/${id}/raw`);
+    expect(text).toMatch(/^X-Seen: delivered@simulator\.localhost\s+Submitted 0\r$/im);
+    expect([...text.matchAll(/^x-team: (.*)\r$/gim)].map(([, value]) => value)).toEqual(['policy']);
+  });
+
+  it('policies see the files of a submitted message, and every body behind more than 64 parts', async () => {
+    const to = 'delivered@simulator.localhost';
+    const part = (...lines: string[]): string[] => ['--b', ...lines];
+    const message = [
+      'From: a@simulator.localhost',
+      `To: ${to}`,
+      'Subject: Files',
+      'X-Act: content',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      ...Array.from({ length: 70 }, () => part('', 'text')).flat(),
+      ...part('Content-Type: text/html', 'Content-Disposition: attachment; filename=b.html', '', '<p>file</p>'),
+      ...part('Content-Type: text/html', '', '<p>last</p>'),
+      ...part('Content-Type: text/html', '', '<p>more</p>'),
+      ...part('Content-Type: application/pdf; name=a.pdf', 'Content-Transfer-Encoding: base64', '', 'AAAA'),
+      '--b--',
+    ].join('\r\n');
+
+    const id = idIn(await submit(submissionPort, server.apiKey, to, message));
+
+    const { text } = await server.api('GET', `/v1/emails/${id}/raw`);
+    expect(JSON.parse(/^X-Seen: (.*)\r$/im.exec(text)?.[1] ?? 'null')).toEqual({
+      html: '<p>last</p>\n<p>more</p>',
+      attachments: [
+        { filename: 'b.html', content_type: 'text/html', size_bytes: 11 },
+        { filename: 'a.pdf', content_type: 'application/pdf', size_bytes: 3 },
+      ],
+    });
   });
 
   it.each([

@@ -19,6 +19,8 @@ export const SAMPLE = 'examples/posthorn-nats';
 export const CONTACTS = 'examples/posthorn-contacts';
 /** The sample extension for the extension points that need no library. */
 export const SMALL_SAMPLE = 'examples/posthorn-acme';
+/** The sample extension that uses every extension point. */
+export const COMPLETE_SAMPLE = 'examples/posthorn-depot';
 const WAIT_MS = 100;
 const WAIT_MS_MAX = 120_000;
 

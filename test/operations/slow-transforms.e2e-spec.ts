@@ -44,8 +44,8 @@ describe("slow code beside other tenants' code", () => {
   });
 
   /**
-   * Creates a second organization by SQL, since no route does. It gets an environment that the first organization does
-   * not need here.
+   * Creates a second organization by SQL, since no route does. The new organization takes over an environment that the
+   * first organization does not need here.
    */
   async function giveTestEnvironmentAway(): Promise<void> {
     const client = new pg.Client({ connectionString: server.databaseUrl });
@@ -71,7 +71,7 @@ describe("slow code beside other tenants' code", () => {
     return { endpoint: await inbound(owner, settings), target };
   }
 
-  /** Sends to the endpoint twice a second until it is stopped. Returns the number of answers by status. */
+  /** Requests the endpoint twice a second. Returns a function that stops the requests and returns all status codes. */
   function twiceASecond(endpoint: Inbound): () => Promise<number[]> {
     const answers: Promise<number>[] = [];
     // Status 0 stands for a request without an answer. Requests in flight when the server stops must not fail a later
@@ -129,7 +129,7 @@ describe("slow code beside other tenants' code", () => {
     expect(ended).toBe(0);
     await eventIn(server, id, 'delivered');
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
-    // On a busy machine, possibly none of the three calls gets its CPU time in time. A provider would retry such calls.
+    // On a busy machine, it is possible that no call gets enough CPU time in time. A provider would retry such calls.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
     const first =
       taken ??
@@ -139,7 +139,9 @@ describe("slow code beside other tenants' code", () => {
         150_000,
       ));
     expect(await eventOf(server, first.json.id)).toMatchObject({ status: 'parked' });
-    expect((await requestOf(server, endpoint, first.json.id)).note).toBe('The transform failed: timeout.');
+    expect((await requestOf(server, endpoint, first.json.id)).note).toBe(
+      'The transform failed: timeout: The code did not end in time.',
+    );
   }, 180_000);
 
   it("200 or 503: if loops occupy all threads, each call ends by its own limit, and none fails because of other calls' load", async () => {
@@ -158,7 +160,10 @@ describe("slow code beside other tenants' code", () => {
           expect.any(String),
         ]);
       // The call used up all of its CPU time, so its own code caused the failure.
-      else expect((await requestOf(server, endpoint, answer.json.id)).note).toBe('The transform failed: timeout.');
+      else
+        expect((await requestOf(server, endpoint, answer.json.id)).note).toBe(
+          'The transform failed: timeout: The code did not end in time.',
+        );
     }
     expect((await provide(server, (await transforming(server, QUICK)).endpoint.at, json({ n: 1 }))).status).toBe(200);
   });

@@ -35,18 +35,22 @@ export class Postfix {
     private readonly starter: ChildProcess,
   ) {}
 
-  /** `answers` are the replies that reject a recipient. `routes` are domains whose mail goes to other local ports. */
+  /**
+   * Starts Postfix. `answers`: replies that reject a recipient. `routes`: domains whose mail goes to other ports.
+   * `login`: user and password for the local port, sent over STARTTLS.
+   */
   static async start(
     sinkPort: number,
     answers: Record<string, string>,
     routes: Record<string, number> = {},
+    login: { user: string; password: string } | null = null,
   ): Promise<Postfix> {
     const port = await freePort();
     const directory = await mkdtemp(path.join(tmpdir(), 'posthorn-postfix-'));
     await chmod(directory, 0o755);
     for (const name of ['etc', 'queue', 'data']) await mkdir(path.join(directory, name));
     spawnSync('chown', ['postfix', path.join(directory, 'data')]);
-    await writeFile(path.join(directory, 'etc/main.cf'), mainCf(directory, sinkPort, answers, routes));
+    await writeFile(path.join(directory, 'etc/main.cf'), mainCf(directory, sinkPort, answers, routes, login));
     await writeFile(path.join(directory, 'etc/master.cf'), masterCf(port));
     const starter = spawn('postfix', ['-c', path.join(directory, 'etc'), 'start-fg'], { stdio: 'ignore' });
     const postfix = new Postfix(port, directory, starter);
@@ -85,6 +89,7 @@ const mainCf = (
   sinkPort: number,
   answers: Record<string, string>,
   routes: Record<string, number>,
+  login: { user: string; password: string } | null,
 ): string => `
 compatibility_level = 3.6
 queue_directory = ${directory}/queue
@@ -110,6 +115,14 @@ transport_maps =${
     : ` inline:{ ${Object.entries(routes)
         .map(([domain, port]) => `{${domain} = smtp:[127.0.0.1]:${port}}`)
         .join(' ')} }`
+}
+${
+  login === null
+    ? ''
+    : `smtp_sasl_auth_enable = yes
+smtp_sasl_security_options = noanonymous
+smtp_sasl_password_maps = inline:{ {[127.0.0.1]:${sinkPort} = ${login.user}:${login.password}} }
+smtp_tls_security_level = encrypt`
 }
 maillog_file = ${directory}/log
 maillog_file_prefixes = ${directory}

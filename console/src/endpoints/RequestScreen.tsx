@@ -17,7 +17,7 @@ import { bytesOf } from './request-body';
 
 const SHOWN_MAX = 200_000;
 
-/** Screen of one raw request: its content as received, its result with the reason, and the response. */
+/** Screen of one raw request: its content as received, its result, the reason for the result, and the response. */
 export function RequestScreen(): ReactNode {
   const { id, request } = useParams({ from: '/$env/endpoints/$id/requests/$request' });
   const { environment: env, can } = useSigned();
@@ -66,14 +66,16 @@ function Facts({ of }: { of: RequestDetail }): ReactNode {
           <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
         </dd>
       </div>
-      <div>
-        <dt>{t('fact.event')}</dt>
-        <dd>
-          <PathLink to={`/${env}/events/${of.event_id}`}>
-            <code>{of.event_id}</code>
-          </PathLink>
-        </dd>
-      </div>
+      {of.status !== 'too_large' && (
+        <div>
+          <dt>{t('fact.event')}</dt>
+          <dd>
+            <PathLink to={`/${env}/events/${of.event_id}`}>
+              <code>{of.event_id}</code>
+            </PathLink>
+          </dd>
+        </div>
+      )}
       <div>
         <dt>{t('column.received')}</dt>
         <dd>
@@ -240,7 +242,7 @@ function Actions({ id, of }: { id: string; of: RequestDetail }): ReactNode {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [isAsked, setAsked] = useState(false);
-  if (of.erased_at !== undefined) return null;
+  if (of.erased_at !== undefined || of.status === 'too_large') return null;
   const replay = async (): Promise<void> => {
     const { event_id: event } = await answered(
       api.POST('/v1/endpoints/{id}/requests/{requestId}/replay', { params: { path: { id, requestId: of.id } } }),

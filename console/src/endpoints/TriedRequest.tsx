@@ -9,14 +9,18 @@ import { useNewestRequests, useRequest } from './endpoint-queries';
 const SHOWN_MAX = 20_000;
 
 /**
- * Returns the id of the stored request for testing settings. Uses the request in the address, or else the newest
- * request. Returns an empty string if there is no request.
+ * Returns the id of the stored request for testing settings: the request in the page's URL, or else the newest one.
+ * Returns an empty string if there is no request.
  */
 export function useTriedRequest(id: string): string {
   const search: { request?: string } = useSearch({ strict: false });
   const { request } = search;
   const { data } = useNewestRequests(id);
-  return request?.replace(/^evt_/, 'req_') ?? data?.data.find(({ status }) => status !== 'duplicate')?.id ?? '';
+  return (
+    request?.replace(/^evt_/, 'req_') ??
+    data?.data.find(({ status }) => status !== 'duplicate' && status !== 'too_large')?.id ??
+    ''
+  );
 }
 
 /** Selects one of the newest requests and shows its content. */

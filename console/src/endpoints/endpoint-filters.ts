@@ -1,6 +1,6 @@
 import { isRangeTime, rangeTime } from '../kit/time/range';
 
-/** Filters of the endpoint list, as in its address. */
+/** Filters of the endpoint list, as in the page's URL. */
 export interface EndpointFilters {
   search?: string;
   status?: EndpointStatus;
@@ -10,17 +10,17 @@ export interface EndpointFilters {
 export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
-/** Filters of the raw requests, as in the address. */
+/** Filters of the raw requests, as in the page's URL. */
 export interface RequestFilters {
   status?: RequestStatus;
   method?: string;
   since?: string;
 }
 
-export const REQUEST_STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as const;
+export const REQUEST_STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate', 'too_large'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-/** Reads the filters from an address. Ignores invalid values, so that a mistyped address still shows a list. */
+/** Reads the filters from the page's URL. Ignores invalid values, so that a mistyped URL still shows a list. */
 export function readEndpointFilters(search: Readonly<Record<string, unknown>>): EndpointFilters {
   const status = ENDPOINT_STATUSES.find((each) => each === search['status']);
   return { ...text(search, 'search'), ...text(search, 'preset'), ...(status !== undefined && { status }) };
@@ -36,7 +36,7 @@ export function readRequestFilters(search: Readonly<Record<string, unknown>>): R
   };
 }
 
-/** Reads the id of the raw request for testing settings from an address. */
+/** Reads the id of the raw request for testing settings from the query parameters of the page's URL. */
 export function readTried(search: Readonly<Record<string, unknown>>): { request?: string } {
   const { request } = search;
   return typeof request === 'string' && /^(req|evt)_[0-9A-Za-z]{26}$/.test(request) ? { request } : {};

@@ -36,6 +36,7 @@ describe('filters of mail', () => {
       { origin: 'bounce', email: ' a@b.example ' },
       { origin: 'bounce', email: 'a@b.example' },
     ],
+    [{ origin: 'unsubscribe' }, { origin: 'unsubscribe' }],
     [{ origin: 'x', email: '' }, {}],
   ])('%j of suppressions: %j', (search, filters) => {
     expect(readSuppressionFilters(search)).toEqual(filters);

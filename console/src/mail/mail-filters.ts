@@ -9,13 +9,14 @@ export const EMAIL_STATUSES = [
   'suppressed',
   'failed',
   'dlq',
+  'canceled',
 ] as const;
-export const ORIGINS = ['bounce', 'complaint', 'manual'] as const;
+export const ORIGINS = ['bounce', 'complaint', 'manual', 'unsubscribe'] as const;
 
-/** Filters of the email list, as in its address. */
+/** Filters of the email list, as in the page's URL. */
 export interface EmailFilters {
   status?: (typeof EMAIL_STATUSES)[number];
-  /** Absolute time, or time relative to now. */
+  /** Start of the time range: an absolute time, or a time relative to now. */
   since?: string;
   until?: string;
   /** Tag in the form `name` or `name:value`. */
@@ -43,7 +44,7 @@ type Search = Readonly<Record<string, unknown>>;
 const TAG = /^[\w-]{1,256}(?::[\w-]{1,256})?$/;
 const words = (given: unknown): string => (typeof given === 'string' ? given.trim() : '');
 
-/** Reads the filters from an address. Ignores invalid values. */
+/** Reads the filters from the query parameters of the page's URL. Ignores invalid values. */
 export function readEmailFilters(search: Search): EmailFilters {
   const status = EMAIL_STATUSES.find((each) => each === search['status']);
   const { since, until, tag } = search;
@@ -57,7 +58,7 @@ export function readEmailFilters(search: Search): EmailFilters {
   };
 }
 
-/** Reads the filters from an address. */
+/** Reads the filters of an alias's message list from the query parameters of the page's URL. */
 export function readMessageFilters(search: Search): MessageFilters {
   const state = MESSAGE_STATES.find((each) => each === search['state']);
   const { since } = search;
@@ -65,7 +66,7 @@ export function readMessageFilters(search: Search): MessageFilters {
   return { ...(state !== undefined && { state }), ...(from !== '' && { from }), ...(isRangeTime(since) && { since }) };
 }
 
-/** Reads the filters from an address. */
+/** Reads the filters of the suppression list from the query parameters of the page's URL. */
 export function readSuppressionFilters(search: Search): SuppressionFilters {
   const origin = ORIGINS.find((each) => each === search['origin']);
   const email = words(search['email']);

@@ -1,11 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Extension, type Role } from 'posthorn';
+import { AcmeBlobs } from './acme-blobs.js';
+import { AcmeTransport } from './acme-transport.js';
 import { InvoicesController } from './invoices.controller.js';
 import { Invoices } from './invoices.js';
 import { OutageMail } from './outage-mail.js';
 import { AcmePayPreset, AcmeShopPreset } from './presets.js';
 
-/** Adds presets, a route that sends from code, and emails about outages. */
+/** Adds presets, an email transport, a blob store, a route that sends from code, and emails about outages. */
 @Extension({ name: 'acme' })
 @Module({})
 export default class AcmeModule {
@@ -13,7 +15,14 @@ export default class AcmeModule {
     return {
       module: AcmeModule,
       controllers: [InvoicesController],
-      providers: [AcmePayPreset, AcmeShopPreset, Invoices, ...(role === 'api' ? [] : [OutageMail])],
+      providers: [
+        AcmeBlobs,
+        AcmePayPreset,
+        AcmeShopPreset,
+        AcmeTransport,
+        Invoices,
+        ...(role === 'api' ? [] : [OutageMail]),
+      ],
     };
   }
 }

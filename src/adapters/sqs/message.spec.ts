@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
+import { DEFAULT_FORWARDING } from '#engine/inbound/forwarded-url.js';
 import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import type { Outgoing, Target } from '#modules/destinations/contract.js';
@@ -16,6 +17,7 @@ const OUTGOING: Outgoing = {
   eventType: 'invoice.paid',
   body: '{"test": 2432232314}',
   headers: null,
+  requestLine: null,
   replayed: false,
   traceparent: null,
   atMs: 1_614_265_330_999,
@@ -36,6 +38,7 @@ const TARGET: Target = {
   signingKeys: [KEY],
   privateKeys: [],
   legacySignature: null,
+  forward: DEFAULT_FORWARDING,
   headers: {},
   retry: DEFAULT_RETRY_POLICY,
   ratePerSecond: null,
@@ -123,6 +126,35 @@ describe('messageOf: attributes', () => {
     expect(namesOf(sent({ headers }))).toHaveLength(4);
   });
 
+  it("one attribute contains the whole received request, and the provider's own headers take the places that are left", () => {
+    const requestLine = { method: 'GET', path: '/a', query: 'b=c' };
+    const headers = {
+      'content-type': 'a/b',
+      accept: '*/*',
+      'user-agent': 'Google',
+      'webhook-id': 'theirs',
+      'posthorn-hops': '1',
+      ...numbered('x-goog-', 9),
+    };
+
+    const message = sent({ requestLine, headers });
+
+    expect(namesOf(message)).toEqual([
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'webhook-event-type',
+      'posthorn-request',
+      'content-type',
+      'posthorn-received-webhook-id',
+      'x-goog-0',
+      'x-goog-1',
+      'x-goog-2',
+    ]);
+    expect(valueOf(message, 'webhook-id')).toBe(OUTGOING.webhookId);
+    expect(JSON.parse(valueOf(message, 'posthorn-request') ?? '')).toEqual({ ...requestLine, headers });
+  });
+
   it('a name like a property of Object.prototype is an ordinary name', () => {
     expect(
       valueOf(
@@ -178,8 +210,12 @@ describe('messageOf: the body', () => {
     );
   });
 
-  it('an empty payload is rejected', () => {
-    expect(messageOf({ ...OUTGOING, body: '' }, TARGET, STANDARD)).toEqual({ refusal: expect.stringMatching(/empty/) });
+  it('an empty payload is a line break that decodes to nothing, because SQS accepts no empty message', () => {
+    const message = sent({ body: '' });
+
+    expect(message.body).toBe('\n');
+    expect(valueOf(message, 'content-encoding')).toBe('base64');
+    expect(Buffer.from(message.body, 'base64')).toHaveLength(0);
   });
 
   it('a message with attributes is accepted up to 1 MiB in bytes, and rejected above', () => {
@@ -195,6 +231,20 @@ describe('messageOf: the body', () => {
     expect(messageOf({ ...OUTGOING, body: Buffer.alloc(BYTES_MAX * 0.75, 0xff) }, TARGET, STANDARD)).toHaveProperty(
       'refusal',
     );
+  });
+});
+
+describe('messageOf: a received message that is too large with its attributes', () => {
+  it.each([
+    ['the request and its headers', 0, 'posthorn-request'],
+    ['nothing', -2_000, undefined],
+  ])('leaves out %s, if only they exceed the limit', (_title, more, left) => {
+    const headers = { 'content-type': 'text/plain', 'x-a': 'a'.repeat(500) };
+    const received = { requestLine: { method: 'POST', path: '', query: '' }, headers };
+    const overhead = sent({ ...received, requestLine: null, headers: { 'content-type': 'text/plain' } }).bytes;
+    const whole = sent({ body: 'a'.repeat(BYTES_MAX - overhead + 1 + more), ...received });
+
+    expect(namesOf(whole).includes('posthorn-request')).toBe(left === undefined);
   });
 });
 

@@ -63,7 +63,7 @@ describe('a leaf by type', () => {
   const types: [name: string, leaf: object, value: string, on: () => RequestView][] = [
     ['json', { type: 'json', path: '$.type' }, 'order.paid', view],
     ['body', { type: 'body' }, JSON_BODY, view],
-    ['header', { type: 'header', name: 'X-Topic' }, 'one, two', view],
+    ['header', { type: 'header', name: 'Content-Type' }, 'application/JSON; charset=utf-8', view],
     ['query', { type: 'query', name: 'b' }, 'x y', view],
     ['form', { type: 'form', name: 'b' }, 'x y!', formView],
     ['method', { type: 'method' }, 'POST', view],
@@ -247,11 +247,19 @@ describe('a leaf by type', () => {
     expect(holds(leaf('path', 'eq', '/%zz%41'), view({ path: '/%zz%41' }))).toBe(true);
   });
 
-  it('the first of several values counts, and an empty value is present', () => {
-    expect([
-      holds(leaf('query', 'eq', '1', { name: 'a' })),
-      holds(leaf('form', 'eq', '1', { name: 'a' }), formView()),
-    ]).toEqual([true, true]);
+  it.each([
+    ['query', 'a', '1', '2', view],
+    ['form', 'a', '1', '2', formView],
+    ['header', 'x-topic', 'one', 'two', view],
+  ])('%s: any value of a repeated name may match', (type, name, first, second, on) => {
+    const ask = (op: string, value: string): boolean => holds(leaf(type, op, value, { name }), on());
+
+    expect([ask('eq', first), ask('eq', second), ask('eq', `${first}, ${second}`)]).toEqual([true, true, false]);
+    expect([ask('ne', first), ask('ne', 'other')]).toEqual([true, true]);
+    expect(holds({ not: leaf(type, 'eq', second, { name }) }, on())).toBe(false);
+  });
+
+  it('an empty value is present', () => {
     expect([
       holds({ type: 'query', name: 'empty', op: 'exists' }),
       holds({ type: 'body', op: 'exists' }, view({ text: '' })),
@@ -304,6 +312,62 @@ describe('a body', () => {
 
     expect(on.json).toBe(on.json);
     expect(on.json).toMatchObject({ n: 10 });
+  });
+});
+
+describe('a form', () => {
+  const payload = (value: unknown): string => new URLSearchParams({ payload: JSON.stringify(value) }).toString();
+  const urlEncoded = (text: string): RequestView =>
+    view({ headers: [['content-type', 'application/x-www-form-urlencoded']], text });
+  const multipart = async (fill: (form: FormData) => void): Promise<RequestView> => {
+    const form = new FormData();
+    fill(form);
+    const response = new Response(form);
+    return view({
+      headers: [['content-type', response.headers.get('content-type') ?? '']],
+      body: Buffer.from(await response.arrayBuffer()),
+    });
+  };
+
+  it('json reads the JSON in payload, also in filters, up to 128 KB', () => {
+    const filter = compileFilter({ path: '$.action', op: 'eq', value: 'opened' }, 'filter');
+    if ('faults' in filter) throw new Error(JSON.stringify(filter.faults));
+    const big = (size: number): RequestView =>
+      urlEncoded(payload({ action: 'opened', text: '"'.repeat((size - '{"action":"opened","text":""}'.length) / 2) }));
+
+    expect(filter.condition.matches(urlEncoded(payload({ action: 'opened' })))).toBe(true);
+    expect(filter.condition.matches(urlEncoded(`a=1&${payload({ action: 'opened' })}&b=2`))).toBe(true);
+    expect(filter.condition.matches(urlEncoded(payload({ action: 'closed' })))).toBe(false);
+    expect(filter.condition.matches(urlEncoded('payload=opened'))).toBe(false);
+    expect([filter.condition.matches(big(131_071)), filter.condition.matches(big(131_073))]).toEqual([true, false]);
+  });
+
+  it('form and json read the fields of a multipart form, but not its files', async () => {
+    const on = await multipart((form) => {
+      form.append('to', 'a@example.com');
+      form.append('attachment1', new Blob(['x'.repeat(300_000)]), 'a.txt');
+      form.append('to', 'b@example.com');
+      form.append('payload', '{"event":"media.play"}');
+    });
+
+    expect(holds(leaf('form', 'eq', 'b@example.com', { name: 'to' }), on)).toBe(true);
+    expect(holds({ type: 'form', name: 'attachment1', op: 'exists' }, on)).toBe(false);
+    expect(holds(json('$.event', 'eq', 'media.play'), on)).toBe(true);
+  });
+
+  it('has at most 1,000 fields and 384 KB, or 128 KB of multipart fields', async () => {
+    const last = { type: 'form', name: 'last', op: 'exists' };
+    const fields = (count: number): string => `${'a&'.repeat(count - 1)}last=1`;
+    const large = (count: number): Promise<RequestView> =>
+      multipart((form) => {
+        for (let i = 0; i < count; i += 1) form.append('a', 'x'.repeat(40_000));
+        form.append('last', '1');
+      });
+
+    expect([holds(last, urlEncoded(fields(1_000))), holds(last, urlEncoded(fields(1_001)))]).toEqual([true, false]);
+    expect(holds(last, urlEncoded(`a=${'x'.repeat(393_200)}&last=1`))).toBe(true);
+    expect(holds(last, urlEncoded(`a=${'x'.repeat(393_210)}&last=1`))).toBe(false);
+    expect([holds(last, await large(3)), holds(last, await large(4))]).toEqual([true, false]);
   });
 });
 

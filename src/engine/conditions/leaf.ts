@@ -10,16 +10,16 @@ export interface Leaf {
   holds(view: RequestView): boolean;
 }
 
-/** Reads the texts to test: none if the value is missing, several if a path matches several nodes. */
+/** Reads the texts to test: none if the value is missing, several if a path matches several nodes or a name repeats. */
 type Read = (view: RequestView) => readonly string[];
 
 interface LeafType {
   selector?: 'name' | 'path';
-  /** Normalizes the configured `value` to the spelling of the read value. */
+  /** Converts the configured `value` to the form of the request's value, for example to lower case. */
   normal?: (value: string) => string;
   values?: readonly string[];
   ops?: readonly Op[];
-  read: (view: RequestView, selector: string) => string | undefined;
+  read: (view: RequestView, selector: string) => string | readonly string[] | undefined;
 }
 
 const VALUE_BYTES_MAX = 1024;
@@ -28,7 +28,7 @@ const NAME_BYTES_MAX = 256;
 const TYPES = {
   json: { selector: 'path', read: () => undefined },
   body: { read: (view) => view.text },
-  header: { selector: 'name', read: (view, name) => view.header(name) },
+  header: { selector: 'name', read: (view, name) => view.headerValues(name) },
   query: { selector: 'name', read: (view, name) => view.query(name) },
   form: { selector: 'name', read: (view, name) => view.form(name) },
   method: { normal: (value) => value.toUpperCase(), read: (view) => view.method },
@@ -130,7 +130,7 @@ function compileIpLeaf(op: Op, text: string, at: string, faults: Faults): Leaf |
   return { readsJson: false, holds: op === 'ne' ? (view) => !isIn(view) : isIn };
 }
 
-/** Returns whether the operator holds for any text. A path with a wildcard or a slice may match many nodes. */
+/** Returns whether the operator holds for at least one text. A path may match many nodes; a name may be repeated. */
 function asks(view: RequestView, operator: Operator, texts: readonly string[]): boolean {
   return texts.length === 0 ? asksOne(view, operator, undefined) : texts.some((text) => asksOne(view, operator, text));
 }
@@ -139,8 +139,9 @@ function asksOne(view: RequestView, operator: Operator, text: string | undefined
   return view.spend(1 + Math.ceil(operator.steps(text?.length ?? 0))) && operator.holds(text);
 }
 
-function listed(text: string | undefined): readonly string[] {
-  return text === undefined ? [] : [text];
+function listed(text: string | readonly string[] | undefined): readonly string[] {
+  if (text === undefined) return [];
+  return typeof text === 'string' ? [text] : text;
 }
 
 /**

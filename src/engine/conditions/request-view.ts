@@ -1,13 +1,16 @@
 import { parseExact } from '../exact-json.js';
-import { headerOf, type ReceivedRequest, type Verification } from '../inbound/request.js';
+import { firstFieldsOf, isForm } from '../inbound/body.js';
+import { headerOf, type ReceivedRequest, valuesByName, type Verification } from '../inbound/request.js';
 import { unpacked } from '../inbound/unpacked.js';
 import { type IpAddress, ipAddress } from '../ip-ranges.js';
 
-/** Maximum size of a body that is parsed as JSON or form fields. The text of a longer body is cut here. */
+/** Maximum size of a body parsed as JSON, and of the fields of a multipart form. Longer text is cut at this size. */
 export const VISIBLE_BYTES_MAX = 128 * 1024;
+/** Maximum size of a URL-encoded form. Percent-encoding makes 128 KB of values at most three times as long. */
+const FORM_BYTES_MAX = 3 * VISIBLE_BYTES_MAX;
 /** Maximum nesting of a body that is parsed as JSON, so that later code can recurse without a stack overflow. */
 const JSON_DEPTH_MAX = 512;
-/** A budget in steps of about 8 ns, the cost of reading a character. After one refusal, it refuses all later steps. */
+/** Budget for evaluating conditions, in steps of about 8 ns. After one refusal, all later steps are refused. */
 export interface Allowance {
   /** Deducts `steps` and returns whether the allowance covers them. */
   spend(steps: number): boolean;
@@ -40,12 +43,17 @@ export class StepAllowance implements Allowance {
   }
 }
 
+export type FormField = readonly [name: string, value: string];
+
 /** A request as conditions and templates read it. Each part is parsed on first use and then cached. */
 export class RequestView {
   private readonly allowance: Allowance;
   private readonly parsed: Map<string, unknown>;
 
-  /** `isUnpacked` says that the content encoding of the body is already removed. */
+  /**
+   * `isUnpacked`: the content encoding of the body is already removed. `fields`: the fields of the form in the body, if
+   * they were read before.
+   */
   constructor(
     readonly request: ReceivedRequest,
     readonly verification: Verification,
@@ -53,14 +61,21 @@ export class RequestView {
       allowance = new StepAllowance(),
       parsed = new Map<string, unknown>(),
       isUnpacked = false,
-    }: { allowance?: Allowance; parsed?: Map<string, unknown>; isUnpacked?: boolean } = {},
+      fields,
+    }: {
+      allowance?: Allowance;
+      parsed?: Map<string, unknown>;
+      isUnpacked?: boolean;
+      fields?: readonly FormField[] | undefined;
+    } = {},
   ) {
     this.allowance = allowance;
     this.parsed = parsed;
     if (isUnpacked) parsed.set('body', request.body);
+    if (fields !== undefined) parsed.set('fields', fields);
   }
 
-  /** Returns a view with the same parsed parts and a new allowance, so that each route has its own allowance. */
+  /** Returns a view with the same parsed parts and a new allowance. Each route gets its own allowance. */
   fresh(): RequestView {
     return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
@@ -90,7 +105,7 @@ export class RequestView {
     );
   }
 
-  /** The body without its content encoding. Empty if it cannot be decoded. */
+  /** The body after its content encoding is decoded. Empty if it cannot be decoded. */
   get body(): Buffer {
     return this.once('body', () => unpacked(this.request).body);
   }
@@ -107,9 +122,20 @@ export class RequestView {
     );
   }
 
-  /** The body as JSON with original numbers, for any content type. Undefined if over 128 KB or not JSON in UTF-8. */
+  /**
+   * The body parsed as JSON, for any content type. If the body is a form instead, the parsed JSON of its field
+   * `payload`. Numbers keep their original spelling. Undefined if the text is over 128 KB or is not JSON in UTF-8.
+   */
   get json(): unknown {
-    return this.once('json', () => jsonOf(this.body));
+    return this.once('json', () => {
+      const json = jsonOf(this.body);
+      return json === undefined ? jsonOf(Buffer.from(this.form('payload')[0] ?? '')) : json;
+    });
+  }
+
+  /** The first 1,000 fields of a URL-encoded form of up to 384 KB, or of a multipart form with up to 128 KB in all. */
+  get fields(): readonly FormField[] {
+    return this.once('fields', () => visibleFields({ headers: this.request.headers, body: this.body }));
   }
 
   /** Returns the value of a header. `name` is in lower case. */
@@ -117,20 +143,22 @@ export class RequestView {
     return headerOf(this.request, name);
   }
 
-  /** Returns the first value of a query parameter. */
-  query(name: string): string | undefined {
-    return this.once('query', () => firstValues(this.request.query)).get(name);
+  /** Returns the values of a repeated header one by one. `name` is in lower case. */
+  headerValues(name: string): readonly string[] {
+    return this.once('headers', () => valuesByName(this.request.headers)).get(name) ?? [];
   }
 
-  /** Returns the first value of a field of a URL-encoded body of at most 128 KB. */
-  form(name: string): string | undefined {
-    return this.once('form', () => {
-      const isForm = this.mediaType === 'application/x-www-form-urlencoded' && this.body.length <= VISIBLE_BYTES_MAX;
-      return isForm ? firstValues(this.body.toString('utf8')) : new Map<string, string>();
-    }).get(name);
+  /** Returns all values of a query parameter. */
+  query(name: string): readonly string[] {
+    return this.once('query', () => valuesByName(new URLSearchParams(this.request.query))).get(name) ?? [];
   }
 
-  /** Once the allowance is exhausted, no condition matches. Otherwise a `not` could make an unread value match. */
+  /** Returns all values of a field in `fields`. */
+  form(name: string): readonly string[] {
+    return this.once('form', () => valuesByName(this.fields)).get(name) ?? [];
+  }
+
+  /** Deducts steps. Returns false once the allowance is exhausted. Then no condition matches, not even a `not`. */
   spend(steps: number): boolean {
     return this.allowance.spend(steps);
   }
@@ -139,7 +167,7 @@ export class RequestView {
     return this.allowance.isExhausted;
   }
 
-  /** Computes the result once per `name`. Results of an exhausted view are not cached: they may be incomplete. */
+  /** Caches the result of `find` by `name`, unless the allowance is used up: the result may then be incomplete. */
   found<T>(name: string, find: () => T): T {
     const key = `found ${name}`;
     if (this.parsed.has(key)) return this.parsed.get(key) as T;
@@ -162,10 +190,10 @@ function decoded(path: string): string {
   }
 }
 
-function firstValues(encoded: string): Map<string, string> {
-  const values = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(encoded)) if (!values.has(name)) values.set(name, value);
-  return values;
+function visibleFields(request: Pick<ReceivedRequest, 'headers' | 'body'>): FormField[] {
+  if (isForm(request)) return request.body.length > FORM_BYTES_MAX ? [] : [...firstFieldsOf(request)];
+  let lengthLeft = VISIBLE_BYTES_MAX;
+  return [...firstFieldsOf(request)].filter(([name, value]) => (lengthLeft -= name.length + value.length) >= 0);
 }
 
 function jsonOf(body: Buffer): unknown {
@@ -179,7 +207,7 @@ function jsonOf(body: Buffer): unknown {
 
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = Buffer.from('"\\[]{}');
 
-/** Counts brackets outside of strings. Correct for every valid JSON text. */
+/** Returns whether JSON is nested too deeply. Counts brackets outside of strings, which is exact for valid JSON. */
 function nestsTooDeeply(body: Buffer): boolean {
   let depth = 0;
   let isInString = false;

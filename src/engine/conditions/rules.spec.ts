@@ -110,7 +110,7 @@ describe('rules', () => {
     [{ default: { body: 'a {{body.x' } }, 'responseRules.default.body: has {{ without }}'],
     [
       { default: { body: '{{secrets.x}}' } },
-      'responseRules.default.body: knows only {{body.path}}, {{query.name}} and {{headers.name}}',
+      'responseRules.default.body: knows only {{body.path}}, {{form.name}}, {{query.name}} and {{headers.name}}',
     ],
     [{ default: { body: '{{body}}' } }, 'responseRules.default.body: knows only'],
     [
@@ -307,6 +307,17 @@ describe('templates', () => {
     const form = view('challenge=a+b', { headers: [['content-type', 'application/x-www-form-urlencoded']] });
 
     expect(bodyOf('{{body.challenge}}', undefined, form)).toBe('a b');
+  });
+
+  it('form.name is a field, and a repeated name is a list, as in a JSON body', () => {
+    const headers: [string, string][] = [['content-type', 'application/x-www-form-urlencoded']];
+    const form = view('a=1&a=%22&b=x&payload=%7B%22action%22%3A%22opened%22%7D', { headers, query: 'q=1&q=2' });
+
+    expect(bodyOf('{{form.b}} {{form.a}} {{query.q}} {{form.none}}', undefined, form)).toBe('x ["1","\\""] ["1","2"] ');
+    expect(bodyOf('{"a":{{form.a}},"b":"{{form.a}}"}', 'application/json', form)).toBe(
+      '{"a":["1","\\""],"b":"[\\"1\\",\\"\\\\\\"\\"]"}',
+    );
+    expect(bodyOf('{{body.action}} {{body.b}}', undefined, form)).toBe('opened x');
   });
 
   it('leaves out values that do not fit into 64 KB', () => {

@@ -4,24 +4,24 @@ import { compileJsonPath, JSON_PATH_BYTES_MAX } from './json-path.js';
 import { textOf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
-/** A text with placeholders for request values: `{{body.path}}`, `{{query.name}}`, `{{headers.name}}`. */
+/** Text with placeholders for request values, for example `{{body.path}}`, `{{query.name}}` or `{{headers.name}}`. */
 export interface Template {
   readonly places: number;
-  /** Returns the text in at most `bytesMax` bytes. A value that does not fit is treated as missing. */
+  /** Returns the filled-in text, at most `bytesMax` bytes long. A value that does not fit is treated as missing. */
   render(view: RequestView, bytesMax: number): string;
 }
 
 export type Encoding =
   | 'plain'
   /**
-   * Inside a JSON string, the value cannot end the string. Elsewhere it becomes a whole JSON value, or `null` if
-   * missing.
+   * The text is JSON. Inside a JSON string, the value is escaped and cannot end the string. Elsewhere, it becomes a
+   * whole JSON value, or `null` if missing.
    */
   | 'json'
-  /** The value cannot become a tag or leave a quoted attribute. */
+  /** The text is HTML or XML. The value cannot become a tag or leave a quoted attribute. */
   | 'markup'
   | 'form'
-  /** The value is printable ASCII on one line, at most 1 KB. */
+  /** The text is a header value. The value is printable ASCII on one line, at most 1 KB. */
   | 'header';
 
 type Lookup = (view: RequestView) => unknown;
@@ -32,7 +32,7 @@ interface Place {
 }
 
 const HEADER_VALUE_LENGTH_MAX = 1024;
-const NAMES = '{{body.path}}, {{query.name}} and {{headers.name}}';
+const NAMES = '{{body.path}}, {{form.name}}, {{query.name}} and {{headers.name}}';
 
 export function compileTemplate(text: string, at: string, faults: Faults, encoding: Encoding): Template | null {
   const split = splitAtPlaces(text);
@@ -81,18 +81,27 @@ function insideStrings(literals: readonly string[]): boolean[] {
 }
 
 function lookupOf(expression: string): Lookup | string {
-  const [, source, name = ''] = /^(body|query|headers)\.(.+)$/s.exec(expression) ?? [];
-  if (source === 'query') return (view) => view.query(name);
+  const [, source, name = ''] = /^(body|form|query|headers)\.(.+)$/s.exec(expression) ?? [];
+  if (source === 'query') return (view) => oneOrAll(view.query(name));
+  if (source === 'form') return (view) => oneOrAll(view.form(name));
   if (source === 'headers') return (view) => view.header(name.toLowerCase());
   return source === 'body' ? bodyLookup(name) : `knows only ${NAMES}`;
 }
 
-/** Compiles the path after `body.`. In JSON, `items.0` means `items[0]`. In a form body, the path is a field name. */
+/** Returns the value of a name. The values of a repeated name become a list, which is written like a list in JSON. */
+function oneOrAll(values: readonly string[]): string | readonly string[] | undefined {
+  return values.length > 1 ? values : values[0];
+}
+
+/** Compiles the path after `body.`. In JSON, `items.0` means `items[0]`. In a form, the path may be a field name. */
 function bodyLookup(name: string): Lookup | string {
   if (Buffer.byteLength(name) > JSON_PATH_BYTES_MAX) return `has a path of over ${JSON_PATH_BYTES_MAX} bytes`;
   const path = compileJsonPath(`$.${name}`.replace(/\.(\d+)(?=[.[]|$)/g, '[$1]'));
   if (typeof path === 'string') return `has a path after body that ${path}`;
-  return (view) => (view.json === undefined ? view.form(name) : path.first(view));
+  return (view) => {
+    const found = view.json === undefined ? undefined : path.first(view);
+    return found === undefined ? oneOrAll(view.form(name)) : found;
+  };
 }
 
 function encoderOf(encoding: Encoding, isInString: boolean): Place['encode'] {

@@ -63,14 +63,14 @@ describe('schemes in which the sender shows the secret', () => {
 });
 
 describe('public keys', () => {
-  // RFC 8032, section 7.1, TEST 2.
+  // Test vector of RFC 8032, section 7.1, TEST 2.
   const ed25519 = {
     key: '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
     body: Buffer.from([0x72]),
     signature:
       '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
   };
-  // From Wise's own examples of verifying its webhooks.
+  // Key, body and signature from Wise's own examples of verifying its webhooks.
   const wise = {
     key: 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAwpb91cEYuyJNQepZAVfPZIlPZfNUefH+n6w9SW3fykqKu938cR7WadQv87oF2VuT+fDt7kqeRziTmPSUhqPUys/V2Q1rlfJuXbE+Gga37t7zwd0egQ+KyOEHQOpcTwKmtZ81ieGHynAQzsn1We3jwt760MsCPJ7GMT141ByQM+yW1Bx+4SG3IGjXWyqOWrcXsxAvIXkpUD/jK/L958CgnZEgz0BSEh0QxYLITnW1lLokSx/dTianWPFEhMC9BgijempgNXHNfcVirg1lPSygz7KqoKUN0oHqWLr2U1A+7kqrl6O2nx3CKs1bj1hToT1+p4kcMoHXA7kA+VBLUpEsVwIDAQAB',
     body: '{"data":{"resource":{"id":49983981,"profile_id":16055450,"account_id":14124090,"type":"transfer"},"current_state":"incoming_payment_waiting","previous_state":null,"occurred_at":"2021-08-23T10:12:50Z"},"subscription_id":"90aa8e14-4ef1-4a56-861c-f3c9cde097ea","event_type":"transfers#state-change","schema_version":"2.0.0","sent_at":"2021-08-23T10:12:50Z"}',
@@ -167,7 +167,7 @@ describe('public keys', () => {
 });
 
 describe('JSON Web Tokens', () => {
-  // RFC 7515, appendices A.2 and A.3. The token expires at 1300819380.
+  // Payload from RFC 7515, appendices A.2 and A.3. The token expires at 1300819380.
   const PAYLOAD = 'eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ';
   const RSA = {
     kty: 'RSA',
@@ -241,7 +241,7 @@ describe('JSON Web Tokens', () => {
       ['old, without an expiry', { iss: 'joe', iat: seconds - 301 }, {}, 'failed'],
       ['without any time', { iss: 'joe' }, {}, 'failed'],
       ['an expiry that is not a number', { iss: 'joe', exp: 'never' }, {}, 'failed'],
-      // The hash below is the output of: echo -n '{}' | sha256sum
+      // Expected hash, printed by: echo -n '{}' | sha256sum
       [
         'the hash of the body',
         { iat: seconds, sum: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
@@ -255,6 +255,24 @@ describe('JSON Web Tokens', () => {
         'failed',
       ],
       ['no hash', { iat: seconds }, { bodyHashClaim: 'sum' }, 'failed'],
+      [
+        'the hash of the body without any time, as FusionAuth sends it',
+        { sum: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
+        { bodyHashClaim: 'sum' },
+        'verified',
+      ],
+      [
+        'the hash of the body without any time, with a maximum age',
+        { sum: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
+        { bodyHashClaim: 'sum', maxAgeSeconds: 60 },
+        'failed',
+      ],
+      [
+        'the hash in base64',
+        { sum: 'RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=' },
+        { bodyHashClaim: 'sum' },
+        'verified',
+      ],
     ])('%s', (_what, claims, settings, verdict) => {
       const scheme = generic('jwt', {
         jwksUrl: bound.jwksUrl,
@@ -280,7 +298,7 @@ describe('JSON Web Tokens', () => {
 });
 
 describe('PayPal', () => {
-  // The sample of PayPal's own libraries. Its certificate has expired, so most signatures below use a test key.
+  // Sample from PayPal's own libraries. Its certificate has expired, so most signatures below use a test key.
   const SAMPLE = {
     id: 'dfb3be50-fd74-11e4-8bf3-77339302725b',
     time: '2015-05-18T15:45:13Z',

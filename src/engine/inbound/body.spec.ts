@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { formOf, isForm, jsonOf, memberOf, scalarText } from './body.js';
+import { eventJsonOf, formOf, isForm, jsonOf, memberOf, PARSED_BYTES_MAX, scalarText } from './body.js';
+import { signTwilio, verifyTwilio } from './twilio.js';
 
 describe('memberOf', () => {
   it.each([
@@ -33,6 +34,34 @@ it('parses JSON whatever the content type, and returns undefined for malformed J
   expect(jsonOf({ body: Buffer.from(' {"a":[1]}') })).toEqual({ a: [1] });
   expect(jsonOf({ body: Buffer.from('{"a":') })).toBeUndefined();
   expect(jsonOf({ body: Buffer.alloc(0) })).toBeUndefined();
+});
+
+it('does not parse JSON or forms of over 1 MB, and Twilio cannot sign such a form', () => {
+  const type = 'application/x-www-form-urlencoded';
+  const form = (size: number) => ({
+    headers: [['content-type', type]] as const,
+    body: Buffer.from(`payload=1&a=${'x'.repeat(size - 12)}`),
+    url: 'https://in.example.com/in/acme/twilio',
+  });
+  const [largest, tooLarge] = [form(PARSED_BYTES_MAX), form(PARSED_BYTES_MAX + 1)];
+  const twilio = (request: typeof largest): boolean => {
+    const signed = {
+      ...request,
+      headers: [...request.headers, ['x-twilio-signature', signTwilio(request, 's')]] as const,
+    };
+    return verifyTwilio(signed, ['s']);
+  };
+
+  expect([jsonOf({ body: Buffer.from(`"${'x'.repeat(PARSED_BYTES_MAX - 2)}"`) }), eventJsonOf(largest)]).toEqual([
+    'x'.repeat(PARSED_BYTES_MAX - 2),
+    1,
+  ]);
+  expect([jsonOf({ body: Buffer.from(`"${'x'.repeat(PARSED_BYTES_MAX - 1)}"`) }), eventJsonOf(tooLarge)]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect([formOf(largest).size, formOf(tooLarge).size]).toEqual([2, 0]);
+  expect([twilio(largest), twilio(tooLarge)]).toEqual([true, false]);
 });
 
 it.each([

@@ -1,18 +1,45 @@
+import { Buffer } from 'node:buffer';
 import { multipartFields } from './multipart.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Cache per request: verification, classification and handshakes all read the parsed body. */
-const parsed = new WeakMap<Buffer, { json: unknown }>();
+/** Maximum size of a body that is parsed as JSON or as a URL-encoded form. Parsing blocks the event loop. */
+export const PARSED_BYTES_MAX = 1024 * 1024;
+const FIELDS_MAX = 1_000;
+const PAYLOAD = Buffer.from('payload=');
+const FURTHER_PAYLOAD = Buffer.from('&payload=');
 
-/** Returns the body as JSON whatever its content type, or undefined if it is not JSON. */
+/** Parsed bodies, cached because verification, classification, handshakes and filters all read them. */
+const parsed = new WeakMap<Buffer, { json: unknown }>();
+const forms = new WeakMap<Buffer, { type: string | undefined; fields: URLSearchParams }>();
+
+/** Returns the body as JSON whatever its content type, or undefined if it is over 1 MB or not JSON. */
 export function jsonOf({ body }: Pick<ReceivedRequest, 'body'>): unknown {
   const known = parsed.get(body);
   if (known !== undefined) return known.json;
-  const json = parse(body.toString('utf8'));
+  const json = body.length > PARSED_BYTES_MAX ? undefined : parse(body.toString('utf8'));
   parsed.set(body, { json });
   return json;
+}
+
+/** Returns the body as JSON, or else the JSON in the field `payload` of a form. Undefined if there is neither. */
+export function eventJsonOf(request: Received): unknown {
+  const json = jsonOf(request);
+  return json === undefined ? parse(payloadOf(request) ?? '') : json;
+}
+
+/** Returns the form field `payload`, in which GitHub, Slack and Plex send JSON, or undefined. */
+function payloadOf(request: Received): string | undefined {
+  const { body } = request;
+  if (!isForm(request)) return formOf(request).get('payload') ?? undefined;
+  if (body.length > PARSED_BYTES_MAX) return undefined;
+  // Decodes only the field `payload`, because a hostile form may have hundreds of thousands of fields.
+  const isFirst = body.subarray(0, PAYLOAD.length).equals(PAYLOAD);
+  const start = isFirst ? 0 : body.indexOf(FURTHER_PAYLOAD) + 1;
+  if (start === 0 && !isFirst) return undefined;
+  const end = body.indexOf('&', start);
+  return new URLSearchParams(body.toString('utf8', start, end < 0 ? body.length : end)).get('payload') ?? undefined;
 }
 
 export function isForm(request: Received): boolean {
@@ -21,17 +48,45 @@ export function isForm(request: Received): boolean {
   );
 }
 
-/** Returns the form fields without files. Empty if the body is not a URL-encoded or multipart form. */
+/**
+ * Returns the form fields without files. Empty if the body is not a form, or is a URL-encoded form of over 1 MB. Callers
+ * must not change the fields, because they are cached.
+ */
 export function formOf(request: Received): URLSearchParams {
-  if (isForm(request)) return new URLSearchParams(request.body.toString('utf8'));
-  return new URLSearchParams(multipartFields(headerOf(request, 'content-type'), request.body) ?? []);
+  const type = headerOf(request, 'content-type');
+  const known = forms.get(request.body);
+  if (known !== undefined && known.type === type) return known.fields;
+  const fields = parseForm(request, type);
+  forms.set(request.body, { type, fields });
+  return fields;
+}
+
+/** Returns the first 1,000 fields of a URL-encoded form of at most 1 MB, or the fields of a multipart form. */
+export function firstFieldsOf(request: Received): Iterable<[name: string, value: string]> {
+  if (!isForm(request)) return formOf(request);
+  return new URLSearchParams(request.body.length > PARSED_BYTES_MAX ? '' : firstFields(request.body.toString()));
+}
+
+/** Returns an encoded form cut after its first 1,000 fields. Decoding all fields of a hostile form takes 100 ms. */
+function firstFields(encoded: string): string {
+  let end = -1;
+  for (let count = 0; count < FIELDS_MAX; count += 1) {
+    end = encoded.indexOf('&', end + 1);
+    if (end === -1) return encoded;
+  }
+  return encoded.slice(0, end);
+}
+
+function parseForm(request: Received, type: string | undefined): URLSearchParams {
+  if (!isForm(request)) return new URLSearchParams(multipartFields(type, request.body) ?? []);
+  return new URLSearchParams(request.body.length > PARSED_BYTES_MAX ? '' : request.body.toString('utf8'));
 }
 
 export function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** Returns the member at a path like `entry.0.changes.0.field`. Reads only own members, never a prototype. */
+/** Returns the value at a path such as `entry.0.changes.0.field`. Reads only own members, never inherited ones. */
 export function memberOf(json: unknown, path: string): unknown {
   let value = json;
   for (const name of path.split('.')) {

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { jsonOf, memberOf } from './body.js';
+import { isObject, jsonOf, memberOf } from './body.js';
 import { equalText } from './keys.js';
 import type { Preset } from './preset.js';
 import { PRESETS } from './presets.js';
@@ -11,26 +11,26 @@ import { verify } from './verify.js';
 export interface HandshakeContext {
   verification: Verification;
   hasSecret: boolean;
-  /** Secrets of the endpoint, newest first. Answers use them if they need a secret and the settings have none. */
+  /** Secrets of the endpoint, newest first. Used for handshakes that need a secret if the settings contain none. */
   secrets?: readonly string[];
 }
 
 export interface Handshake {
   answer: SynchronousAnswer;
   newSecret?: string;
-  /** A URL on an AWS host, to be fetched once with GET. */
+  /** URL on an AWS host, to be fetched once with GET to confirm a subscription. */
   confirmUrl?: string;
 }
 
 type Received = Omit<ReceivedRequest, 'ip'>;
 type Answerer = (settings: ResponseSettings, request: Received, context: HandshakeContext) => Handshake | null;
 
-/** Text that may be echoed to the caller on a shared host: printable and short. */
+/** Pattern of texts that may be echoed to the caller on a shared host: printable and short. */
 const ECHO = /^[\x20-\x7e]{1,1024}$/;
 /**
- * Text that a handshake may ask Posthorn to sign with the provider's secret. X signs the bare body of an event, and
- * Zoom signs `v0:…:` followed by the body. A signed text with a colon, a brace or a quote could therefore be used as a
- * forged event.
+ * Pattern of texts that a handshake may ask Posthorn to sign with the provider's secret. X signs the bare body of an
+ * event, and Zoom signs `v0:…:` followed by the body. A signed text with a colon, a brace or a quote could therefore be
+ * used as a forged event.
  */
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
@@ -44,7 +44,7 @@ export function urlCheck(
   return isAsked ? { status: 200, headers: { ...NOSNIFF }, body: '' } : null;
 }
 
-/** Returns null when the request is not a handshake and is processed as an event. */
+/** Answers a handshake. Returns null if the request is not a handshake and must be processed as an event. */
 export function challenge(settings: ResponseSettings, request: Received, context: HandshakeContext): Handshake | null {
   return ANSWERERS[settings.type](settings, request, context);
 }
@@ -122,7 +122,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   'asana-handshake': (_settings, request, { hasSecret }) => {
     const secret = request.method === 'POST' ? headerOf(request, 'x-hook-secret') : undefined;
     if (secret === undefined) return null;
-    // Otherwise anyone could replace Asana's secret with their own secret.
+    // Refuses a new secret if one already exists. Otherwise anyone could replace Asana's secret with their own.
     if (hasSecret) return refuse(403, 'This endpoint has a secret already.');
     if (!ECHO.test(secret)) return unprintable();
     return { answer: { status: 200, headers: { 'x-hook-secret': secret, ...NOSNIFF }, body: '' }, newSecret: secret };
@@ -156,6 +156,15 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
     if (confirmUrl === null) return refuse(400, 'The SubscribeURL is not on a host of Amazon SNS.');
     return { answer: { status: 200, headers: { ...NOSNIFF }, body: '' }, confirmUrl };
   },
+
+  // Accepts only a body that contains nothing but the challenge, so that no event can be mistaken for a challenge.
+  'monday-challenge': (_settings, request) => {
+    const json = request.method === 'POST' ? jsonOf(request) : undefined;
+    if (!isObject(json) || Object.keys(json).join() !== 'challenge' || typeof json['challenge'] !== 'string')
+      return null;
+    const { challenge: text } = json;
+    return ECHO.test(text) ? jsonAnswer({ challenge: text }) : unprintable();
+  },
 };
 
 /** Returns whether a secret is set and verification failed. The pipeline rejects the request in this case. */
@@ -163,7 +172,7 @@ function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }
 
-/** Verifies without an age limit. The answer contains only what was sent, and the pipeline checks the age itself. */
+/** Returns whether Twitch signed the request, whatever the age of the signature. The pipeline checks the age. */
 function isSignedByTwitch(request: Received, secret: string): boolean {
   const scheme = PRESETS.get('twitch')?.verify;
   if (scheme?.kind !== 'hmac' || scheme.timestamp === undefined) return false;

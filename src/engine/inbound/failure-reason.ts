@@ -1,6 +1,9 @@
+import { jwtFault, sharedJwtFault } from './jwt.js';
 import { PAYPAL_HEADERS } from './paypal.js';
+import { parametersOf } from './query.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 import type { Scheme } from './scheme.js';
+import { signatureFault } from './signature-fault.js';
 import { verify } from './verify.js';
 
 type Received = Omit<ReceivedRequest, 'ip'>;
@@ -8,15 +11,23 @@ type Received = Omit<ReceivedRequest, 'ip'>;
 export interface FailedUnder {
   secrets: readonly string[];
   nowMs: number;
-  /** The value of `published` that was passed to `verify`. */
+  /** Published key set or certificate that was passed to `verify`. */
   published?: string | undefined;
 }
 
-/** Returns the reason as the end of a sentence. Only the endpoint's owner may see it, never the sender. */
+/** Returns why verification failed, as the end of a sentence. Only the endpoint's owner may see it, not the sender. */
 export function failureReason(scheme: Scheme, request: Received, { secrets, nowMs, published }: FailedUnder): string {
   if (secrets.length === 0 && scheme.kind !== 'jwt') return 'the endpoint has no secret yet';
   const missing = missingHeader(scheme, request);
   if (missing !== null) return `the header ${missing} is missing`;
+  if (scheme.kind === 'query-token') return queryTokenFault(scheme.name, request);
+  const unreadable =
+    scheme.kind === 'jwt'
+      ? jwtFault(scheme, request, published ?? '', nowMs)
+      : scheme.kind === 'shared-jwt'
+        ? sharedJwtFault(scheme, request, secrets, nowMs)
+        : signatureFault(scheme, request);
+  if (unreadable !== null) return unreadable;
   const holdsUnder = (other: Scheme): boolean => verify(other, request, secrets, nowMs, published) === 'verified';
   const relaxed = withoutLimit(scheme);
   if (relaxed !== null && holdsUnder(relaxed.scheme)) {
@@ -26,11 +37,10 @@ export function failureReason(scheme: Scheme, request: Received, { secrets, nowM
   return OTHERWISE[scheme.kind] ?? 'it is wrong, or made with another secret';
 }
 
-/** Reasons for schemes whose proof is not a signature in a header. */
+/** Failure reasons for schemes in which the sender proves its identity without a signature in a header. */
 const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
   token: "the token is not the endpoint's secret",
   bearer: "the token is not the endpoint's secret",
-  jwt: 'the token is not signed with a published key, not for this endpoint, or expired',
   paypal: "it is wrong, of another webhook, or its certificate is not PayPal's",
   'public-key': 'it is wrong, or made with another key',
   basic: "user and password do not match the endpoint's secret",
@@ -40,6 +50,14 @@ const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
   code: 'the verifier of the preset refused it',
   sns: 'the signature in the body is wrong, or the message is of another topic',
 };
+
+function queryTokenFault(name: string, request: Received): string {
+  const { length } = parametersOf(request, name);
+  if (length === 0) return `the query parameter ${name} is missing`;
+  return length > 1
+    ? `the query parameter ${name} occurs more than once`
+    : `the query parameter ${name} is not the endpoint's secret`;
+}
 
 function missingHeader(scheme: Scheme, request: Received): string | null {
   const lacks = (name: string): boolean => (headerOf(request, name) ?? '') === '';
@@ -69,6 +87,7 @@ function neededHeaders(scheme: Scheme, lacks: (name: string) => boolean): string
     case 'bearer':
       return ['authorization'];
     case 'jwt':
+    case 'shared-jwt':
       return [scheme.header];
     case 'paypal':
       return [...PAYPAL_HEADERS];
@@ -76,6 +95,7 @@ function neededHeaders(scheme: Scheme, lacks: (name: string) => boolean): string
       const from = scheme.timestamp?.from;
       return [scheme.header, ...(typeof from === 'object' && 'header' in from ? [from.header] : [])];
     }
+    case 'query-token':
     case 'mailgun':
     case 'adyen':
     case 'client-state':
@@ -92,7 +112,7 @@ function timeOfStandard(scheme: Scheme, request: Received): number {
   return Number(text) * 1000;
 }
 
-/** Returns the scheme without a time limit, and a copy that only limits the age. Null if the scheme has no limit. */
+/** Returns the scheme without a time limit, and a scheme that limits only the age. Null if `scheme` has no limit. */
 function withoutLimit(scheme: Scheme): { scheme: Scheme; pastOnly: Scheme | null; seconds: number } | null {
   if (scheme.kind === 'standard-webhooks')
     return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };

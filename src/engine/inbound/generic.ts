@@ -1,6 +1,16 @@
 import { isObject } from './body.js';
 import type { Fault } from './fault.js';
-import type { HashName, HmacScheme, KeyEncoding, Scheme, SignedPart } from './scheme.js';
+import {
+  type HashName,
+  type HeaderList,
+  type HmacScheme,
+  type JwtHmac,
+  type KeyEncoding,
+  LIST_SEPARATORS,
+  type Scheme,
+  type SignedPart,
+  type TokenRules,
+} from './scheme.js';
 
 export const GENERIC_SCHEMES = [
   'hmac-sha256',
@@ -9,38 +19,55 @@ export const GENERIC_SCHEMES = [
   'rsa-sha256',
   'ed25519',
   'jwt',
+  'jwt-hs256',
+  'jwt-hs384',
+  'jwt-hs512',
   'bearer',
   'basic',
   'api-key',
 ] as const;
 export type GenericSchemeName = (typeof GENERIC_SCHEMES)[number];
 
-/** How the sender of an endpoint signs, where that differs from the defaults. */
+/** Settings of how a sender signs. Each omitted setting has its default value. */
 export interface GenericSettings {
-  /** Default: `x-signature`; `x-api-key` for `api-key`; `authorization` for `jwt`. */
+  /** Header to verify. Default: `x-signature`; `x-api-key` for `api-key`; `authorization` for tokens. */
   header?: string;
-  /** Text before the signature. By default, the name of the hash and `=` are optional. */
+  /** For `api-key`: query parameter with the key, instead of a header. */
+  queryParameter?: string;
+  /** Text before the signature in the header. By default, the hash's name and `=` may precede the signature. */
   prefix?: string;
-  /** By default, hex and base64 are distinguished by their length. */
+  /** Encoding of the signature. By default, its length distinguishes hex from base64. */
   encoding?: 'hex' | 'base64';
-  /** Default: `utf8`, which uses the characters of the secret as the key. */
+  /** Conversion of the secret to a key. The default `utf8` uses the characters of the secret as the key. */
   keyEncoding?: KeyEncoding;
-  /** Header with the time in seconds or milliseconds. By default, there is none and no time limit. */
+  /** Text between the parts of a header such as `t=…,v1=…`, or between several signatures. Default: `,`. */
+  separator?: HeaderList['separator'];
+  /** Name of the header part with the signature, such as `v1`. The part may occur several times. */
+  signatureField?: string;
+  /** Name of the header part with the time, such as `t`. Requires `signatureField`. */
+  timestampField?: string;
+  /** Header with the time in seconds, milliseconds or RFC 3339. By default, there is none and no time limit. */
   timestampHeader?: string;
-  /** Default: 300. Requires `timestampHeader`. */
+  /** Maximum difference from the current time. Default: 300. Requires `timestampHeader` or `timestampField`. */
   toleranceSeconds?: number;
-  /** Default: `{{body}}`, or `{{timestamp}}.{{body}}`. Also allowed: `{{method}}`, `{{url}}`, `{{headers.name}}`. */
+  /**
+   * Template of the signed content. Default: `{{body}}`, or `{{timestamp}}.{{body}}`. Also allowed:
+   * `{{decompressedBody}}`, `{{method}}`, `{{url}}`, `{{headers.name}}`, `{{query.name}}`.
+   */
   signed?: string;
   /** For `jwt`, required: URL of the published keys (RFC 7517). */
   jwksUrl?: string;
   issuer?: string;
-  /** For `jwt`: value that `aud` must be or contain. */
+  /** For tokens: value that `aud` must be or contain. */
   audience?: string;
-  /** For `jwt`: members that the token must have, with their values. */
+  /** For tokens: members that the token must have, with their values. */
   claims?: Record<string, string>;
-  /** For `jwt`: name of the member that holds the SHA-256 of the body. */
+  /** For tokens: name of the member that holds the SHA-256 of the body. */
   bodyHashClaim?: string;
-  /** For `jwt`: maximum age in seconds of a token without `exp`. Default: 300. */
+  /**
+   * For tokens: maximum age in seconds of a token without `exp`. Default: 300. Without this setting, a token that holds
+   * the hash of the body needs no time.
+   */
   maxAgeSeconds?: number;
 }
 
@@ -50,9 +77,11 @@ const PREFIX_LENGTH_MAX = 64;
 const TEXT_LENGTH_MAX = 512;
 const SIGNED_LENGTH_MAX = 512;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
+const FIELD_NAME = /^[A-Za-z0-9_.-]{1,32}$/;
+const PARAMETER_NAME = /^[\x21-\x7e]{1,128}$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/;
-const HEADER_PLACEHOLDER = /^headers\.(.+)$/;
+const VALUE_PLACEHOLDER = /^(headers|query)\.(.+)$/;
 const ENCODINGS = ['hex', 'base64'];
 const KEY_ENCODINGS = ['utf8', 'base64', 'hex', 'whsec'];
 
@@ -60,9 +89,20 @@ const OF_SIGNATURE = [
   'header',
   'prefix',
   'encoding',
+  'separator',
+  'signatureField',
+  'timestampField',
   'timestampHeader',
   'toleranceSeconds',
   'signed',
+] as const satisfies readonly (keyof GenericSettings)[];
+const OF_TOKEN = [
+  'header',
+  'issuer',
+  'audience',
+  'claims',
+  'bodyHashClaim',
+  'maxAgeSeconds',
 ] as const satisfies readonly (keyof GenericSettings)[];
 const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettings)[]>> = {
   'hmac-sha256': [...OF_SIGNATURE, 'keyEncoding'],
@@ -70,30 +110,35 @@ const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettin
   'hmac-sha512': [...OF_SIGNATURE, 'keyEncoding'],
   'rsa-sha256': OF_SIGNATURE,
   ed25519: OF_SIGNATURE,
-  jwt: ['header', 'jwksUrl', 'issuer', 'audience', 'claims', 'bodyHashClaim', 'maxAgeSeconds'],
+  jwt: [...OF_TOKEN, 'jwksUrl'],
+  'jwt-hs256': [...OF_TOKEN, 'keyEncoding'],
+  'jwt-hs384': [...OF_TOKEN, 'keyEncoding'],
+  'jwt-hs512': [...OF_TOKEN, 'keyEncoding'],
   bearer: [],
   basic: [],
-  'api-key': ['header'],
+  'api-key': ['header', 'queryParameter'],
 };
 
-/** Builds the scheme. Call it only for settings without faults. */
+/** Builds the verification scheme from the settings. Call it only for settings without faults. */
 export function genericScheme(name: GenericSchemeName, settings: GenericSettings = {}): Scheme {
   switch (name) {
     case 'bearer':
     case 'basic':
       return { kind: name };
     case 'api-key':
-      return { kind: 'token', header: (settings.header ?? 'x-api-key').toLowerCase() };
+      return settings.queryParameter === undefined
+        ? { kind: 'token', header: (settings.header ?? 'x-api-key').toLowerCase() }
+        : { kind: 'query-token', name: settings.queryParameter };
     case 'jwt':
+      return { kind: 'jwt', jwksUrl: settings.jwksUrl ?? '', ...tokenRules(settings) };
+    case 'jwt-hs256':
+    case 'jwt-hs384':
+    case 'jwt-hs512':
       return {
-        kind: 'jwt',
-        header: (settings.header ?? 'authorization').toLowerCase(),
-        jwksUrl: settings.jwksUrl ?? '',
-        issuer: settings.issuer ?? null,
-        audience: settings.audience ?? null,
-        claims: settings.claims ?? {},
-        bodyHashClaim: settings.bodyHashClaim ?? null,
-        maxAgeSeconds: settings.maxAgeSeconds ?? TOLERANCE_SECONDS_DEFAULT,
+        kind: 'shared-jwt',
+        algorithms: [name.slice('jwt-'.length).toUpperCase() as JwtHmac],
+        keyEncoding: settings.keyEncoding ?? 'utf8',
+        ...tokenRules(settings),
       };
     case 'rsa-sha256':
     case 'ed25519':
@@ -111,6 +156,19 @@ export function genericScheme(name: GenericSchemeName, settings: GenericSettings
   }
 }
 
+function tokenRules(settings: GenericSettings): TokenRules {
+  const { header, issuer, audience, claims, bodyHashClaim, maxAgeSeconds } = settings;
+  return {
+    header: (header ?? 'authorization').toLowerCase(),
+    issuer: issuer ?? null,
+    audience: audience ?? null,
+    claims: claims ?? {},
+    bodyHashClaim: bodyHashClaim ?? null,
+    maxAgeSeconds: maxAgeSeconds ?? TOLERANCE_SECONDS_DEFAULT,
+    ...(bodyHashClaim !== undefined && maxAgeSeconds === undefined && { isTimeless: true }),
+  };
+}
+
 function hmacScheme(hash: HashName, settings: GenericSettings): HmacScheme {
   const { prefix } = settings;
   return {
@@ -123,21 +181,26 @@ function hmacScheme(hash: HashName, settings: GenericSettings): HmacScheme {
   };
 }
 
-function signedBy({
-  encoding,
-  signed,
-  timestampHeader,
-  toleranceSeconds,
-}: GenericSettings): Pick<HmacScheme, 'encoding' | 'signed' | 'timestamp'> {
+function signedBy(settings: GenericSettings): Pick<HmacScheme, 'encoding' | 'signed' | 'timestamp' | 'list'> {
+  const { encoding, signed, separator, signatureField, timestampField, timestampHeader, toleranceSeconds } = settings;
+  const from =
+    timestampField !== undefined
+      ? ('list' as const)
+      : timestampHeader === undefined
+        ? null
+        : { header: timestampHeader.toLowerCase() };
   return {
     encoding: encoding ?? 'either',
-    signed: partsOf(signed ?? (timestampHeader === undefined ? '{{body}}' : '{{timestamp}}.{{body}}')),
-    ...(timestampHeader !== undefined && {
-      timestamp: {
-        from: { header: timestampHeader.toLowerCase() },
-        unit: 'either',
-        toleranceSeconds: toleranceSeconds ?? TOLERANCE_SECONDS_DEFAULT,
+    signed: partsOf(signed ?? (from === null ? '{{body}}' : '{{timestamp}}.{{body}}')),
+    ...((separator ?? signatureField) !== undefined && {
+      list: {
+        separator: separator ?? ',',
+        ...(signatureField !== undefined && { signature: signatureField }),
+        ...(timestampField !== undefined && { timestamp: timestampField }),
       },
+    }),
+    ...(from !== null && {
+      timestamp: { from, unit: 'either', toleranceSeconds: toleranceSeconds ?? TOLERANCE_SECONDS_DEFAULT },
     }),
   };
 }
@@ -148,7 +211,7 @@ export function genericFaults(json: unknown, path: string, name: GenericSchemeNa
   return settingFaults(json, path, name);
 }
 
-/** A publisher of keys signs tokens for other parties too, so a token must say that it is for this endpoint. */
+/** Returns faults of JWT settings, which must identify the endpoint's tokens: issuers also sign tokens for others. */
 function jwtFaults(json: unknown, path: string): Fault[] {
   if (!isObject(json)) return [];
   const faults =
@@ -176,17 +239,37 @@ function settingFaults(json: unknown, path: string, scheme: GenericSchemeName): 
     const message = value === undefined ? null : check(value);
     return message === null ? [] : [{ path: `${path}.${name}`, message }];
   });
-  const { signed, timestampHeader } = json;
-  if (timestampHeader === undefined && json.toleranceSeconds !== undefined) {
-    faults.push({ path: `${path}.toleranceSeconds`, message: 'Needs timestampHeader.' });
-  }
-  if (typeof signed === 'string' && /\{\{\s*timestamp\s*\}\}/.test(signed) !== (timestampHeader !== undefined)) {
-    faults.push({
-      path: `${path}.signed`,
-      message: '{{timestamp}} and timestampHeader need each other: a time that is not signed proves nothing.',
-    });
-  }
-  return faults;
+  return [...faults, ...togetherFaults(json, path)];
+}
+
+/** Returns the faults of settings that require or exclude other settings. */
+function togetherFaults(json: Readonly<Record<string, unknown>>, path: string): Fault[] {
+  const { signed, timestampHeader, timestampField, signatureField, toleranceSeconds, header, queryParameter } = json;
+  const hasTime = timestampHeader !== undefined || timestampField !== undefined;
+  const faults: [setting: string, isFault: boolean, message: string][] = [
+    [
+      'timestampField',
+      timestampField !== undefined && (timestampHeader !== undefined || signatureField === undefined),
+      'Needs signatureField, and excludes timestampHeader: the time is in the same header as the signature.',
+    ],
+    [
+      'signatureField',
+      signatureField !== undefined && signatureField === timestampField,
+      'Must differ from timestampField.',
+    ],
+    ['toleranceSeconds', toleranceSeconds !== undefined && !hasTime, 'Needs timestampHeader or timestampField.'],
+    [
+      'signed',
+      typeof signed === 'string' && /\{\{\s*timestamp\s*\}\}/.test(signed) !== hasTime,
+      '{{timestamp}} needs timestampHeader or timestampField, and they need it: a time that is not signed proves nothing.',
+    ],
+    [
+      'queryParameter',
+      queryParameter !== undefined && header !== undefined,
+      'Excludes header: the key is in one place.',
+    ],
+  ];
+  return faults.flatMap(([setting, isFault, message]) => (isFault ? { path: `${path}.${setting}`, message } : []));
 }
 
 const headerName = (value: unknown): string | null =>
@@ -205,6 +288,13 @@ const CHECKS: Record<keyof GenericSettings, (value: unknown) => string | null> =
       : `At most ${PREFIX_LENGTH_MAX} printable ASCII characters are expected.`,
   encoding: oneOf(ENCODINGS),
   keyEncoding: oneOf(KEY_ENCODINGS),
+  separator: oneOf(LIST_SEPARATORS),
+  signatureField: fieldName,
+  timestampField: fieldName,
+  queryParameter: (value) =>
+    typeof value === 'string' && PARAMETER_NAME.test(value)
+      ? null
+      : 'A parameter name of 1 to 128 printable ASCII characters without spaces is expected.',
   timestampHeader: headerName,
   toleranceSeconds: (value) =>
     Number.isInteger(value) && Number(value) >= 1 && Number(value) <= TOLERANCE_SECONDS_MAX
@@ -229,6 +319,12 @@ const CHECKS: Record<keyof GenericSettings, (value: unknown) => string | null> =
       : `A whole number from 1 to ${TOLERANCE_SECONDS_MAX} is expected.`,
 };
 
+function fieldName(value: unknown): string | null {
+  return typeof value === 'string' && FIELD_NAME.test(value)
+    ? null
+    : 'A name of 1 to 32 letters, digits or _.- characters is expected.';
+}
+
 function textFault(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX
     ? null
@@ -241,13 +337,14 @@ function signedFault(value: unknown): string | null {
   const names = value.split(PLACEHOLDER).filter((_, index) => index % 2 === 1);
   const unknown = names.find((name) => partOf(name) === null);
   if (unknown !== undefined)
-    return 'Only {{body}}, {{timestamp}}, {{method}}, {{url}} and {{headers.name}} can stand here.';
-  return names.includes('body')
+    return 'Only {{body}}, {{decompressedBody}}, {{timestamp}}, {{method}}, {{url}}, {{headers.name}} and {{query.name}} can stand here.';
+  // The signed text need not contain the body: some providers sign the id of an object in the query instead.
+  return names.some((name) => name === 'body' || name === 'decompressedBody' || name.startsWith('query.'))
     ? null
     : '{{body}} is missing: a signature that does not cover the body proves nothing about it.';
 }
 
-/** Splitting at a capture group puts literals at even indexes and placeholders at odd ones. */
+/** Returns the template's parts. Splitting at a capture group puts literals at even, placeholders at odd indexes. */
 function partsOf(signed: string): SignedPart[] {
   return signed.split(PLACEHOLDER).flatMap((text, index) => {
     if (index % 2 === 1) return partOf(text) ?? [];
@@ -257,6 +354,8 @@ function partsOf(signed: string): SignedPart[] {
 
 function partOf(name: string): SignedPart | null {
   if (name === 'body' || name === 'timestamp' || name === 'method' || name === 'url') return name;
-  const header = HEADER_PLACEHOLDER.exec(name)?.[1];
-  return header !== undefined && HEADER_NAME.test(header) ? { header: header.toLowerCase() } : null;
+  if (name === 'decompressedBody') return 'decompressed-body';
+  const [, kind, of = ''] = VALUE_PLACEHOLDER.exec(name) ?? [];
+  if (kind === 'headers' && HEADER_NAME.test(of)) return { header: of.toLowerCase() };
+  return kind === 'query' && PARAMETER_NAME.test(of) ? { query: of } : null;
 }

@@ -2,21 +2,23 @@ import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { jsonOf } from './body.js';
 import { decodeKey, decodeSignature, DIGEST_BYTES, equalBytes } from './keys.js';
+import { parametersOf } from './query.js';
 import { headerOf, type ReceivedRequest } from './request.js';
-import type { HmacScheme, SignedPart, TimestampRule } from './scheme.js';
+import type { HmacScheme, SignedPart, SignedValue, TimestampRule } from './scheme.js';
+import { readSignatures } from './signature-header.js';
 import { readSource } from './source.js';
 import { isFresh } from './timestamp.js';
+import { unpackedBody } from './unpacked.js';
 
 type Signed = Omit<ReceivedRequest, 'ip'>;
 
-/** Maximum number of compared signatures, more than any provider sends. */
-const SIGNATURES_MAX = 100;
 /** Characters that HubSpot does not percent-encode in the URL that it signs. */
 const HUBSPOT_DECODES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
 export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonly string[], nowMs: number): boolean {
-  const { signatures, listTimestamp } = readSignatures(scheme, request);
-  const timestamp = scheme.timestamp === undefined ? '' : timestampText(scheme.timestamp, listTimestamp, request);
+  const texts = readSignatures(scheme.headers, scheme.list, request);
+  const signatures = decodeAll(scheme, texts.signatures);
+  const timestamp = scheme.timestamp === undefined ? '' : timestampOf(scheme.timestamp, texts.timestamp, request);
   if (timestamp === undefined || signatures.length === 0) return false;
   if (scheme.timestamp !== undefined && !isFresh(timestamp, scheme.timestamp, nowMs)) return false;
   const bodies = scheme.alsoReserialized === true ? [request.body, reserialized(request)] : [request.body];
@@ -26,7 +28,7 @@ export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonl
   });
 }
 
-/** Returns null if the secret cannot be decoded to a key. */
+/** Returns the HMAC of the content, or null if the secret cannot be decoded to a key with `keyEncoding`. */
 export function hmacOf(
   scheme: Pick<HmacScheme, 'hash' | 'keyEncoding'>,
   secret: string,
@@ -36,12 +38,12 @@ export function hmacOf(
   return key === null ? null : createHmac(scheme.hash, key).update(content).digest();
 }
 
-/** Returns null when the request lacks a part of the signed content. */
+/** Returns the signed content, or null if the request lacks a part of it. */
 export function contentOf(scheme: Pick<HmacScheme, 'signed'>, request: Signed, timestamp: string): Buffer | null {
   const parts: Buffer[] = [];
   for (const part of scheme.signed) {
     const bytes = partOf(part, request, timestamp);
-    if (bytes === undefined) return null;
+    if (bytes === undefined || bytes === null) return null;
     parts.push(typeof bytes === 'string' ? Buffer.from(bytes, 'utf8') : bytes);
   }
   return Buffer.concat(parts);
@@ -52,11 +54,13 @@ function matches(scheme: HmacScheme, secret: string, content: Buffer, signatures
   return expected !== null && signatures.some((signature) => equalBytes(signature, expected));
 }
 
-function partOf(part: SignedPart, request: Signed, timestamp: string): string | Buffer | undefined {
-  if (typeof part === 'object') return 'literal' in part ? part.literal : headerOf(request, part.header);
+function partOf(part: SignedPart, request: Signed, timestamp: string): string | Buffer | null | undefined {
+  if (typeof part === 'object') return literalOrValue(part, request);
   switch (part) {
     case 'body':
       return request.body;
+    case 'decompressed-body':
+      return unpackedBody(request);
     case 'timestamp':
       return timestamp;
     case 'method':
@@ -68,32 +72,37 @@ function partOf(part: SignedPart, request: Signed, timestamp: string): string | 
   }
 }
 
-function timestampText(rule: TimestampRule, listTimestamp: string | undefined, request: Signed): string | undefined {
-  return rule.from === 'list' ? listTimestamp : readSource(rule.from, request);
+function literalOrValue(part: Exclude<SignedPart, string>, request: Signed): string | undefined {
+  if ('literal' in part) return part.literal;
+  if (!('value' in part)) return signedValueOf(part, request);
+  // Rejects a repeated parameter. Posthorn would treat it as missing, and missing parts are not signed. An attacker
+  // could thus remove the part from the signed content.
+  if ('query' in part.value && parametersOf(request, part.value.query).length > 1) return undefined;
+  const value = signedValueOf(part.value, request) ?? '';
+  if (value === '') return '';
+  // Rejects a value that contains the separator, because it could imitate the parts that follow it.
+  return value.includes(part.after) ? undefined : part.before + value + part.after;
 }
 
-function readSignatures(scheme: HmacScheme, request: Signed): { signatures: Buffer[]; listTimestamp?: string } {
-  const values = scheme.headers.map((name) => headerOf(request, name)).filter((value) => value !== undefined);
-  const { list } = scheme;
-  if (list === undefined) return { signatures: decodeAll(scheme, values) };
-  const pairs = values
-    .flatMap((value) => value.split(list.separator, SIGNATURES_MAX))
-    .map((pair) => {
-      const cut = pair.indexOf('=');
-      return { name: pair.slice(0, Math.max(cut, 0)).trim(), value: pair.slice(cut + 1).trim() };
-    });
-  return {
-    signatures: decodeAll(
-      scheme,
-      pairs.filter(({ name }) => name === list.signature).map(({ value }) => value),
-    ),
-    listTimestamp: pairs.find(({ name }) => name === list.timestamp)?.value,
-  };
+/** Returns the value of a signed part. Undefined if the request lacks it or repeats the query parameter. */
+export function signedValueOf(of: SignedValue, request: Signed): string | undefined {
+  if ('header' in of) return headerOf(request, of.header);
+  const values = parametersOf(request, of.query);
+  if (values.length !== 1) return undefined;
+  return of.isLowerCased === true ? values[0]?.toLowerCase() : values[0];
 }
 
-function decodeAll(scheme: HmacScheme, texts: readonly string[]): Buffer[] {
+export function timestampOf(
+  rule: TimestampRule,
+  inList: string | undefined,
+  request: Pick<ReceivedRequest, 'headers' | 'body'>,
+): string | undefined {
+  return rule.from === 'list' ? inList : readSource(rule.from, request);
+}
+
+export function decodeAll(scheme: HmacScheme, texts: readonly string[]): Buffer[] {
   const { prefix = '' } = scheme;
-  return texts.slice(0, SIGNATURES_MAX).flatMap((text) => {
+  return texts.flatMap((text) => {
     const hasPrefix = text.startsWith(prefix);
     if (!hasPrefix && scheme.prefixOptional !== true) return [];
     return (

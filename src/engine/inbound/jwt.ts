@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
-import { createPublicKey, hash, type JsonWebKey, verify as verifySignature } from 'node:crypto';
+import { createHmac, createPublicKey, hash, type JsonWebKey, verify as verifySignature } from 'node:crypto';
 import { isObject } from './body.js';
-import { equalText } from './keys.js';
+import { decodeKey, equalBytes, equalText, isPem } from './keys.js';
 import { headerOf, type ReceivedRequest } from './request.js';
-import type { JwtScheme } from './scheme.js';
+import type { JwtHmac, JwtScheme, SharedJwtScheme, TokenRules } from './scheme.js';
 
 const PART = /^[A-Za-z0-9_-]+$/;
 const TOKEN_LENGTH_MAX = 8_192;
-/** Tolerated difference between the clock of the issuer and Posthorn's. */
+/** Tolerated difference between the issuer's clock and Posthorn's clock. */
 const LEEWAY_SECONDS = 60;
 const KEYS_MAX = 100;
 
@@ -18,7 +18,7 @@ interface Algorithm {
   isPss?: true;
 }
 
-/** RFC 7518, section 3.1, and RFC 8037. Excludes `none` and symmetric algorithms, because the keys are public. */
+/** Algorithms of RFC 7518 (section 3.1) and RFC 8037 without `none` and symmetric ones, because the keys are public. */
 const ALGORITHMS: ReadonlyMap<unknown, Algorithm> = new Map<unknown, Algorithm>([
   ['RS256', { keyType: 'RSA', hash: 'sha256' }],
   ['RS384', { keyType: 'RSA', hash: 'sha384' }],
@@ -31,12 +31,17 @@ const ALGORITHMS: ReadonlyMap<unknown, Algorithm> = new Map<unknown, Algorithm>(
   ['ES512', { keyType: 'EC', curve: 'P-521', hash: 'sha512' }],
   ['EdDSA', { keyType: 'OKP', curve: 'Ed25519', hash: null }],
 ]);
+const HMAC_HASHES: Readonly<Record<JwtHmac, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
+const ALGORITHM_NAME = /^[A-Za-z0-9]{1,16}$/;
 const PSS_PADDING = 6;
 const SALT_OF_DIGEST = -1;
 
-export function jwtOf({ header }: Pick<JwtScheme, 'header'>, request: Pick<ReceivedRequest, 'headers'>): string | null {
+export function jwtOf(
+  { header }: Pick<TokenRules, 'header'>,
+  request: Pick<ReceivedRequest, 'headers'>,
+): string | null {
   const value = headerOf(request, header);
-  const token = header === 'authorization' ? /^Bearer +(\S+)$/i.exec(value ?? '')?.[1] : value;
+  const token = header === 'authorization' ? /^(?:Bearer +)?(\S+)$/i.exec(value ?? '')?.[1] : value;
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
@@ -45,61 +50,131 @@ export function isKeySet(text: string): boolean {
   return Array.isArray(membersOf(text)?.keys);
 }
 
-/** Returns whether the set (RFC 7517) has the token's key. If not, the cached set may be outdated. */
+/** Returns whether the key set (RFC 7517) has the key of the token. If not, the cached set may be outdated. */
 export function hasKeyOf(token: string, jwks: string): boolean {
   const header = partsOf(token)?.header;
   return header !== undefined && keysFor(header, jwks).length > 0;
 }
 
-/** The token must be signed by a key of the set, for this endpoint, current, and bound to this body if required. */
-export function verifyJwt(
-  scheme: JwtScheme,
-  request: Pick<ReceivedRequest, 'headers' | 'body'>,
-  jwks: string,
-  nowMs: number,
-): boolean {
+type Bearing = Pick<ReceivedRequest, 'headers' | 'body'>;
+
+/**
+ * Returns null for a token that is signed by a key of the set, for this endpoint, current, and bound to this body if
+ * required. Otherwise returns the reason as the end of a sentence.
+ */
+export function jwtFault(scheme: JwtScheme, request: Bearing, jwks: string, nowMs: number): string | null {
   const parts = partsOf(jwtOf(scheme, request) ?? '');
-  if (parts === null) return false;
-  const { header, claims, signed, signature } = parts;
+  if (parts === null) return notAToken(scheme);
+  const { header, signed, signature } = parts;
   const algorithm = ALGORITHMS.get(header.alg);
-  if (algorithm === undefined || header.crit !== undefined) return false;
+  if (algorithm === undefined) return refusedAlgorithm(header.alg, [...ALGORITHMS.keys()]);
   const isSigned = keysFor(header, jwks).some((key) => holds(key, algorithm, signed, signature));
-  return (
-    isSigned &&
-    isOfNow(scheme, claims, nowMs / 1000) &&
-    isForUs(scheme, claims) &&
-    isOfBody(scheme, claims, request.body)
-  );
+  return isSigned ? ruleFault(scheme, parts, request.body, nowMs) : 'the token is not signed with a published key';
 }
 
-function isOfNow(
-  { maxAgeSeconds }: JwtScheme,
+/** Like `jwtFault`, for a token that is signed with one of the secrets. */
+export function sharedJwtFault(
+  scheme: SharedJwtScheme,
+  request: Bearing,
+  secrets: readonly string[],
+  nowMs: number,
+): string | null {
+  const parts = partsOf(jwtOf(scheme, request) ?? '');
+  if (parts === null) return notAToken(scheme);
+  const { header, signed, signature } = parts;
+  const algorithm = scheme.algorithms.find((name) => name === header.alg);
+  if (algorithm === undefined) return refusedAlgorithm(header.alg, scheme.algorithms);
+  const isSigned = secrets.some((secret) => {
+    // Ignores a public key, which may still be stored as a secret after a change of the endpoint's scheme.
+    const key = isPem(secret) ? null : decodeKey(secret, scheme.keyEncoding);
+    return key !== null && equalBytes(signature, jwtDigest(algorithm, key, signed));
+  });
+  return isSigned
+    ? ruleFault(scheme, parts, request.body, nowMs)
+    : "the token is wrong, or not signed with the endpoint's secret";
+}
+
+/** Returns a token for this body that `scheme` accepts. Null if the secret cannot be decoded to a key. */
+export function signSharedJwt(scheme: SharedJwtScheme, secret: string, body: Buffer, nowMs: number): string | null {
+  const [alg] = scheme.algorithms;
+  const key = decodeKey(secret, scheme.keyEncoding);
+  if (key === null || alg === undefined) return null;
+  const { issuer, audience, claims, bodyHashClaim } = scheme;
+  const iat = Math.floor(nowMs / 1000);
+  const payload = {
+    ...claims,
+    ...(issuer !== null && { iss: issuer }),
+    ...(audience !== null && { aud: audience }),
+    ...(bodyHashClaim !== null && { [bodyHashClaim]: hash('sha256', body, 'hex') }),
+    iat,
+    exp: iat + scheme.maxAgeSeconds,
+  };
+  const signed = [{ alg, typ: 'JWT' }, payload]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  return `${signed}.${jwtDigest(alg, key, Buffer.from(signed)).toString('base64url')}`;
+}
+
+function jwtDigest(algorithm: JwtHmac, key: Buffer, signed: Buffer): Buffer {
+  return createHmac(HMAC_HASHES[algorithm], key).update(signed).digest();
+}
+
+function notAToken({ header }: TokenRules): string {
+  return `the header ${header} holds no JSON Web Token of at most ${TOKEN_LENGTH_MAX} characters`;
+}
+
+function refusedAlgorithm(alg: unknown, accepted: readonly unknown[]): string {
+  const name = typeof alg === 'string' && ALGORITHM_NAME.test(alg) ? alg : 'unknown';
+  return `the algorithm of the token is ${name}, and only ${accepted.join(', ')} can be used`;
+}
+
+function ruleFault(rules: TokenRules, { header, claims }: Parts, body: Buffer, nowMs: number): string | null {
+  if (header.crit !== undefined) return 'the token needs an extension (crit) that is not supported';
+  return timeFault(rules, claims, nowMs / 1000) ?? claimFault(rules, claims) ?? bodyFault(rules, claims, body);
+}
+
+function timeFault(
+  { maxAgeSeconds, isTimeless }: TokenRules,
   { exp, nbf, iat }: Readonly<Record<string, unknown>>,
   nowSeconds: number,
-): boolean {
-  if (exp !== undefined && (typeof exp !== 'number' || exp + LEEWAY_SECONDS <= nowSeconds)) return false;
-  if (nbf !== undefined && (typeof nbf !== 'number' || nbf - LEEWAY_SECONDS > nowSeconds)) return false;
-  if (iat !== undefined && (typeof iat !== 'number' || iat - LEEWAY_SECONDS > nowSeconds)) return false;
-  return exp !== undefined || (typeof iat === 'number' && iat + maxAgeSeconds >= nowSeconds);
+): string | null {
+  const wrong = Object.entries({ exp, nbf, iat }).find(([, time]) => time !== undefined && typeof time !== 'number');
+  if (wrong !== undefined) return `the claim ${wrong[0]} of the token is not a number of seconds`;
+  if (typeof exp === 'number' && exp + LEEWAY_SECONDS <= nowSeconds) return 'the token has expired';
+  if (typeof nbf === 'number' && nbf - LEEWAY_SECONDS > nowSeconds) return 'the token is not valid yet (nbf)';
+  if (typeof iat === 'number' && iat - LEEWAY_SECONDS > nowSeconds) return 'the token is from the future (iat)';
+  if (exp !== undefined) return null;
+  if (iat === undefined) return isTimeless === true ? null : 'the token has neither exp nor iat';
+  return Number(iat) + maxAgeSeconds >= nowSeconds ? null : `the token is older than ${maxAgeSeconds} seconds`;
 }
 
-function isForUs({ issuer, audience, claims: wanted }: JwtScheme, claims: Readonly<Record<string, unknown>>): boolean {
+function claimFault(
+  { issuer, audience, claims: wanted }: TokenRules,
+  claims: Readonly<Record<string, unknown>>,
+): string | null {
   const { iss, aud } = claims;
-  if (issuer !== null && iss !== issuer) return false;
-  if (audience !== null && aud !== audience && !(Array.isArray(aud) && aud.includes(audience))) return false;
-  return Object.entries(wanted).every(
-    ([name, text]) => Object.hasOwn(claims, name) && (claims[name] === text || JSON.stringify(claims[name]) === text),
+  if (issuer !== null && iss !== issuer) return 'the claim iss of the token is missing, or another issuer';
+  if (audience !== null && aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
+    return 'the claim aud of the token is missing, or another audience';
+  const wrong = Object.entries(wanted).find(
+    ([name, text]) => !Object.hasOwn(claims, name) || (claims[name] !== text && JSON.stringify(claims[name]) !== text),
   );
+  return wrong === undefined ? null : `the claim ${wrong[0]} of the token is missing, or has another value`;
 }
 
-function isOfBody({ bodyHashClaim }: JwtScheme, claims: Readonly<Record<string, unknown>>, body: Buffer): boolean {
-  if (bodyHashClaim === null) return true;
+function bodyFault(
+  { bodyHashClaim }: TokenRules,
+  claims: Readonly<Record<string, unknown>>,
+  body: Buffer,
+): string | null {
+  if (bodyHashClaim === null) return null;
   const given = Object.hasOwn(claims, bodyHashClaim) ? claims[bodyHashClaim] : undefined;
+  if (typeof given !== 'string') return `the claim ${bodyHashClaim} of the token is missing`;
   const digest = hash('sha256', body, 'buffer');
-  return (
-    typeof given === 'string' &&
-    (equalText(given.toLowerCase(), digest.toString('hex')) || equalText(given, digest.toString('base64url')))
-  );
+  const isOfBody =
+    equalText(given.toLowerCase(), digest.toString('hex')) ||
+    equalText(given.replace(/=$/, '').replaceAll('+', '-').replaceAll('/', '_'), digest.toString('base64url'));
+  return isOfBody ? null : `the claim ${bodyHashClaim} of the token is not the SHA-256 of this body`;
 }
 
 function holds(
@@ -119,7 +194,7 @@ function holds(
       signature,
     );
   } catch {
-    // One invalid key in the set does not affect the others.
+    // An invalid key does not match. The other keys of the set are still tried.
     return false;
   }
 }

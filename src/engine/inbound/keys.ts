@@ -5,12 +5,12 @@ import type { HashName, KeyEncoding, SignatureEncoding } from './scheme.js';
 const HEX = /^(?:[0-9a-fA-F]{2})+$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const ED25519_KEY_BYTES = 32;
-/** Bytes before the 32 bytes of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, section 4). */
+/** Prefix of a SubjectPublicKeyInfo before the 32 bytes of an Ed25519 key (RFC 8410, section 4). */
 const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
 export const DIGEST_BYTES: Readonly<Record<HashName, number>> = { sha1: 20, sha256: 32, sha512: 64 };
 
-/** Returns null when the secret is empty or not encoded as `encoding`. */
+/** Decodes a secret to a key. Returns null if the secret is empty or not encoded as `encoding`. */
 export function decodeKey(secret: string, encoding: KeyEncoding): Buffer | null {
   switch (encoding) {
     case 'utf8':
@@ -24,7 +24,7 @@ export function decodeKey(secret: string, encoding: KeyEncoding): Buffer | null 
   }
 }
 
-/** Returns null unless the text decodes to exactly `bytes` bytes. */
+/** Decodes a signature. Returns null unless the text decodes to exactly `bytes` bytes. */
 export function decodeSignature(text: string, encoding: SignatureEncoding, bytes: number): Buffer | null {
   const isHex = encoding === 'hex' || (encoding === 'either' && text.length === bytes * 2);
   const signature = isHex ? decodeHex(text) : decodeBase64(text);
@@ -45,16 +45,21 @@ export function ed25519Key(raw: Buffer | null): KeyObject | null {
   return createPublicKey({ key: Buffer.concat([ED25519_SPKI, raw]), format: 'der', type: 'spki' });
 }
 
-/** Compares bytes. The timing reveals only the lengths. */
+/** Returns whether the bytes are equal. The timing reveals only the lengths. */
 export function equalBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Compares texts. The timing reveals nothing about the expected text, not even its length. */
+/** Returns whether the texts are equal. The timing reveals nothing about the expected text, not even its length. */
 export function equalText(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
 function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
+}
+
+/** Returns whether a text contains a key or certificate in PEM. */
+export function isPem(text: string): boolean {
+  return text.includes('-----BEGIN ');
 }

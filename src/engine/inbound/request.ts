@@ -1,5 +1,5 @@
 export interface ReceivedRequest {
-  /** Method in upper case. */
+  /** HTTP method in upper case. */
   method: string;
   /** Path below the endpoint's own path, percent-encoded as sent: empty, or with a leading slash. */
   path: string;
@@ -12,17 +12,28 @@ export interface ReceivedRequest {
   /** The whole public URL. Some providers sign it. */
   url: string;
   ip: string;
-  /** Time of receipt. Set only for a stored request that is processed again. */
+  /** Time of receipt in milliseconds. Set only for a stored request that is processed again. */
   receivedAtMs?: number;
 }
 
-/** `none` if nothing is verified. */
+/** Result of a verification. `none` if the endpoint does not verify requests. */
 export type Verification = 'verified' | 'failed' | 'none';
 
 export interface SynchronousAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
+}
+
+/** Groups values by name. The order of the names and the order of the values of each name stay the same. */
+export function valuesByName(pairs: Iterable<readonly [name: string, value: string]>): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return values;
 }
 
 /** Returns a header; repeated values are joined by ", " (RFC 9110, section 5.3). `name` is in lower case. */

@@ -5,7 +5,7 @@ import type { Fault } from './fault.js';
 import type { SynchronousAnswer } from './request.js';
 import { STEERING_HEADERS } from './steering-headers.js';
 
-/** `static` gives every request the same answer. The others answer the handshake of a provider. */
+/** Types of response. `static` gives every request the same answer. The others answer a provider's handshake. */
 export const RESPONSE_TYPES = [
   'static',
   'meta-challenge',
@@ -20,6 +20,7 @@ export const RESPONSE_TYPES = [
   'discord-ping',
   'twitch-challenge',
   'sns-confirm',
+  'monday-challenge',
 ] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
@@ -32,7 +33,7 @@ export interface ResponseSettings {
   secret?: string;
   /** For `ebay-challenge`, required. For `slack-challenge`: the legacy token of the app. */
   verificationToken?: string;
-  /** For `ebay-challenge`, required: the URL as registered at eBay. */
+  /** For `ebay-challenge`, required: the URL as registered with eBay. */
   endpointUrl?: string;
   status?: number;
   body?: string;
@@ -48,7 +49,7 @@ const VALUE_LENGTH_MAX = 4096;
 /** Token of RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
-/** Headers of the connection, and headers that affect more than this answer, such as data that browsers store. */
+/** Headers of the connection, and headers that affect more than this answer, such as data stored by browsers. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -103,7 +104,7 @@ export function answerHeaderFaults(headers: unknown, path: string): Fault[] {
   });
 }
 
-/** Returns the static answer, with header names in lower case. */
+/** Returns the configured answer that does not depend on the request. Header names are in lower case. */
 export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' | 'headers'>): SynchronousAnswer {
   const { status = STATUS_DEFAULT, body = '' } = settings;
   const headers = Object.entries(settings.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);

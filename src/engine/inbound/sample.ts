@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { isObject, jsonOf, memberOf } from './body.js';
 import { contentOf, hmacOf } from './hmac.js';
 import { adyenSignature, mailgunSignature } from './in-body.js';
+import { signSharedJwt } from './jwt.js';
 import type { Preset } from './preset.js';
 import type { ReceivedRequest } from './request.js';
-import type { HmacScheme } from './scheme.js';
+import type { HmacScheme, SharedJwtScheme } from './scheme.js';
 import { readFirst, type Source } from './source.js';
 import { signStandard } from './standard.js';
 import { writeTimestamp } from './timestamp.js';
@@ -21,7 +22,7 @@ export interface SampleOptions {
   nowMs: number;
 }
 
-/** Returns null if only the provider can sign (Discord, SendGrid, SNS, public keys, code) or the secret is malformed. */
+/** Returns a signed sample. Null if only the provider can sign it, or if the secret is malformed. */
 export function signedSample(preset: Preset, options: SampleOptions): Sample | null {
   const request = unsignedSample(preset, options);
   const { verify: scheme } = preset;
@@ -53,6 +54,10 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
       return signAdyen(request, secret);
     case 'bearer':
       return withHeaders(request, { authorization: `Bearer ${secret}` });
+    case 'shared-jwt':
+      return signJwt(scheme, request, options);
+    case 'query-token':
+      return withQuery(request, `${encodeURIComponent(scheme.name)}=${encodeURIComponent(secret)}`);
     case 'client-state':
     case 'none':
       return request;
@@ -67,7 +72,7 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
   }
 }
 
-/** If the provider repeats the secret in the body, the sample contains it. */
+/** Returns the sample without a signature. If the provider sends the secret in the body, the sample contains it too. */
 export function unsignedSample({ sample }: Preset, options: SampleOptions): Sample {
   const { url } = options;
   const headers = Object.entries(sample.headers).map(
@@ -76,7 +81,7 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
   const isJson = sample.body.startsWith('{') || sample.body.startsWith('[');
   const template = sample.body.replace(/"(\{\{(?:seconds|millis)\}\})"/g, '$1');
   const body = fill(template, options, isJson ? (text) => JSON.stringify(text).slice(1, -1) : encodeURIComponent);
-  return {
+  const request = {
     method: 'POST',
     path: '',
     query: URL.canParse(url) ? new URL(url).search.slice(1) : '',
@@ -84,9 +89,10 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
     body: Buffer.from(body, 'utf8'),
     url,
   };
+  return sample.query === undefined ? request : withQuery(request, sample.query);
 }
 
-/** Sets the sample's event type. An optional part gets the text after the dot (`issues.opened`). Null if impossible. */
+/** Sets the event type of the sample. Returns null if that is impossible. A dot starts the optional second part. */
 export function sampleOfType(
   { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,
   type: string,
@@ -125,11 +131,16 @@ function signHmac(scheme: HmacScheme, request: Sample, { secret, nowMs }: Sample
   const signature = (scheme.prefix ?? '') + digest.toString(scheme.encoding === 'base64' ? 'base64' : 'hex');
   const { list } = scheme;
   const from = scheme.timestamp?.from;
+  const stamped = list?.timestamp === undefined ? '' : `${list.timestamp}=${timestamp}${list.separator}`;
   return withHeaders(request, {
     ...(typeof from === 'object' && 'header' in from && { [from.header]: timestamp }),
-    [header]:
-      list === undefined ? signature : `${list.timestamp}=${timestamp}${list.separator}${list.signature}=${signature}`,
+    [header]: list?.signature === undefined ? signature : `${stamped}${list.signature}=${signature}`,
   });
+}
+
+function signJwt(scheme: SharedJwtScheme, request: Sample, { secret, nowMs }: SampleOptions): Sample | null {
+  const token = signSharedJwt(scheme, secret, request.body, nowMs);
+  return token === null ? null : withHeaders(request, { [scheme.header]: token });
 }
 
 function signMailgun(request: Sample, { secret, id, nowMs }: SampleOptions): Sample {
@@ -164,6 +175,15 @@ function fill(template: string, { id, secret, nowMs }: SampleOptions, escape: (t
 
 function withHeaders(request: Sample, headers: Readonly<Record<string, string>>): Sample {
   return { ...request, headers: [...request.headers, ...Object.entries(headers)] };
+}
+
+function withQuery(request: Sample, added: string): Sample {
+  const { query, url } = request;
+  return {
+    ...request,
+    query: query === '' ? added : `${query}&${added}`,
+    url: `${url}${url.includes('?') ? '&' : '?'}${added}`,
+  };
 }
 
 function withBody(request: Sample, json: unknown): Sample {

@@ -2,24 +2,51 @@ import type { ReceivedRequest } from './request.js';
 
 export type HashName = 'sha1' | 'sha256' | 'sha512';
 
-/** `either` distinguishes hex and base64 by the length. */
+/** Encoding of a signature. `either` means that the length distinguishes hex from base64. */
 export type SignatureEncoding = 'hex' | 'base64' | 'either';
 
-/** `whsec` is base64 after an optional `whsec_`. */
+/** Encoding of a secret. `whsec` is base64 after an optional prefix `whsec_`. */
 export type KeyEncoding = 'utf8' | 'base64' | 'hex' | 'whsec';
 
-/** Parts are signed in order. `decoded-url` has some percent-encoded characters decoded, as HubSpot signs it. */
+/** A signed header or query parameter, which may occur only once. `isLowerCased`: the value is signed in lower case. */
+export type SignedValue = { header: string } | { query: string; isLowerCased?: true };
+
+/**
+ * A part of the signed content, in the order of signing. In `decoded-url`, some percent-encoded characters are decoded,
+ * because HubSpot signs the URL in this form. A part with `before` and `after` is omitted if the request lacks its
+ * value.
+ */
 export type SignedPart =
-  'body' | 'timestamp' | 'method' | 'url' | 'decoded-url' | { header: string } | { literal: string };
+  | 'body'
+  | 'decompressed-body'
+  | 'timestamp'
+  | 'method'
+  | 'url'
+  | 'decoded-url'
+  | SignedValue
+  | { literal: string }
+  | { before: string; value: SignedValue; after: string };
 
 export interface TimestampRule {
   from: { header: string } | { member: string } | 'list';
-  /** `either`: the number of digits tells milliseconds from seconds. `rfc3339`: date and time with an offset. */
+  /** `rfc3339`: date and time with an offset. `either`: seconds, milliseconds (by the number of digits) or RFC 3339. */
   unit: 's' | 'ms' | 'either' | 'rfc3339';
-  /** Null if the provider sets no limit. */
+  /** Maximum difference to the current time in seconds. Null if the provider sets no limit. */
   toleranceSeconds: number | null;
-  /** Limits the age only: a time in the future is accepted. */
+  /** If set, only the age of the timestamp is limited: a time in the future is accepted. */
   ageOnly?: true;
+}
+
+export const LIST_SEPARATORS = [',', ';', ' ', '&', '|'] as const;
+
+/**
+ * A header with several parts, such as `t=…,v1=…`. `signature` and `timestamp` are names of parts. The name of a
+ * signature may occur several times. Without `signature`, every part is a signature.
+ */
+export interface HeaderList {
+  separator: (typeof LIST_SEPARATORS)[number];
+  signature?: string;
+  timestamp?: string;
 }
 
 export interface HmacScheme {
@@ -29,13 +56,12 @@ export interface HmacScheme {
   headers: readonly string[];
   prefix?: string;
   prefixOptional?: true;
-  /** The header is a list such as `t=…,v1=…`. The name of a signature may occur several times. */
-  list?: { separator: ',' | ';'; signature: string; timestamp: string };
+  list?: HeaderList;
   encoding: SignatureEncoding;
   keyEncoding: KeyEncoding;
   signed: readonly SignedPart[];
   timestamp?: TimestampRule;
-  /** Also accepts a signature over the JSON body as `JSON.stringify` formats it. */
+  /** If set, a signature of the JSON body as formatted by `JSON.stringify` is also accepted. */
   alsoReserialized?: true;
 }
 
@@ -47,31 +73,48 @@ export interface StandardScheme {
   toleranceSeconds: number;
 }
 
-/** A signature by a key of the sender over the `signed` parts. The secret is the public key. */
+/** A signature over the `signed` parts, created with the sender's private key. The secret is the public key. */
 export interface PublicKeyScheme {
   kind: 'public-key';
   algorithm: 'rsa-sha256' | 'ed25519';
   header: string;
   prefix?: string;
+  list?: HeaderList;
   encoding: 'hex' | 'base64' | 'either';
   signed: readonly SignedPart[];
   timestamp?: TimestampRule;
 }
 
-export interface JwtScheme {
-  kind: 'jwt';
-  /** `authorization` holds the token after `Bearer`. Any other header holds only the token. */
+/** Requirements for a JSON Web Token. */
+export interface TokenRules {
+  /** Header of the token. `authorization` may contain `Bearer` before it; any other header contains the token only. */
   header: string;
-  jwksUrl: string;
   issuer: string | null;
   audience: string | null;
   claims: Readonly<Record<string, string>>;
-  /** Token member with the body's SHA-256, in hex or base64url. */
+  /** Token member with the body's SHA-256, in hex, base64 or base64url. */
   bodyHashClaim: string | null;
+  /** Maximum age of a token without `exp`. */
   maxAgeSeconds: number;
+  /** Accepts a token without `exp` and `iat`. Only for tokens that are bound to the body. */
+  isTimeless?: true;
 }
 
-/** Code outside of the engine decides. Rejects if the code cannot decide. */
+export interface JwtScheme extends TokenRules {
+  kind: 'jwt';
+  jwksUrl: string;
+}
+
+export type JwtHmac = 'HS256' | 'HS384' | 'HS512';
+
+/** A token that is signed with the endpoint's secret. */
+export interface SharedJwtScheme extends TokenRules {
+  kind: 'shared-jwt';
+  algorithms: readonly JwtHmac[];
+  keyEncoding: KeyEncoding;
+}
+
+/** Scheme in which code outside of the engine verifies the request. `verify` rejects if the code cannot decide. */
 export interface CodeScheme {
   kind: 'code';
   verify: Verifier;
@@ -79,14 +122,14 @@ export interface CodeScheme {
   secretHeaders: readonly string[];
 }
 
-/** Returns whether the sender knows one of the secrets, newest first. There is at least one. */
+/** Returns whether the sender knows one of the secrets. There is at least one secret, and the newest is first. */
 export type Verifier = (
   request: ReceivedRequest,
   secrets: readonly string[],
   nowMs: number,
 ) => boolean | Promise<boolean>;
 
-/** How a request proves its origin. Unless noted, a secret is the text that the provider's console shows. */
+/** Method by which a request proves its origin. Unless noted, a secret is the text that the provider displays. */
 export type Scheme =
   | HmacScheme
   | StandardScheme
@@ -94,24 +137,27 @@ export type Scheme =
   | { kind: 'ed25519'; signatureHeader: string; timestampHeader: string }
   /** ECDSA with SHA-256 over timestamp and body; signature in base64 DER, public key in base64 SPKI. */
   | { kind: 'ecdsa'; signatureHeader: string; timestampHeader: string }
-  /** The whole value of the header is the secret. */
+  /** The whole value of the header must equal the secret. */
   | { kind: 'token'; header: string }
+  /** The value of the query parameter is the secret. */
+  | { kind: 'query-token'; name: string }
   /** HTTP Basic. The secret is `user:password`. */
   | { kind: 'basic' }
   /** The body holds signature, timestamp and token. The signature does not cover the body. */
   | { kind: 'mailgun' }
-  /** Every item of the body has a signature. The key is hex. */
+  /** Every item of the body has a signature. The key is encoded in hex. */
   | { kind: 'adyen' }
   /** Every item of the body repeats the secret. */
   | { kind: 'client-state' }
   | { kind: 'twilio' }
-  /** `Authorization: Bearer` with the secret. */
+  /** The `Authorization` header contains `Bearer` and the secret. */
   | { kind: 'bearer' }
   | PublicKeyScheme
   | JwtScheme
-  /** RSA with a certificate that PayPal publishes. A secret is the id of the webhook, which the signature covers. */
+  | SharedJwtScheme
+  /** RSA with a certificate that PayPal publishes. The secret is the id of the webhook, which the signature covers. */
   | { kind: 'paypal' }
-  /** RSA with an AWS certificate that is valid for all topics and accounts. A secret is an accepted topic's ARN. */
+  /** RSA with an AWS certificate, valid for all topics and accounts. A secret is the ARN of an accepted topic. */
   | { kind: 'sns' }
   | CodeScheme
   | { kind: 'none' };

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { decodeBase64, decodeHex, decodeKey, ed25519Key } from './keys.js';
+import { decodeBase64, decodeHex, decodeKey, ed25519Key, isPem } from './keys.js';
 import { publicKeyOf } from './public-key.js';
 import type { KeyEncoding, Scheme } from './scheme.js';
 
@@ -13,6 +13,8 @@ const PUBLIC_KEY = {
   ed25519:
     'must be an Ed25519 public key: 32 bytes in hex or base64, PEM on one line, or base64 of a SubjectPublicKeyInfo',
 } as const;
+/** Rejects a public key as a shared secret: anyone who knows the public key could then sign tokens. */
+const PEM = 'must be the shared secret, not a key in PEM: for a public key, use jwt with jwksUrl';
 const ENCODED: Readonly<Record<KeyEncoding, string>> = {
   utf8: 'must not be empty',
   hex: 'must be hexadecimal digits, two for each byte',
@@ -20,7 +22,7 @@ const ENCODED: Readonly<Record<KeyEncoding, string>> = {
   whsec: 'must be base64, with or without whsec_ before it',
 };
 
-/** Returns the reason why no request could verify with this secret, or null. */
+/** Returns the reason why no request could ever verify with this secret, or null if the secret is usable. */
 export function secretFault(scheme: Scheme, secret: string): string | null {
   switch (scheme.kind) {
     case 'hmac':
@@ -43,6 +45,8 @@ export function secretFault(scheme: Scheme, secret: string): string | null {
       return publicKeyOf(scheme.algorithm, secret) === null ? PUBLIC_KEY[scheme.algorithm] : null;
     case 'jwt':
       return 'is not needed: a token is verified by the keys at jwksUrl';
+    case 'shared-jwt':
+      return isPem(secret) ? PEM : decodeKey(secret, scheme.keyEncoding) === null ? ENCODED[scheme.keyEncoding] : null;
     case 'paypal':
       return /^[\w-]{1,64}$/.test(secret) ? null : 'must be the id of the webhook, as PayPal shows it';
     case 'bearer':
@@ -51,6 +55,7 @@ export function secretFault(scheme: Scheme, secret: string): string | null {
         : headerFault(secret);
     case 'token':
       return headerFault(secret);
+    case 'query-token':
     case 'mailgun':
     case 'client-state':
     case 'twilio':

@@ -1,9 +1,34 @@
+import { secretParameters } from './query.js';
 import type { Scheme } from './scheme.js';
 
-/** Returns lower-case names of headers that require scope `write` to read and that only a mirror forwards. */
+/** Names of headers (see `secretHeaders`) and query parameters (see `namesOf`) that hold credentials. */
+export interface CredentialNames {
+  headers: ReadonlySet<string>;
+  parameters: ReadonlySet<string>;
+}
+
+/** Returns the names of the scheme's credentials. */
+export function credentialNames(scheme: Scheme): CredentialNames {
+  return { headers: secretHeaders(scheme), parameters: secretParameters(scheme) };
+}
+
+/** Returns the union of two sets of names: the endpoint's, and those stored with a request under an earlier scheme. */
+export function joinedNames(one: CredentialNames, other: CredentialNames): CredentialNames {
+  return {
+    headers: new Set([...one.headers, ...other.headers]),
+    parameters: new Set([...one.parameters, ...other.parameters]),
+  };
+}
+
+/**
+ * Returns the names of headers with credentials, in lower case and with `-` for `_`. These headers are shown only to
+ * callers with the scope `write`, and forwarded only by mirrors. CGI and WSGI map `_` and `-` to the same variable.
+ */
 export function secretHeaders(scheme: Scheme): ReadonlySet<string> {
   const names = new Set(['authorization', 'proxy-authorization', 'cookie']);
-  if (scheme.kind === 'token' || scheme.kind === 'jwt') names.add(scheme.header.toLowerCase());
+  // A token with the hash of the body is a signature, not a credential: it authenticates no other request.
+  const isBearer = scheme.kind === 'shared-jwt' && scheme.bodyHashClaim === null;
+  if (scheme.kind === 'token' || scheme.kind === 'jwt' || isBearer) names.add(scheme.header);
   if (scheme.kind === 'code') for (const name of scheme.secretHeaders) names.add(name);
-  return names;
+  return new Set([...names].map((name) => name.toLowerCase().replaceAll('_', '-')));
 }

@@ -1,22 +1,22 @@
-import { formOf, isObject, jsonOf, memberOf, scalarText } from './body.js';
+import { eventJsonOf, formOf, isObject, memberOf, scalarText } from './body.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
 export type Source =
   /** A header. The name is in lower case. */
   | { header: string }
-  /** A member of the JSON body. The path is joined by dots. */
+  /** A member of the JSON body, or of the JSON in a form field. Dots separate the names in the path. */
   | { member: string }
   | { field: string }
-  /** The name of the first JSON body member whose name ends with this text. The result omits the ending. */
+  /** The first member of the JSON body whose name ends with this text. The result is its name without the ending. */
   | { nameEnding: string }
   | { literal: string };
 
-/** All parts must be present, except the optional ones. */
+/** Sources whose values are joined. All sources must be present, except the optional ones. */
 export type Recipe = readonly (Source & { optional?: true })[];
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Uses the first recipe whose parts are all present. */
+/** Returns the value of the first recipe whose required parts are all present. */
 export function readFirst(recipes: readonly Recipe[], request: Received, separator: string): string | undefined {
   for (const recipe of recipes) {
     const value = readAll(recipe, request, separator);
@@ -25,7 +25,7 @@ export function readFirst(recipes: readonly Recipe[], request: Received, separat
   return undefined;
 }
 
-/** Returns undefined if the text is missing, empty, or an object. */
+/** Reads a source as text. Returns undefined if the text is missing, empty, or an object. */
 export function readSource(source: Source, request: Received): string | undefined {
   const text = textAt(source, request);
   return text === '' ? undefined : text;
@@ -43,10 +43,10 @@ function readAll(recipe: Recipe, request: Received, separator: string): string |
 
 function textAt(source: Source, request: Received): string | undefined {
   if ('header' in source) return headerOf(request, source.header);
-  if ('member' in source) return scalarText(memberOf(jsonOf(request), source.member));
+  if ('member' in source) return scalarText(memberOf(eventJsonOf(request), source.member));
   if ('field' in source) return formOf(request).get(source.field) ?? undefined;
   if ('literal' in source) return source.literal;
-  const json = jsonOf(request);
+  const json = eventJsonOf(request);
   const { nameEnding } = source;
   const name = isObject(json) ? Object.keys(json).find((key) => key.endsWith(nameEnding)) : undefined;
   return name?.slice(0, -nameEnding.length);

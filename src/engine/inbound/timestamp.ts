@@ -1,9 +1,14 @@
 import type { TimestampRule } from './scheme.js';
 
-/** Milliseconds have had 13 digits since 2001. Seconds will not have 13 digits before the year 33658. */
+/** Number of digits of a time in milliseconds since 2001. A time in seconds has fewer digits until the year 33658. */
 const MILLIS_DIGITS = 13;
 const DIGITS = /^\d{1,15}$/;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Returns whether the text is a time in the format of `unit`. */
+export function isTimestamp(text: string, unit: TimestampRule['unit']): boolean {
+  return parse(text, unit) !== null;
+}
 
 export function isFresh(
   text: string,
@@ -13,7 +18,7 @@ export function isFresh(
   const stamp = parse(text, rule.unit);
   if (stamp === null) return false;
   if (rule.toleranceSeconds === null) return true;
-  // Whole seconds are compared with whole seconds, as the providers' libraries do.
+  // Computes the age in whole units of the timestamp, as the providers' libraries do.
   const ageMs = Math.floor(nowMs / stamp.stepMs) * stamp.stepMs - stamp.atMs;
   const limitMs = rule.toleranceSeconds * 1000;
   return ageMs <= limitMs && (rule.ageOnly === true || -ageMs <= limitMs);
@@ -32,7 +37,7 @@ export function writeTimestamp(nowMs: number, unit: TimestampRule['unit']): stri
 }
 
 function parse(text: string, unit: TimestampRule['unit']): { atMs: number; stepMs: number } | null {
-  if (unit === 'rfc3339') {
+  if (unit === 'rfc3339' || (unit === 'either' && text.includes('T'))) {
     const atMs = RFC_3339.test(text) ? Date.parse(text) : NaN;
     return Number.isNaN(atMs) ? null : { atMs, stepMs: 1 };
   }

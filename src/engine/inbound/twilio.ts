@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
-import { formOf, isForm } from './body.js';
+import { formOf, isForm, PARSED_BYTES_MAX } from './body.js';
 import { decodeHex, decodeSignature, DIGEST_BYTES, equalBytes } from './keys.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
@@ -11,9 +11,9 @@ const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is;
 const PORT = /:\d*$/;
 
 /**
- * Twilio signs the URL and the form, or only a URL that contains the hash of the body. The signed spelling of the URL
- * depends on Twilio's back end. Every spelling that Twilio's own library tries is therefore accepted: with and without
- * the port, as received and normalized.
+ * Verifies Twilio. It signs the URL and the form, or only a URL that contains the hash of the body. The signed spelling
+ * of the URL depends on Twilio's back end. Every spelling that Twilio's own library tries is therefore accepted: with
+ * and without the port, as received and normalized.
  */
 export function verifyTwilio(request: Received, secrets: readonly string[]): boolean {
   const signature = decodeSignature(headerOf(request, HEADER) ?? '', 'base64', DIGEST_BYTES.sha1);
@@ -39,6 +39,8 @@ function signedFields(request: Received): string | null {
     return given !== null && equalBytes(given, createHash('sha256').update(request.body).digest()) ? '' : null;
   }
   if (request.body.length > 0 && !isForm(request)) return null;
+  // Rejects a larger form: its fields are not read, so the signature would not cover them.
+  if (request.body.length > PARSED_BYTES_MAX) return null;
   const form = formOf(request);
   const names = [...new Set(form.keys())].sort();
   return names
@@ -77,7 +79,7 @@ function withPort(url: string): string {
   });
 }
 
-/** Encodes the query as Node's `querystring` does. Some of Twilio's back ends sign this form. */
+/** Returns the URL with its query encoded as by Node's `querystring`. Some of Twilio's back ends sign this form. */
 function withEscapedQuery(url: string): string {
   const start = url.indexOf('?');
   if (start === -1) return url;

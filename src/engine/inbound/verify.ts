@@ -2,10 +2,11 @@ import { Buffer } from 'node:buffer';
 import { createPublicKey, createVerify, verify as verifySignature } from 'node:crypto';
 import { verifyHmac } from './hmac.js';
 import { verifyAdyen, verifyClientState, verifyMailgun } from './in-body.js';
-import { jwtOf, verifyJwt } from './jwt.js';
+import { jwtFault, jwtOf, sharedJwtFault } from './jwt.js';
 import { decodeBase64, decodeHex, ed25519Key, equalText } from './keys.js';
 import { paypalCertificateUrl, verifyPaypal } from './paypal.js';
 import { verifyPublicKey } from './public-key.js';
+import { parametersOf, plainParameterOf } from './query.js';
 import { headerOf, type ReceivedRequest, type Verification } from './request.js';
 import type { Scheme } from './scheme.js';
 import { isOfTopic, snsCertificateUrl, verifySns } from './sns.js';
@@ -17,8 +18,8 @@ const ED25519_BYTES = 64;
 
 /**
  * Returns `verified` if the sender proves that it knows one of `secrets`, otherwise `failed`. Returns `none` only for
- * the scheme without verification. The caller runs the code of a code scheme. Never throws, for any input. `published` is the content of the URL that
- * `publishedAt` returns: PEM or JWKS.
+ * the scheme without verification. Does not run the code of a code scheme: the caller does. Never throws, for any
+ * input. `published` is the content of the URL that `publishedAt` returns: PEM or JWKS.
  */
 export function verify(
   scheme: Scheme,
@@ -34,7 +35,7 @@ export function verify(
       ? 'verified'
       : 'failed';
   } catch {
-    // node:crypto and JSON throw on keys and nesting that only an attacker or a wrong secret would send.
+    // node:crypto and JSON throw on keys and nesting that only an attacker or a wrong secret would produce.
     return 'failed';
   }
 }
@@ -57,6 +58,8 @@ function holds(
       return verifyEcdsa(scheme, request, secrets);
     case 'token':
       return isOneOf(headerOf(request, scheme.header), secrets);
+    case 'query-token':
+      return holdsQueryToken(scheme.name, request, secrets);
     case 'basic':
       return isOneOf(credentialsOf(request), secrets);
     case 'mailgun':
@@ -72,7 +75,9 @@ function holds(
     case 'public-key':
       return verifyPublicKey(scheme, request, secrets, nowMs);
     case 'jwt':
-      return published !== undefined && verifyJwt(scheme, request, published, nowMs);
+      return published !== undefined && jwtFault(scheme, request, published, nowMs) === null;
+    case 'shared-jwt':
+      return sharedJwtFault(scheme, request, secrets, nowMs) === null;
     case 'paypal':
       return verifyPaypal(request, secrets, nowMs, published);
     case 'sns':
@@ -82,7 +87,7 @@ function holds(
   }
 }
 
-/** URL of the certificate or key set. Null if none is needed or the request could not be valid anyway. */
+/** Returns the URL of the needed certificate or key set. Null if none is needed or the request cannot be valid. */
 export function publishedAt(
   scheme: Scheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -93,12 +98,15 @@ export function publishedAt(
   return scheme.kind === 'jwt' && jwtOf(scheme, request) !== null ? scheme.jwksUrl : null;
 }
 
-export function isCertificate(text: string): boolean {
-  return text.includes('-----BEGIN ');
-}
-
 function isOneOf(given: string | undefined, secrets: readonly string[]): boolean {
   return given !== undefined && secrets.some((secret) => equalText(given, secret));
+}
+
+/** Returns whether the parameter contains a secret. Refuses a repeated parameter. Also reads `+` as a literal `+`. */
+function holdsQueryToken(name: string, request: Pick<ReceivedRequest, 'query'>, secrets: readonly string[]): boolean {
+  const [given, ...more] = parametersOf(request, name);
+  if (more.length > 0) return false;
+  return isOneOf(given, secrets) || isOneOf(plainParameterOf(request, name), secrets);
 }
 
 function credentialsOf(request: Pick<ReceivedRequest, 'headers'>): string | undefined {

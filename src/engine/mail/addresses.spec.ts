@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { canonicalDomain, isRefused, parseMailbox, parseMailboxList, suppressionKey } from './addresses.js';
+import {
+  canonicalDomain,
+  isInternational,
+  isRefused,
+  parseMailbox,
+  parseMailboxList,
+  suppressionKey,
+} from './addresses.js';
 
 describe('parseMailbox', () => {
   it.each([
@@ -33,7 +40,7 @@ describe('parseMailbox', () => {
   });
 
   it.each([
-    // Several addresses, or other text beside the address.
+    // Rejected: several addresses, or other text alongside the address.
     ['a@example.com, b@example.org', /Exactly one address/],
     ['a@example.com; b@example.org', /Exactly one address/],
     ['<a@example.com>, <b@example.org>', /Exactly one address/],
@@ -48,7 +55,7 @@ describe('parseMailbox', () => {
     ['"open <a@example.com>', /double quotes/],
     ['a@example.com>', /no "<"/],
     ['<<a@example.com>>', /Exactly one address/],
-    // Groups, comments, quoted local parts, domain literals, routes.
+    // Rejected: groups, comments, quoted local parts, domain literals and routes.
     ['undisclosed-recipients:;', /Exactly one|Groups/],
     ['team: a@example.com, b@example.org;', /Exactly one/],
     ['g: <a@example.com>', /double quotes/],
@@ -87,7 +94,7 @@ describe('parseMailbox', () => {
     ['a@example.com/x', /domain/],
     ['a@example.com%2ex', /domain/],
     ['zoë@example.com', /ASCII/],
-    // Control characters, and characters that make a text look like a different text.
+    // Rejected: control characters, and characters that make a text look like a different text.
     ['a@example.com\r\nBcc: b@example.org', /line breaks/],
     ['Ada\n <a@example.com>', /line breaks/],
     ['a\0@example.com', /control/],
@@ -178,6 +185,48 @@ describe('parseMailbox', () => {
   });
 });
 
+describe('parseMailbox with international local parts', () => {
+  it.each([
+    ['zoë@example.com', 'zoë@example.com'],
+    ['zoe\u0308@example.com', 'zoë@example.com'],
+    ['用户@例え.jp', '用户@xn--r8jz45g.jp'],
+    ['Ирина.Петрова+news@example.com', 'Ирина.Петрова+news@example.com'],
+    ['अजय@example.in', 'अजय@example.in'],
+    ['דוד@example.co.il', 'דוד@example.co.il'],
+    ['📧@example.com', '📧@example.com'],
+    [`${'ö'.repeat(32)}@example.com`, `${'ö'.repeat(32)}@example.com`],
+  ])('takes %s', (text, address) => {
+    expect(parseMailbox(text, 'international')).toEqual({ name: '', address });
+    expect(isInternational(address)).toBe(true);
+    expect(parseMailbox(address, 'international')).toEqual({ name: '', address });
+  });
+
+  it.each([
+    ['a full-width @, which a server could map to a second one', 'victim＠evil.example@example.com', /compatibility/],
+    ['full-width letters', 'ａｄｍｉｎ@example.com', /compatibility/],
+    ['a ligature', 'oﬃce@example.com', /compatibility/],
+    ['a full-width dot', 'a．b@example.com', /compatibility/],
+    ['an ideographic space', 'a\u3000b@example.com', /Exactly one/],
+    ['a no-break space', 'a\u00a0ö@example.com', /Exactly one/],
+    ['a zero-width space', 'ö\u200b@example.com', /invisible/],
+    ['a joiner', 'ö\u200d@example.com', /compatibility/],
+    ['a soft hyphen', 'ö\u00ad@example.com', /compatibility/],
+    ['a right-to-left override', 'ö\u202e@example.com', /invisible/],
+    ['a C1 control', 'ö\u0085@example.com', /control/],
+    ['a private-use character', 'ö\ue000@example.com', /compatibility/],
+    ['an unassigned character', 'ö\u0378@example.com', /compatibility/],
+    ['half of a surrogate pair', 'ö\ud800@example.com', /control/],
+    ['what stands for bytes that are no UTF-8', 'ö\ufffd@example.com', /not valid UTF-8/],
+    ['two dots', 'ö..ü@example.com', /single dots/],
+    ['a header after it', 'ö@example.com\r\nBcc: b@example.org', /line breaks/],
+    ['a quoted local part', '"ö ü"@example.com', /Quoted/],
+    ['65 bytes', `${'ö'.repeat(32)}a@example.com`, /64 bytes/],
+    ['an encoded word', '=?utf-8?q?=C3=B6?=ö@example.com', /encoded word/],
+  ])('refuses %s', (_what, text, sentence) => {
+    expect(parseMailbox(text, 'international')).toEqual({ refusal: expect.stringMatching(sentence) });
+  });
+});
+
 describe('parseMailboxList', () => {
   it('parses one mailbox per entry, in order', () => {
     expect(parseMailboxList(['Ada <ada@example.com>', 'bob@example.com'])).toEqual([
@@ -199,7 +248,10 @@ describe('suppressionKey', () => {
     ['Ada.Lovelace+News@EXAMPLE.com', 'ada.lovelace+news@example.com'],
     ['ada@Bücher.example', 'ada@xn--bcher-kva.example'],
     ['ADA@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
-    // Addresses from bounce reports. These addresses are not validated.
+    // Only ASCII letters are lower-cased, as in the SQL statements that look up the key.
+    ['ZOË@Example.com', 'zoË@example.com'],
+    ['zoe\u0308@example.com', 'zoë@example.com'],
+    // Addresses from bounce reports, which have not been validated.
     ['ada@not a host', 'ada@not a host'],
     ['no-address', 'no-address'],
   ])('of %s is %s', (address, key) => {

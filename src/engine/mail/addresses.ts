@@ -1,37 +1,46 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** An address as the caller wrote it, parsed once. No later stage parses addresses. */
+/** A mailbox as the caller wrote it, parsed once. No later stage parses addresses. */
 export interface Mailbox {
   /** Display name. Empty if there is none. */
   name: string;
-  /** `local@domain`: the local part as written, the domain in lower case and A-labels (RFC 5890). */
+  /** `local@domain`: the local part as written, in NFC; the domain in lower case and A-labels (RFC 5890). */
   address: string;
 }
 
-/** Why a text was rejected, as a sentence for the caller. */
+/** Accepted local parts: ASCII only (RFC 5321), or also other letters (RFC 6531), which need SMTPUTF8. */
+export type LocalParts = 'ascii' | 'international';
+
+/** Rejection of a text. `refusal` is the reason, as a sentence for the caller. */
 export interface Refused {
   refusal: string;
 }
 
 export interface RefusedEntry extends Refused {
-  /** Position in the list, starting at 0. */
+  /** Position of the rejected entry in the list, starting at 0. */
   index: number;
 }
 
 const TEXT_MAX = 1024;
 const NAME_MAX = 256;
-/** Maximum length of a local part (RFC 5321 section 4.5.3.1.1). */
+/** Maximum length of a local part in octets (RFC 5321 section 4.5.3.1.1). */
 const LOCAL_MAX = 64;
 /** Maximum length of an address: RFC 5321 section 4.5.3.1.3 allows 256 octets with the angle brackets. */
 const ADDRESS_MAX = 254;
 const DOMAIN_MAX = 253;
 
-/** RFC 5321's Dot-string: no quoted string, no comment, no white space. */
+/** Dot-string of RFC 5321: a local part without quoted strings, comments and white space. */
 const DOT_STRING = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-/** Letters, digits and hyphens. The last label is not a number, which a URL parser would read as an IPv4 address. */
+/**
+ * Dot-string of RFC 6531 without characters that are invisible, unassigned or for private use. Characters that have a
+ * compatibility form, such as a full-width "@", are excluded by `internationalRefusal`.
+ */
+const INTERNATIONAL_DOT_STRING =
+  /^[\p{L}\p{M}\p{N}\p{So}A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}\p{So}A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/u;
+/** Host name of letters, digits and hyphens. A numeric last label is excluded: URL parsers read it as IPv4. */
 const HOST =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])(?!0x)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Characters with a meaning for the URL parser behind `domainToASCII`: ports, paths, percent, white space. */
+/** Characters that have a meaning for the URL parser behind `domainToASCII`: ports, paths, percent, white space. */
 const NOT_IN_HOSTS = /[\0-,/:-@[-`{-\x7f]/;
 const ASCII = /^[\0-\x7f]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
@@ -47,17 +56,17 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
  * groups, comments, quoted local parts, domain literals or lists, a check could find a different recipient than the
  * mail server.
  */
-export function parseMailbox(text: string): Mailbox | Refused {
+export function parseMailbox(text: string, localParts: LocalParts = 'ascii'): Mailbox | Refused {
   if (text.length > TEXT_MAX) return refuse(`An address has at most ${TEXT_MAX} characters with its name.`);
   if (CONTROL.test(text)) return refuse('An address has no line breaks and no control characters.');
   if (DISGUISE.test(text))
     return refuse('An address has no invisible characters and none that change the direction of writing.');
   const trimmed = text.trim();
-  if (!trimmed.endsWith('>')) return withAddress('', trimmed);
+  if (!trimmed.endsWith('>')) return withAddress('', trimmed, localParts);
   const open = trimmed.lastIndexOf('<');
   if (open === -1) return refuse('The ">" has no "<" before it.');
   const name = parseName(trimmed.slice(0, open).trim());
-  return typeof name === 'string' ? withAddress(name, trimmed.slice(open + 1, -1)) : name;
+  return typeof name === 'string' ? withAddress(name, trimmed.slice(open + 1, -1), localParts) : name;
 }
 
 /** Parses a list and keeps its order. The first invalid entry rejects the list. */
@@ -79,14 +88,14 @@ export function isRefused(parsed: object): parsed is Refused {
 export function canonicalDomain(domain: string): string | null {
   const written = domain.toLowerCase();
   if (written.length > DOMAIN_MAX || NOT_IN_HOSTS.test(written)) return null;
-  // Lower-casing turns the Kelvin sign (U+212A) into a plain k.
+  // Rejects the Kelvin sign (U+212A), which lower-casing would turn into a plain k.
   if (ASCII.test(written) && !ASCII.test(domain)) return null;
   if (ASCII.test(written) && !written.includes('xn--')) return HOST.test(written) ? written : null;
   const labels = written.normalize('NFC').split('.');
   const ascii = domainToASCII(labels.join('.'));
   if (ascii.length > DOMAIN_MAX || !HOST.test(ascii)) return null;
-  // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. Rejects a name that
-  // this mapping changes, because it looks like another name.
+  // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. A name that this
+  // mapping changes is rejected, because it looks like another name.
   const asciiLabels = ascii.split('.');
   const isUnchanged =
     asciiLabels.length === labels.length &&
@@ -94,11 +103,21 @@ export function canonicalDomain(domain: string): string | null {
   return isUnchanged ? ascii : null;
 }
 
-/** Returns the address in lower case and A-labels. Keeps a `+tag`: only the recipient's server knows its meaning. */
+/**
+ * Returns an address in NFC, with ASCII letters in lower case and the domain in A-labels. Other letters keep their case,
+ * because PostgreSQL's `lower` in the collation C changes only ASCII, and the keys must be equal. Keeps a `+tag`: only
+ * the recipient's server knows its meaning.
+ */
 export function suppressionKey(address: string): string {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);
-  return `${address.slice(0, at + 1).toLowerCase()}${canonicalDomain(domain) ?? domain.toLowerCase()}`;
+  const local = address.slice(0, at + 1).normalize('NFC');
+  return `${local.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())}${canonicalDomain(domain) ?? domain.toLowerCase()}`;
+}
+
+/** Returns whether the local part has characters outside ASCII, so that the mail server must offer SMTPUTF8. */
+export function isInternational(address: string): boolean {
+  return !ASCII.test(address.slice(0, address.lastIndexOf('@')));
 }
 
 export function domainOf(address: string): string {
@@ -119,20 +138,20 @@ function parseName(text: string): string | Refused {
   return name;
 }
 
-function withAddress(name: string, address: string): Mailbox | Refused {
-  const refusal = addressRefusal(address);
+function withAddress(name: string, address: string, localParts: LocalParts): Mailbox | Refused {
+  const refusal = addressRefusal(address, localParts);
   if (refusal !== null) return refuse(refusal);
   const at = address.indexOf('@');
   const domain = canonicalDomain(address.slice(at + 1));
   if (domain === null) return refuse('The domain of the address is not one that mail can be sent to.');
   if (!domain.includes('.') && domain !== 'localhost')
     return refuse('The domain of the address needs a dot, as in example.com.');
-  const canonical = `${address.slice(0, at)}@${domain}`;
-  if (canonical.length > ADDRESS_MAX) return refuse(`An address has at most ${ADDRESS_MAX} characters.`);
+  const canonical = `${address.slice(0, at).normalize('NFC')}@${domain}`;
+  if (Buffer.byteLength(canonical) > ADDRESS_MAX) return refuse(`An address has at most ${ADDRESS_MAX} characters.`);
   return { name, address: canonical };
 }
 
-function addressRefusal(address: string): string | null {
+function addressRefusal(address: string, localParts: LocalParts): string | null {
   const parts = address.split('@');
   const [local = '', domain = ''] = parts;
   if (/[,;]/.test(address))
@@ -144,14 +163,26 @@ function addressRefusal(address: string): string | null {
   if (domain.startsWith('[')) return 'Domain literals ([192.0.2.1]) are not accepted: give a domain.';
   if (/[<>\s]/.test(address))
     return 'Exactly one address is expected, such as name@example.com or "Name <name@example.com>".';
-  if (local.length > LOCAL_MAX) return `The part before the "@" has at most ${LOCAL_MAX} characters.`;
-  // Some servers decode an encoded word and send the mail to the decoded address.
+  if (Buffer.byteLength(local) > LOCAL_MAX)
+    return `The part before the "@" has at most ${LOCAL_MAX} characters, or ${LOCAL_MAX} bytes in UTF-8.`;
+  // Rejects encoded words: some servers decode them and send the mail to the decoded address.
   if (ENCODED_WORD.test(local)) return 'The part before the "@" must not be an encoded word (=?…?=).';
-  if (!ASCII.test(local))
-    return 'The part before the "@" consists of ASCII characters: most mail servers accept no others.';
+  if (!ASCII.test(local)) return internationalRefusal(local, localParts);
   return DOT_STRING.test(local)
     ? null
     : 'The part before the "@" consists of letters, digits and !#$%&\'*+/=?^_`{|}~-, with single dots in between.';
+}
+
+function internationalRefusal(local: string, localParts: LocalParts): string | null {
+  if (localParts === 'ascii')
+    return 'The part before the "@" consists of ASCII characters: most mail servers accept no others.';
+  // Decoders write U+FFFD for bytes that are no UTF-8, so different bytes would become the same address.
+  if (local.includes('\ufffd')) return 'The part before the "@" is not valid UTF-8.';
+  // Rejects compatibility forms: a server may replace them, as UTS 46 does in domains, and deliver to another address.
+  const isStable = local.normalize('NFKC') === local.normalize('NFC');
+  return isStable && INTERNATIONAL_DOT_STRING.test(local)
+    ? null
+    : 'The part before the "@" consists of letters, digits and !#$%&\'*+/=?^_`{|}~-, with single dots in between. Of characters outside ASCII, it may have letters, digits and symbols without a compatibility form.';
 }
 
 const refuse = (refusal: string): Refused => ({ refusal });

@@ -1,26 +1,38 @@
-const LOCAL = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+/** Pattern of an alias name, possibly with a tag (RFC 5233). Both consist of words with single dots in between. */
+const TAGGED = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\+[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)?$/;
+/** Prefix pattern: the start of a name or tag, then `*`. Unlike a complete name, it may end with a dot or plus sign. */
+const PATTERN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\.|\+(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)?)?\*$/;
 /** Maximum length of a local part (RFC 5321, section 4.5.3.1.1). */
 const LOCAL_MAX = 64;
 /** Local parts at which senders expect an operator (RFC 2142, RFC 5321) or a machine that handles bounces. */
 const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 
-/** Local part of the catch-all alias, which receives mail that matches no other alias of the domain. */
+/** End of a prefix pattern. Alone, it is the catch-all alias, which receives mail that matches no other alias. */
 export const CATCH_ALL = '*';
 
+/**
+ * Reads a local part: a name, and on a custom domain also a name with a tag (`support+eu`), a prefix pattern
+ * (`support*`, `support+*`) or the catch-all (`*`).
+ */
 export function readLocalPart(text: string, kind: 'platform' | 'custom'): { localPart: string } | { fault: string } {
   const localPart = text.trim().toLowerCase();
-  if (localPart === CATCH_ALL)
-    return kind === 'custom' ? { localPart } : { fault: 'is a catch-all, which only your own domain can have' };
+  const isPattern = localPart.endsWith(CATCH_ALL);
+  if (kind === 'platform' && (isPattern || localPart.includes('+')))
+    return { fault: 'is a pattern or has a tag, which only an alias of your own domain can have' };
+  if (localPart === CATCH_ALL) return { localPart };
   if (localPart.length > LOCAL_MAX) return { fault: `must have at most ${LOCAL_MAX} characters` };
-  if (localPart.includes('+'))
-    return { fault: 'must not have a "+": the text after a "+" is ignored when the alias is looked up' };
-  if (!LOCAL.test(localPart))
-    return { fault: 'must consist of letters, digits, "_" and "-", with single dots in between' };
-  if (RESERVED.test(localPart)) return { fault: `is "${localPart}", a name that mail servers use themselves` };
+  const form = isPattern ? PATTERN : TAGGED;
+  if (!form.test(localPart))
+    return {
+      fault:
+        'must consist of letters, digits, "_" and "-", with single dots in between; on your own domain, "+" starts a tag, and "*" at the end makes it a pattern',
+    };
+  const [name = ''] = localPart.split(/[+*]/);
+  if (RESERVED.test(name)) return { fault: `is "${name}", a name that mail servers use themselves` };
   return { localPart };
 }
 
-/** Returns `<label>.<slug>@<platform-domain>`, or the fault of the label. */
+/** Returns the alias address `<label>.<slug>@<platform-domain>`, or the fault of the label. */
 export function platformAddress(
   label: string,
   slug: string,
@@ -34,9 +46,20 @@ export function platformAddress(
   return { address: `${local}@${platformDomain}` };
 }
 
-/** Returns the addresses of the aliases that may receive the mail. The exact one has precedence. Ignores a `+tag`. */
-export function aliasesFor(localPart: string, domain: string): { exact: string; catchAll: string } {
+/**
+ * Returns the addresses of aliases that receive mail to `localPart`, in order of precedence: the exact address
+ * including its tag, the address without the tag, prefix patterns from the longest to the shortest, and the catch-all.
+ */
+export function aliasesFor(localPart: string, domain: string): string[] {
+  const local = localPart.toLowerCase();
+  const longest = Math.min(local.length, LOCAL_MAX - 1);
+  const patterns = Array.from({ length: longest }, (_, i) => `${local.slice(0, longest - i)}${CATCH_ALL}`);
+  return [...new Set([local, withoutTag(local), ...patterns, CATCH_ALL])].map((name) => `${name}@${domain}`);
+}
+
+/** Returns a local part in lower case, without its tag. */
+export function withoutTag(localPart: string): string {
   const local = localPart.toLowerCase();
   const plus = local.indexOf('+');
-  return { exact: `${plus === -1 ? local : local.slice(0, plus)}@${domain}`, catchAll: `${CATCH_ALL}@${domain}` };
+  return plus === -1 ? local : local.slice(0, plus);
 }

@@ -1,9 +1,10 @@
-import { refusesAddress, type ReportedRecipient, statusIn } from './delivery-status.js';
+import { refusesAddress, type ReportedRecipient } from './delivery-status.js';
 import { cleanReply } from './smtp-reply.js';
+import { statusIn } from './status-codes.js';
 
 export interface BounceText {
   outcome: 'failed' | 'delayed' | null;
-  /** Empty if no recipient is named in a known format. */
+  /** Recipients named in the bounce. Empty if it names none in a known format. */
   recipients: ReportedRecipient[];
   /** Whether the recipients are at the usual position in a bounce, not elsewhere in the text. */
   isListed: boolean;
@@ -15,7 +16,7 @@ const LINES_MAX = 400;
 const RECIPIENTS_MAX = 100;
 const DETAIL_LINES = 12;
 
-/** Start of the returned message: its first header, or a line that announces the message. */
+/** Patterns for the start of the returned message: its first header, or a line that announces the message. */
 const RETURNED = [
   /^[\s>|*=_~-]*(?:below th(?:is|e next) line|original (?:message|mail|header)|old message|this is a copy|here is (?:a|the) copy|(?:included|attached) is a copy|a copy of|the (?:header|first \d{1,5} lines)|returned (?:mail|message)|(?:start|begin) of (?:returned|original)|message (?:headers?|text|contents?) ?(?:follows?)?|headers? of the|unsent message|your message reads|forwarded message|a summary of the undelivered|mensaje original|message (?:original|d'origine)|messaggio originale|urspr(?:ü|ue)ngliche nachricht|mensagem original|oorspronkelijk bericht|originalnachricht|исходное сообщение)/i,
   /^[\s>|*=_~-]*(?:原(?:邮件|郵件|信)|以下(?:是|為)|元のメッセージ|オリジナル(?:メッセージ|メール))/,
@@ -38,21 +39,21 @@ const FAILED = [
 ];
 
 const ADDRESS = /([^\s<>()[\]"',;:=|\\*]{1,128}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}[A-Za-z0-9])/;
-/** Text that precedes a recipient in the middle of a line. */
+/** Pattern of a label before a recipient in the middle of a line. */
 const LABELLED = new RegExp(
   `(?:recipients?|addresse?e?s?(?:ed)?(?: to)?|error-for|undeliverable(?:\\s+to)?|unknown user|user ?id|attempts|rcpt to|dda|message (?:to|for)|mail (?:to|for)|mailbox(?: is full)?|expanded from|empf(?:ä|ae)nger|destinataires?|destinatari[oa]s?|ontvangers?|宛先|收件人|получател[ьюя]{1,2})\\s{0,10}[:=,]?\\s{0,10}["'<\\[(]{0,3}(?:smtp[:=])?${ADDRESS.source}`,
   'i',
 );
-/** A recipient at the beginning of a line. */
+/** Pattern of a recipient at the beginning of a line. */
 const LISTED = new RegExp(`^[\\s*>•·-]{0,40}["'<\\[(]{0,3}(?:(?:mailto|smtp|rfc822)[:;=])?\\s?${ADDRESS.source}`, 'i');
-/** Lines with an address that is not a recipient: header fields of the returned message, and contact addresses. */
+/** Pattern of lines with other addresses: header fields of the returned message, and contact addresses. */
 const OTHERS =
   /^[\s*>-]{0,40}(?:to|cc|from|sender|subject|sent|date|message-id|reply-to|an|von|de|para|à)\s{0,5}:|\b(?:contact|assistance|help|support|forward(?:ed)? (?:this|to)|reported to|mail from)\b/i;
 const TO = new RegExp(`^[\\s*>-]{0,40}to\\s{0,5}:[^@]{0,80}?${ADDRESS.source}`, 'i');
 const DAEMON = /^(?:mailer-?daemon|postmaster|abuse|helpdesk|support)@/i;
 const LOCAL = /^\s{1,20}([A-Za-z0-9._+-]{1,64})\s{0,20}$/;
 
-/** `fromDomain` is the reporting server's domain, which some servers omit in addresses. The run time is bounded. */
+/** Parses a bounce, in bounded time. `fromDomain`: the reporting server's domain, added to addresses without one. */
 export function readBounceText(subject: string, text: string, fromDomain: string): BounceText {
   const lines = sectionOf(text);
   const section = lines.join('\n');

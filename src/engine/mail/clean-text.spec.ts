@@ -61,4 +61,11 @@ describe('untrusted texts', () => {
     );
     expect(safeFilename(`${'ä'.repeat(300)}.pdf`)).toMatch(/^ä+\.pdf$/);
   });
+
+  it('250 KB of dots within a file name are read in bounded CPU time', () => {
+    const before = process.cpuUsage();
+
+    expect(safeFilename(`a${'.'.repeat(250_000)}b. `)).toMatch(/^a\.+b$/);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+  });
 });

@@ -1,13 +1,14 @@
 import { headersOf } from './mime-parts.js';
 import { classifyReply, cleanReply } from './smtp-reply.js';
+import { replyCodeIn, statusIn, statusOfField } from './status-codes.js';
 
 export interface ReportedRecipient {
-  /** The original address first, then the final address. Contains at least one of them. */
+  /** Addresses of the recipient: the original address first, then the final one. At least one of them is present. */
   addresses: readonly string[];
   outcome: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
   /** Status code of RFC 3463, such as `5.1.1`. Null when there is none. */
   status: string | null;
-  /** For failures: whether the address was rejected permanently. False when in doubt. */
+  /** For failures: whether the server rejected the address permanently. False when in doubt. */
   isPermanent: boolean;
   /** Cleaned text of the server's reply, at most 1 KB. */
   detail: string | null;
@@ -18,17 +19,15 @@ type Outcome = ReportedRecipient['outcome'];
 const RECIPIENTS_MAX = 100;
 const OUTCOMES: ReadonlySet<string> = new Set<Outcome>(['failed', 'delayed', 'delivered', 'relayed', 'expanded']);
 const BY_CLASS: Readonly<Record<string, Outcome>> = { 2: 'delivered', 4: 'delayed', 5: 'failed' };
-const STATUS = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
-const REPLY = /\b([45]\d\d)(?=[ \-:#])/;
 
-/** Parses a message/delivery-status part (RFC 3464): groups of fields between empty lines. At most 100 recipients. */
+/** Returns at most 100 recipients of a message/delivery-status part (RFC 3464): fields between empty lines. */
 export function recipientsOfStatus(text: string): ReportedRecipient[] {
   const recipients: ReportedRecipient[] = [];
   for (let rest = text.replace(/^\s+/, ''); rest !== '' && recipients.length < RECIPIENTS_MAX;) {
     const { headers, rest: end } = headersOf(rest);
     const recipient = recipientOf(new Map(headers));
     if (recipient !== null) recipients.push(recipient);
-    // Skips a whole line if it is not a field. Skipping by character took most of a minute for one megabyte.
+    // Skips the whole line if it is not a field. Skipping one character at a time took most of a minute for a megabyte.
     rest = rest.slice(end > 0 ? end : rest.indexOf('\n') + 1 || rest.length).replace(/^\s+/, '');
   }
   return recipients;
@@ -36,30 +35,25 @@ export function recipientsOfStatus(text: string): ReportedRecipient[] {
 
 /** Returns whether the server rejected the address itself. `status` is the status code in the report. */
 export function refusesAddress(status: string | null, said: string): boolean {
-  const reply = REPLY.exec(said);
-  const code = reply?.[1] ?? null;
-  // Sendmail uses 5.3.0 as its default code, so it is replaced. A text without a reply code is not from a server, so it
-  // is not treated as a bare rejection.
+  const reply = replyCodeIn(said);
+  // The enhanced code in the text replaces `status`, because Sendmail reports 5.3.0 by default. If the text has no
+  // reply code, it does not come from a server. A general reply code is then assumed.
   const text =
-    reply === null || code === null
+    reply === null
       ? `${status ?? ''} ${said}`
-      : `${code} ${STATUS.test(said) || status === null ? '' : status} ${said.slice(reply.index + 3).replace(/^[ \-:#]{1,5}/, '')}`;
+      : `${reply.code} ${statusIn(said) !== null || status === null ? '' : status} ${said.slice(reply.end).replace(/^[ \-:#]{1,5}/, '')}`;
   const assumed = status?.startsWith('4') === true ? 450 : 554;
   return (
     classifyReply({
       stage: 'rcpt',
-      code: code === null ? assumed : Number(code),
+      code: reply?.code ?? assumed,
       text: text
         .replace(/\s+/g, ' ')
-        .replace(/\b5\.3\.0\b/, '5.0.0')
+        .replace(/(?<![\w.])5\.3\.0(?![\w.])/, '5.0.0')
         .trim(),
       recipients: 1,
     }).outcome === 'bounced'
   );
-}
-
-export function statusIn(text: string): string | null {
-  return STATUS.exec(text)?.[1] ?? null;
 }
 
 function recipientOf(fields: ReadonlyMap<string, string>): ReportedRecipient | null {
@@ -70,7 +64,7 @@ function recipientOf(fields: ReadonlyMap<string, string>): ReportedRecipient | n
   ].filter((address) => address !== '');
   if (addresses.length === 0) return null;
   const said = fields.get('diagnostic-code') ?? '';
-  const status = statusIn(fields.get('status') ?? '');
+  const status = statusOfField(fields.get('status') ?? '');
   const action = /^[a-z]+/i.exec(fields.get('action') ?? '')?.[0].toLowerCase() ?? '';
   const outcome = OUTCOMES.has(action) ? (action as Outcome) : (BY_CLASS[status?.[0] ?? '5'] ?? 'failed');
   const detail = cleanReply(said.replace(/^[\w-]{1,20}\s{0,5};\s{0,5}/, ''));

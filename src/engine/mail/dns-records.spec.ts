@@ -5,6 +5,7 @@ import {
   type DnsRecord,
   type DomainKind,
   foreignMx,
+  implicitMx,
   judge,
   type ObservedRecords,
   plainText,
@@ -161,13 +162,45 @@ describe('a key', () => {
 
   it.each<[string, string, ObservedRecords]>([
     ['right', 'right', { txt: found(text) }],
-    ['quoted in strings', 'right', { txt: found(`"${text.slice(0, 250)}" "${text.slice(250)}"`) }],
-    ['with escaped semicolons', 'right', { txt: found(text.replaceAll(';', '\\;')) }],
+    [
+      'quoted in strings, which verifiers do not join',
+      'wrong',
+      { txt: found(`"${text.slice(0, 250)}" "${text.slice(250)}"`) },
+    ],
+    ['with escaped semicolons', 'wrong', { txt: found(text.replaceAll(';', '\\;')) }],
     ['another key', 'wrong', { txt: found(`v=DKIM1; p=${OTHER_KEY}`) }],
+    ['the key twice', 'wrong', { txt: found(`${text}; p=${KEY}`) }],
+    ['another version', 'wrong', { txt: found(`v=DKIM2; k=rsa; p=${KEY}`) }],
+    ['a version that is not first', 'wrong', { txt: found(`k=rsa; v=DKIM1; p=${KEY}`) }],
+    ['another algorithm', 'wrong', { txt: found(`v=DKIM1; k=ed25519; p=${KEY}`) }],
+    ['only sha1', 'wrong', { txt: found(`v=DKIM1; h=sha1; p=${KEY}`) }],
+    ['sha1 and sha256', 'right', { txt: found(`v=DKIM1; h=sha1:sha256; p=${KEY}`) }],
+    ['another service', 'wrong', { txt: found(`v=DKIM1; s=tlsrpt; p=${KEY}`) }],
+    ['email and another service', 'right', { txt: found(`v=DKIM1; s=tlsrpt:email; t=y; n=note; p=${KEY};`) }],
     ['nothing', 'missing', { txt: none }],
     ['no answer', 'unanswered', { txt: UNANSWERED }],
   ])('as a TXT record, without a platform domain: %s', (_what, verdict, seen) => {
     expect(verdictOf('dkim', seen, 'email-send', { ...PLATFORM, domain: null })).toBe(verdict);
+  });
+
+  it('with the key twice is wrong because of the repeated tag, and with two keys because of the first one', () => {
+    const seen = (txt: string): ObservedRecords => ({ cname: found<string>(), txt: found(txt) });
+
+    expect(errorOf('dkim', seen(`${text}; p=${KEY}`))).toContain('has the tag p= twice');
+    expect(errorOf('dkim', seen(`v=DKIM1; p=${OTHER_KEY}; p=${KEY}`))).toContain('another key');
+  });
+
+  it.each<[string, string]>([
+    ['right', `v=DKIM1; k=ed25519; p=${KEY}`],
+    ['wrong', `v=DKIM1; p=${KEY}`],
+    ['wrong', `v=DKIM1; k=rsa; p=${KEY}`],
+  ])('of an Ed25519 key needs its type: %s, %s', (verdict, seen) => {
+    const own = [{ selector: 'phe1', publicKey: KEY, type: 'ed25519', required: true } as const];
+    const domain = { host: HOST, kind: 'email-send', token: TOKEN } as const;
+    const [, record] = recordsOf(domain, PLATFORM, { hasPlatformKeys: false, own });
+
+    expect(record).toMatchObject({ name: `phe1._domainkey.${HOST}`, value: `v=DKIM1; k=ed25519; p=${KEY}` });
+    expect(judge(record as DnsRecord, { txt: found(seen) }, own).verdict).toBe(verdict);
   });
 });
 
@@ -201,6 +234,17 @@ describe('an MX', () => {
         'mx.posthorn.example',
       ),
     ).toEqual([theirs]);
+  });
+});
+
+describe('implicitMx', () => {
+  it.each<[string, string[], string[], boolean]>([
+    ['no address', [], ['192.0.2.1'], false],
+    ["Posthorn's addresses", ['192.0.2.1'], ['192.0.2.1', '2001:db8::1'], false],
+    ["one of Posthorn's addresses and another one", ['192.0.2.1', '192.0.2.2'], ['192.0.2.1'], true],
+    ['addresses while those of Posthorn are unknown', ['192.0.2.1'], [], true],
+  ])('a domain with %s', (_what, addresses, ours, isForeign) => {
+    expect(implicitMx(HOST, addresses, ours)).toEqual(isForeign ? [{ exchange: HOST, priority: 0 }] : []);
   });
 });
 
@@ -243,6 +287,65 @@ describe('recommended records', () => {
     ],
     ['two of SPF', 'wrong', 'spf', found('v=spf1 include:spf.posthorn.example ~all', 'v=spf1 -all')],
     ['no SPF among the texts', 'missing', 'spf', found('v=spf10 x', 'hello')],
+    ...(
+      [
+        'v=spf1 ip4:192.0.2.1/24 ip6:2001:db8::/32 a mx a:h.example/24//64 include:spf.posthorn.example ~all',
+        'v=spf1  include:spf.posthorn.example  ?all',
+        'v=spf1 include:spf.posthorn.example redirect=_spf.example exp=%{i}.x.example x-note=any',
+        'v=spf1 exists:%{i}._spf.%{d2}.example include:spf.posthorn.example -ALL',
+        'v=spf1 include:spf.posthorn.example ',
+      ] as const
+    ).map((text): [string, string, RecordRole, DnsAnswer<string>] => [text, 'right', 'spf', found(text)]),
+    ...(
+      [
+        'v=spf1 -all include:spf.posthorn.example',
+        'v=spf1 -include:spf.posthorn.example ~all',
+        'v=spf1 include:spf.posthorn.example ip4:192.0.2.999 ~all',
+        'v=spf1 include:spf.posthorn.example ip4:192.0.2.0/33 ~all',
+        'v=spf1 include:spf.posthorn.example ip6:192.0.2.1 ~all',
+        'v=spf1 include:spf.posthorn.example include: ~all',
+        'v=spf1 include:spf.posthorn.example ipv4:192.0.2.1 ~all',
+        'v=spf1 include:spf.posthorn.example 192.0.2.1 ~all',
+        'v=spf1 include:spf.posthorn.example redirect=a.example redirect=b.example',
+        'v=spf1 include:spf.posthorn.example +redirect=a.example',
+        'v=spf1 include:spf.posthorn.example all. ,',
+        'v=spf1 include:spf.posthorn.example, include:b.example ~all',
+        `v=spf1 include:spf.posthorn.example ${'a:h.example '.repeat(10)}~all`,
+        '"v=spf1 include:spf.posthorn.example ~all"',
+        ' v=spf1 include:spf.posthorn.example',
+        'spf: v=spf1 include:spf.posthorn.example ~all',
+      ] as const
+    ).map((text): [string, string, RecordRole, DnsAnswer<string>] => [text, 'wrong', 'spf', found(text)]),
+    ...(
+      [
+        'v=DMARC1; p=none',
+        'v=DMARC1;p=quarantine;sp=none;np=reject;pct=100;;',
+        'v = DMARC1 ; p = Reject ; fo=1:d:s ; unknown=x ; adkim=nonsense',
+        'v=DMARC1; rua=mailto:a@b.example; p=none',
+      ] as const
+    ).map((text): [string, string, RecordRole, DnsAnswer<string>] => [text, 'right', 'dmarc', found(text)]),
+    ...(
+      [
+        'v=DMARC1; p=nonsense',
+        'v=DMARC1; p=',
+        'v=DMARC1; p=none,quarantine',
+        'v=DMARC1',
+        'v=DMARC1; rua=mailto:a@b.example',
+        'v=DMARC1; p=none; sp=nonsense',
+        'v=DMARC1; p=none; np=maybe',
+        'v=DMARC1; p=none; p=reject',
+        'v=DMARC1; v=DMARC1; p=none',
+        'v=DMARC1; p:none',
+        'v=DMARC1 p=none',
+        'v=dmarc1; p=none',
+        'v=DMARC2; p=none',
+        'p=none; v=DMARC1',
+        'p=reject',
+        '"v=DMARC1; p=none"',
+        'v=DMARC1\\; p=none',
+        '\ufeffv=DMARC1; p=none',
+      ] as const
+    ).map((text): [string, string, RecordRole, DnsAnswer<string>] => [text, 'wrong', 'dmarc', found(text)]),
     ['DMARC with any policy', 'right', 'dmarc', found('v=DMARC1; p=reject; rua=mailto:a@b.example')],
     ['two of DMARC', 'wrong', 'dmarc', found('v=DMARC1; p=none', 'v=DMARC1; p=none')],
     ['no DMARC', 'missing', 'dmarc', found('hello')],

@@ -1,4 +1,15 @@
-/** Use of the domain: receiving webhooks, mail in both directions, or outgoing mail only. */
+import {
+  dkimKeyFault,
+  dmarcFault,
+  isDkimKey,
+  isDmarc,
+  isSpf,
+  publicKeyOf,
+  spfFault,
+  spfMechanisms,
+} from './record-syntax.js';
+
+/** Purpose of the domain: receiving webhooks, mail in both directions, or outgoing mail only. */
 export type DomainKind = 'webhook' | 'email' | 'email-send';
 
 export type RecordRole = 'ownership' | 'dkim' | 'mail_from' | 'spf' | 'mx' | 'cname' | 'dmarc';
@@ -6,7 +17,7 @@ export type RecordRole = 'ownership' | 'dkim' | 'mail_from' | 'spf' | 'mx' | 'cn
 export interface DnsRecord {
   record: RecordRole;
   type: 'TXT' | 'CNAME' | 'MX';
-  /** Full name without a trailing dot. */
+  /** Full name of the record, without a trailing dot. */
   name: string;
   value: string;
   /** Priority of an MX record. Null for other types. */
@@ -17,19 +28,28 @@ export interface DnsRecord {
 }
 
 export interface PlatformNames {
-  /** PLATFORM_DOMAIN. Null if the domain is not publicly resolvable, as on a laptop. */
+  /** PLATFORM_DOMAIN. Null if the domain is not publicly resolvable, for example on a laptop. */
   domain: string | null;
-  /** Target of custom hosts. */
+  /** Host name to which the CNAME records of custom hosts must point. */
   ingestHost: string;
-  /** Target of MX records. */
+  /** Host name to which MX records must point. */
   mailHost: string;
   dkim: readonly DkimPublicKey[];
 }
 
-/** A selector, and the `p=` value of its key (RFC 6376, section 3.6.1). */
+/** A DKIM selector, and the `p=` value of its key (RFC 6376, section 3.6.1, and RFC 8463, section 4). */
 export interface DkimPublicKey {
   selector: string;
   publicKey: string;
+  /** Type of the key in `k=`. Defaults to `rsa`. */
+  type?: 'rsa' | 'ed25519';
+}
+
+/** The DKIM keys whose records the customer publishes. */
+export interface PublishedKeys {
+  /** Whether the records of the platform's keys are needed. */
+  hasPlatformKeys: boolean;
+  own: readonly (DkimPublicKey & { required: boolean })[];
 }
 
 /** Result of a DNS query. `found` is empty if the name or the record does not exist. */
@@ -47,11 +67,11 @@ export interface ObservedRecords {
   cname?: DnsAnswer<string>;
   mx?: DnsAnswer<SeenMx>;
   addresses?: DnsAnswer<string>;
-  /** Addresses of the expected CNAME target. */
+  /** Addresses of Posthorn's host, to which the CNAME record should point. */
   ourAddresses?: DnsAnswer<string>;
 }
 
-/** `missing` and `wrong` are definite. With `unanswered`, the state of the record is unknown. */
+/** Judgement of a record. `missing` and `wrong` are definite. `unanswered`: the state of the record is unknown. */
 export interface Judgement {
   verdict: 'right' | 'missing' | 'wrong' | 'unanswered';
   /** Describes the observed state for the person who can change it. Null for a correct record. */
@@ -66,16 +86,20 @@ const PRIORITY = 10;
 const SHOWN_CHARACTERS_MAX = 120;
 const SHOWN_MAX = 5;
 
+const PLATFORM_KEYS: PublishedKeys = { hasPlatformKeys: true, own: [] };
+
 /** Returns the records that the customer must publish, in the recommended order. */
 export function recordsOf(
   { host, kind, token }: { host: string; kind: DomainKind; token: string },
   platform: PlatformNames,
+  { hasPlatformKeys, own }: PublishedKeys = PLATFORM_KEYS,
 ): DnsRecord[] {
   const ownership = record('ownership', 'TXT', ownershipName(host), `posthorn-verification=${token}`);
   if (kind === 'webhook') return [ownership, record('cname', 'CNAME', host, platform.ingestHost)];
   return [
     ownership,
-    ...platform.dkim.map((key) => dkimRecord(host, key, platform.domain)),
+    ...(hasPlatformKeys ? platform.dkim.map((key) => dkimRecord(host, key, platform.domain)) : []),
+    ...own.map((key) => ({ ...dkimRecord(host, key, null), required: key.required })),
     ...(kind === 'email' ? [record('mx', 'MX', host, platform.mailHost)] : []),
     ...(platform.domain === null
       ? []
@@ -106,8 +130,8 @@ export function dkimHost(selector: string, domain: string): string {
 }
 
 /** Returns the text of a DKIM key record (RFC 6376, section 3.6.1). */
-export function dkimText(publicKey: string): string {
-  return `v=DKIM1; k=rsa; p=${publicKey}`;
+export function dkimText(publicKey: string, type: DkimPublicKey['type'] = 'rsa'): string {
+  return `v=DKIM1; k=${type}; p=${publicKey}`;
 }
 
 export function questionsOf({ record: role, type }: DnsRecord): readonly (keyof ObservedRecords)[] {
@@ -134,12 +158,20 @@ export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim:
   }
 }
 
-/** Returns other services' MX records. Publishing Posthorn's MX would divert mail from those services. */
+/** Returns the MX records of other services. Publishing Posthorn's MX record would divert mail from these services. */
 export function foreignMx(seen: readonly SeenMx[], mailHost: string): SeenMx[] {
   return seen.filter(({ exchange }) => exchange !== '' && plainName(exchange) !== mailHost);
 }
 
-/** Drops additions that users and providers often make: quotes, line breaks, a trailing semicolon. */
+/**
+ * Returns the implicit MX record of a domain without MX records: its mail goes to its own addresses (RFC 5321, section
+ * 5.1). Empty if it has no addresses, or only those of Posthorn's mail host.
+ */
+export function implicitMx(host: string, addresses: readonly string[], ours: readonly string[]): SeenMx[] {
+  return addresses.every((address) => ours.includes(address)) ? [] : [{ exchange: host, priority: 0 }];
+}
+
+/** Returns a record text without additions that users and providers make: quotes, line breaks, a last semicolon. */
 export function plainText(text: string): string {
   const bare = text.trim().replace(/(?<![\\;\s])[;\s]+$/, '');
   const joined = bare
@@ -166,28 +198,29 @@ function judgeOwnership({ name, value }: DnsRecord, { txt }: ObservedRecords): J
   });
 }
 
-/** Expects a CNAME to Posthorn's key, or exactly one key record if a provider flattens or refuses CNAMEs. */
+/** Judges a DKIM record: a CNAME to Posthorn's key, or one TXT record with the key, as some providers refuse CNAMEs. */
 function judgeDkim(
   { name, type, value }: DnsRecord,
   { cname, txt }: ObservedRecords,
   keys: readonly DkimPublicKey[],
 ): Judgement {
   const selector = name.slice(0, name.indexOf('.'));
-  const key = keys.find((each) => each.selector === selector)?.publicKey;
-  const texts = txt !== undefined && 'found' in txt ? txt.found.map(plainText).filter(isDkim) : [];
+  const key = keys.find((each) => each.selector === selector);
+  const texts = txt !== undefined && 'found' in txt ? txt.found.filter((text) => isDkimKey(plainText(text))) : [];
   if (texts.length > 1)
     return wrong(
       `There are ${texts.length} DKIM records at ${name}, and a verifier may use any of them: keep one, ${type === 'CNAME' ? `a CNAME to ${value}` : value}.`,
     );
-  if (key !== undefined && texts.some((text) => publicKeyOf(text) === key)) return RIGHT;
+  const [text] = texts;
+  if (key !== undefined && text !== undefined && publicKeyOf(plainText(text)) === key.publicKey) {
+    const fault = quotingFault(text) ?? dkimKeyFault(text, key.type);
+    return fault === null ? RIGHT : wrong(`The DKIM record at ${name} ${shorten(fault)}: publish ${shorten(value)}.`);
+  }
   if (type === 'TXT') {
-    return answered(txt, name, 'TXT', () =>
-      wrong(
-        texts.length === 0
-          ? `The record at ${name} is not a DKIM record: publish ${shorten(value)}.`
-          : `The DKIM record at ${name} has another key: replace it by ${shorten(value)}.`,
-      ),
-    );
+    return answered(txt, name, 'TXT', () => {
+      if (texts.length === 0) return wrong(`The record at ${name} is not a DKIM record: publish ${shorten(value)}.`);
+      return wrong(`The DKIM record at ${name} has another key: replace it by ${shorten(value)}.`);
+    });
   }
   return answered(
     cname,
@@ -227,25 +260,24 @@ function judgeMx({ name, value }: DnsRecord, { mx }: ObservedRecords): Judgement
 
 function judgeSpf({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
-    const policies = texts.map(plainText).filter((text) => /^v=spf1(?: |$)/i.test(text));
+    const policies = texts.filter(isSpf);
     if (policies.length > 1)
       return wrong(
         `There are ${policies.length} SPF records at ${name}, which is an error to every verifier (RFC 7208, section 4.5): merge them into one.`,
       );
     const [include = ''] = value.split(' ').filter((term) => term.startsWith('include:'));
     const [policy] = policies;
-    if (policy === undefined) return missing(`There is no SPF record at ${name} yet: publish ${value}.`);
-    const terms = policy
-      .toLowerCase()
-      .split(' ')
-      .map((term) => term.replace(/^\+/, '').replace(/\.$/, ''));
-    return terms.includes(include)
+    if (policy === undefined) return unrecognized('SPF', /v\s*=\s*spf1\b/i, 'v=spf1', name, texts, value);
+    const fault = spfFault(policy);
+    if (fault !== null)
+      return wrong(`The SPF record at ${name} ${shorten(fault)}, so every verifier rejects it (RFC 7208): correct it.`);
+    return spfMechanisms(policy).includes(include)
       ? RIGHT
-      : wrong(`The SPF record at ${name} is ${shorten(policy)}: put ${include} into it.`);
+      : wrong(`The SPF record at ${name} is ${shorten(policy)}: put ${include} into it, before all.`);
   });
 }
 
-/** A zone apex cannot have a CNAME, so providers publish the addresses of the target there. */
+/** Judges a CNAME record. A zone apex cannot have one, so addresses of Posthorn's host are accepted instead. */
 function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: ObservedRecords): Judgement {
   if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value))
     return RIGHT;
@@ -272,20 +304,49 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   );
 }
 
-/** Accepts any policy, because it is the decision of the domain's owner. */
+/** Judges a DMARC record. Any valid policy is accepted, because the domain's owner chooses the policy. */
 function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
-    const policies = texts.map(plainText).filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text));
-    if (policies.length === 0) return missing(`There is no DMARC record at ${name} yet: you can start with ${value}.`);
-    return policies.length === 1
+    const policies = texts.filter(isDmarc);
+    if (policies.length > 1)
+      return wrong(
+        `There are ${policies.length} DMARC records at ${name}, which count as none (RFC 9989, section 4.10.1): keep one.`,
+      );
+    const [policy] = policies;
+    if (policy === undefined)
+      return unrecognized('DMARC', /dmarc\d|(?:^|;)\s*s?p\s*=/i, 'v=DMARC1;', name, texts, value);
+    const fault = dmarcFault(policy);
+    return fault === null
       ? RIGHT
       : wrong(
-          `There are ${policies.length} DMARC records at ${name}, which count as none (RFC 7489, section 6.6.3): keep one.`,
+          `The DMARC record at ${name} ${shorten(fault)}, so receivers do not apply it: you can start with ${value}.`,
         );
   });
 }
 
-/** `of` judges existing records. If there are none, `ofNothing` may return a more specific error. */
+/** Judges TXT records that are not valid: `wrong` if one resembles a record of this kind, `missing` otherwise. */
+function unrecognized(
+  kind: string,
+  pattern: RegExp,
+  start: string,
+  name: string,
+  texts: readonly string[],
+  value: string,
+): Judgement {
+  const similar = texts.filter((text) => pattern.test(text));
+  return similar.length === 0
+    ? missing(`There is no ${kind} record at ${name} yet: publish ${value}.`)
+    : wrong(
+        `The TXT record at ${name} is ${shown(similar)}, which verifiers ignore: ${kind} needs a record that begins with ${start}, without quotation marks.`,
+      );
+}
+
+/** Returns the fault of a text with quotation marks or backslashes, which verifiers do not remove. */
+function quotingFault(text: string): string | null {
+  return /["\\]/.test(text) ? 'has quotation marks or backslashes, which are a part of its value' : null;
+}
+
+/** Judges a DNS answer: `of` judges the records found. If there are none, `ofNothing` may return a specific error. */
 function answered<T>(
   answer: DnsAnswer<T> | undefined,
   name: string,
@@ -307,22 +368,14 @@ function answered<T>(
   );
 }
 
-function isDkim(text: string): boolean {
-  return /^v\s*=\s*DKIM1\s*(?:;|$)/i.test(text) || /(?:^|;)\s*p\s*=/i.test(text);
-}
-
-function publicKeyOf(text: string): string | null {
-  const tag = text
-    .split(';')
-    .map((part) => part.trim())
-    .find((part) => /^p\s*=/i.test(part));
-  return tag === undefined ? null : tag.slice(tag.indexOf('=') + 1).replace(/\s/g, '');
-}
-
-function dkimRecord(host: string, { selector, publicKey }: DkimPublicKey, platformDomain: string | null): DnsRecord {
+function dkimRecord(
+  host: string,
+  { selector, publicKey, type }: DkimPublicKey,
+  platformDomain: string | null,
+): DnsRecord {
   const name = dkimHost(selector, host);
   return platformDomain === null
-    ? record('dkim', 'TXT', name, dkimText(publicKey))
+    ? record('dkim', 'TXT', name, dkimText(publicKey, type))
     : record('dkim', 'CNAME', name, dkimHost(selector, platformDomain));
 }
 
@@ -346,7 +399,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Formats untrusted texts: only a few, shortened, without control characters. */
+/** Returns untrusted texts for an error message: only a few of them, shortened and without control characters. */
 function shown(texts: readonly string[]): string {
   const some = texts.slice(0, SHOWN_MAX).map((text) => shorten(text === '' ? '(empty)' : text));
   return some.join(', ') + (texts.length > SHOWN_MAX ? ` and ${texts.length - SHOWN_MAX} more` : '');

@@ -69,6 +69,7 @@ describe('mailHeaderFaults', () => {
     ['X-A', 'x '.repeat(2100), 'at most 4096'],
     ['X-A', 'x'.repeat(901), 'folded'],
     ['X-A', 'é'.repeat(451), 'folded'],
+    ['References', `<${'x'.repeat(500)} ${'y'.repeat(500)}@example.com>`, 'folded'],
     ['In-Reply-To', '<ü@example.com>', 'ASCII'],
     ['List-Id', 'Über <list.example.com>', 'ASCII'],
   ])('refuses %j: %j', (name, value, sentence) => {

@@ -4,15 +4,17 @@ const HEADERS_MAX = 64;
 const NAME_BYTES_MAX = 76;
 const VALUE_BYTES_MAX = 4096;
 const TOTAL_BYTES_MAX = 32 * 1024;
-/** Maximum length of text without a space. It cannot be folded, and a line has at most 998 bytes (RFC 5322, 2.1.1). */
+/** Maximum length of text without a space. Such text cannot be folded into lines of 998 bytes (RFC 5322, 2.1.1). */
 const WORD_BYTES_MAX = 900;
 
-/** Field names of RFC 5322, without characters that are never used in practice. */
+/** Field names of RFC 5322, limited to the characters used in practice. */
 const FIELD_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // Address headers. Some clients and servers read recipients from them.
+const INSTRUCTIONS = ['x-smtpapi', 'x-msys-api'] as const;
+
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set<string>([
+  // Address headers. They are rejected, because some clients and servers read recipients from them.
   'from',
   'sender',
   'to',
@@ -27,39 +29,35 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'return-path',
   'return-receipt-to',
   'disposition-notification-to',
-  // Headers that have separate fields in the API, or that the service sets.
+  // Headers that have separate fields in the API or are set by the service. They are rejected.
   'subject',
   'date',
   'message-id',
   'mime-version',
   'otp-token',
-  // Headers that authenticate the message or trace its route.
+  // Headers that authenticate the message or trace its route. They are rejected.
   'dkim-signature',
   'domainkey-signature',
   'authentication-results',
   'received',
   'received-spf',
   'x-google-dkim-signature',
-  // Headers that some relays treat as instructions: recipients, accounts, tracking.
-  'x-smtpapi',
-  'x-msys-api',
+  // Headers that some relays treat as instructions: recipients, accounts, tracking. They are rejected.
+  ...INSTRUCTIONS,
 ]);
 
+/** Prefixes of Posthorn's own headers, and of headers that relays treat as instructions. They are rejected. */
+const INSTRUCTION_PREFIXES = ['x-posthorn-', 'x-ses-', 'x-mailgun-', 'x-mc-', 'x-mj-', 'x-pm-'] as const;
+
 const FORBIDDEN_PREFIXES = [
-  // Headers that frame the message (including Content-Type and Content-Transfer-Encoding).
+  // Prefixes of headers that frame the message, such as Content-Type. They are rejected.
   'content-',
   'resent-',
   'arc-',
-  // Posthorn's own headers, and headers that relays treat as instructions.
-  'x-posthorn-',
-  'x-ses-',
-  'x-mailgun-',
-  'x-mc-',
-  'x-mj-',
-  'x-pm-',
+  ...INSTRUCTION_PREFIXES,
 ] as const;
 
-/** Headers that programs parse: an encoded word in them would be taken literally. */
+/** Headers that programs parse. An encoded word in them would not be decoded. */
 const STRUCTURED = /^(?:in-reply-to|references|list-.+|auto-submitted|precedence|feedback-id|importance|priority)$/;
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 
@@ -97,6 +95,14 @@ export function mailHeaderFaults(headers: Readonly<Record<string, string>>): Hea
   return [...faults, ...unsubscribeFaults(entries, values)];
 }
 
+/** Returns whether a header, with its name in lower case, instructs a relay or is one of Posthorn's own. */
+export function isRelayInstruction(lowerName: string): boolean {
+  return (
+    INSTRUCTIONS.some((name) => name === lowerName) ||
+    INSTRUCTION_PREFIXES.some((prefix) => lowerName.startsWith(prefix))
+  );
+}
+
 function nameFault(name: string, lowerName: string): string | null {
   if (!FIELD_NAME.test(name) || name.length > NAME_BYTES_MAX) {
     return `A header name consists of letters, digits, "-" and "_", and has at most ${NAME_BYTES_MAX} of them.`;
@@ -114,13 +120,15 @@ function valueFault(lowerName: string, value: string): string | null {
     return 'The value of this header consists of ASCII characters.';
   if (value.trim() === '') return 'A header value is not empty.';
   if (Buffer.byteLength(value) > VALUE_BYTES_MAX) return `A header value has at most ${VALUE_BYTES_MAX} bytes.`;
-  const isFoldable = value.split(/[\t ]/).every((word) => Buffer.byteLength(word) <= WORD_BYTES_MAX);
+  // nodemailer removes spaces inside the angle brackets of References, so a line cannot be folded there.
+  const folded = lowerName === 'references' ? value.replace(/<[^<>]*>/g, (id) => id.replace(/[\t ]/g, '')) : value;
+  const isFoldable = folded.split(/[\t ]/).every((word) => Buffer.byteLength(word) <= WORD_BYTES_MAX);
   return isFoldable
     ? null
     : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
 }
 
-/** One-click needs both headers and a URL to post to (RFC 8058, 3.1). One header without the other looks like spam. */
+/** Returns the faults of one-click unsubscribe, which requires both headers and a URL (RFC 8058, section 3.1). */
 function unsubscribeFaults(entries: readonly [string, string][], values: ReadonlyMap<string, string>): HeaderFault[] {
   const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
   if (post === undefined) return [];

@@ -22,6 +22,14 @@ describe('mailDocument', () => {
     },
   );
 
+  it('a million spaces after a link attribute are read in bounded CPU time', () => {
+    const before = process.cpuUsage();
+
+    mailDocument(`<a href=${' '.repeat(1_000_000)}>x</a>`, []);
+
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+  });
+
   it('referencing images repeatedly does not exceed the size limit', () => {
     const content = Buffer.alloc(1024 * 1024);
 

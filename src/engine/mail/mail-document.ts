@@ -14,13 +14,13 @@ export interface InlineFile {
 export const MAIL_DOCUMENT_POLICY =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
-/** Image types that a browser only draws. Excludes SVG, which may contain active content. */
+/** Image types that a browser only displays. Excludes SVG, which may contain active content. */
 const DRAWN = /^image\/(?:png|jpe?g|gif|webp|bmp|avif)$/i;
-/** Maximum size of all images as text. It is limited because the document is held in memory. */
+/** Maximum total size of embedded images, in characters. It is limited because the document is held in memory. */
 const IMAGES_CHARACTERS_MAX = 16 * 1024 * 1024;
-/** Matches only after a quote, a bracket or an equals sign: elsewhere `cid:` may be ordinary text. */
+/** Pattern of a `cid:` reference after a quote, a bracket or an equals sign. Elsewhere it may be ordinary text. */
 const CID = /(["'(=]\s*)cid:([^"'\s<>()]{1,998})/gi;
-const LEADS = /(["'\s/])href(\s*=)(?!\s*["']?\s*#)/gi;
+const LEADS = /(["'\s/])href(\s*=)(?!\s*(?:["']\s*)?#)/gi;
 
 /**
  * Returns the HTML of a message as a document for display under `MAIL_DOCUMENT_POLICY`, with its own images embedded.
@@ -60,7 +60,7 @@ function withImages(html: string, files: readonly InlineFile[]): string {
   });
 }
 
-/** Removes the escapes of an HTML attribute and of a URL. */
+/** Returns a name in which the escapes of HTML attributes and of URLs are decoded. */
 function plain(name: string): string {
   const unescaped = name.replaceAll('&amp;', '&');
   try {

@@ -1,28 +1,40 @@
 import { Buffer } from 'node:buffer';
 
-/** A part or the message itself. Invalid syntax is kept: parsing never rejects a message. */
+/** A MIME part or the whole message. Invalid syntax is tolerated: parsing never rejects a message. */
 export interface MimePart {
   /** Header fields in order, with names in lower case and unfolded values. */
   headers: readonly (readonly [name: string, value: string])[];
   /** Media type in lower case. */
   type: string;
-  /** Decoded text of a leaf. Empty for a multipart. */
+  /** Decoded text of a part without subparts. Empty for a multipart. */
   text: string;
   parts: readonly MimePart[];
 }
 
-/** Maximum nesting. Reports have only a few parts in three levels. */
-const DEPTH_MAX = 8;
-const PARTS_MAX = 64;
+export interface MimeLimits {
+  /** Maximum number of parts, the message included. Later parts are left out. */
+  parts: number;
+  /** Maximum nesting. Parts of the last level have no subparts. */
+  depth: number;
+  /** Whether the parts of attached messages are read. They count as parts. */
+  readsAttachedMessages: boolean;
+}
+
+/** Limits for delivery reports, which have only a few parts in three levels. */
+const REPORT_LIMITS: MimeLimits = { parts: 64, depth: 8, readsAttachedMessages: true };
 const HEADERS_MAX = 500;
 const HEADER_CHARS_MAX = 16_384;
 const BOUNDARY_CHARS_MAX = 200;
 const MULTIPART = 'multipart/';
 const MESSAGE = /^message\/(?:rfc822|global)$/;
 
-/** Parses at most 64 parts and eight levels (RFC 2045, RFC 2046). Takes linear time for any content. */
-export function mimePartsOf(raw: Buffer): MimePart {
-  return partOf(raw.toString('latin1').replaceAll('\r\n', '\n').replaceAll('\r', '\n'), 0, { left: PARTS_MAX });
+/**
+ * Parses a message (RFC 2045, RFC 2046), by default at most 64 parts and eight levels. Takes linear time for any
+ * content.
+ */
+export function mimePartsOf(raw: Buffer, limits: MimeLimits = REPORT_LIMITS): MimePart {
+  const text = raw.toString('latin1').replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  return partOf(text, 0, { left: limits.parts }, limits);
 }
 
 /** Iterates over the part and all parts inside it, outermost first. */
@@ -42,7 +54,7 @@ export function headerOf({ headers }: Pick<MimePart, 'headers'>, name: string): 
   return headers.find(([known]) => known === name)?.[1] ?? '';
 }
 
-/** Parses headers up to the first empty line. `rest` is the start of the body. */
+/** Returns the headers up to the first empty line. `rest` is the start of the body. */
 export function headersOf(text: string): { headers: [string, string][]; rest: number } {
   const headers: [string, string][] = [];
   let at = 0;
@@ -56,7 +68,7 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
     if (/^[ \t]/.test(line)) {
       if (last !== undefined && last[1].length < HEADER_CHARS_MAX) last[1] += ` ${line.trim()}`;
     } else if (colon <= 0 && headers.length === 0) {
-      // This part has no headers: its text directly follows the boundary.
+      // The part has no headers: its text directly follows the boundary.
       return { headers, rest: at - line.length - 1 };
     } else if (colon > 0 && headers.length < HEADERS_MAX) {
       headers.push([
@@ -80,7 +92,31 @@ export function parameterOf(value: string, name: string): string {
   return found?.[1] ?? found?.[2] ?? '';
 }
 
-function partOf(text: string, depth: number, budget: { left: number }): MimePart {
+/**
+ * Splits a multipart body (RFC 2046, section 5.1.1) into at most `sectionsMax` sections. Without a closing boundary, the
+ * last section ends with the body.
+ */
+export function sectionsOf(body: string, boundary: string, lineBreak: string, sectionsMax: number): string[] {
+  const sections: string[] = [];
+  const delimiter = `--${boundary}`;
+  const next = (from: number): number => {
+    const at = body.indexOf(lineBreak + delimiter, from);
+    return at === -1 ? -1 : at + lineBreak.length;
+  };
+  let start = -1;
+  for (let at = body.startsWith(delimiter) ? 0 : next(0); at !== -1; at = next(at)) {
+    const end = body.indexOf(lineBreak, at);
+    const tail = body.slice(at + delimiter.length, end === -1 ? undefined : end).trimEnd();
+    if (tail !== '' && tail !== '--') continue;
+    if (start !== -1) sections.push(body.slice(start, Math.max(start, at - lineBreak.length)));
+    start = tail === '--' || end === -1 ? -1 : end + lineBreak.length;
+    if (tail === '--' || sections.length >= sectionsMax) return sections;
+  }
+  if (start !== -1) sections.push(body.slice(start));
+  return sections;
+}
+
+function partOf(text: string, depth: number, budget: { left: number }, limits: MimeLimits): MimePart {
   budget.left -= 1;
   const { headers, rest } = headersOf(text);
   const contentType = headerOf({ headers }, 'content-type');
@@ -88,15 +124,15 @@ function partOf(text: string, depth: number, budget: { left: number }): MimePart
   const body = text.slice(rest);
   const boundary = parameterOf(contentType, 'boundary');
   const inner =
-    depth >= DEPTH_MAX || budget.left <= 0
+    depth >= limits.depth || budget.left <= 0
       ? []
       : type.startsWith(MULTIPART) && boundary !== ''
-        ? sectionsOf(body, boundary)
-        : MESSAGE.test(type)
+        ? sectionsOf(body, boundary, '\n', limits.parts)
+        : limits.readsAttachedMessages && MESSAGE.test(type)
           ? [decoded(body, headerOf({ headers }, 'content-transfer-encoding'))]
           : [];
   const parts: MimePart[] = [];
-  for (const section of inner) if (budget.left > 0) parts.push(partOf(section, depth + 1, budget));
+  for (const section of inner) if (budget.left > 0) parts.push(partOf(section, depth + 1, budget, limits));
   return {
     headers,
     type,
@@ -109,23 +145,6 @@ function partOf(text: string, depth: number, budget: { left: number }): MimePart
             parameterOf(contentType, 'charset'),
           ),
   };
-}
-
-/** Splits a multipart body. Without a closing boundary, the last section ends with the message. */
-function sectionsOf(body: string, boundary: string): string[] {
-  const sections: string[] = [];
-  const delimiter = `--${boundary}`;
-  let start = -1;
-  for (let at = 0; at < body.length && sections.length < PARTS_MAX; at = lineEnd(body, at) + 1) {
-    if (!body.startsWith(delimiter, at)) continue;
-    const tail = body.slice(at + delimiter.length, lineEnd(body, at)).trim();
-    if (tail !== '' && tail !== '--') continue;
-    if (start !== -1) sections.push(body.slice(start, Math.max(start, at - 1)));
-    start = tail === '--' ? -1 : lineEnd(body, at) + 1;
-    if (tail === '--') break;
-  }
-  if (start !== -1) sections.push(body.slice(start));
-  return sections;
 }
 
 /** Decodes the transfer encoding. The result has one character per byte. */

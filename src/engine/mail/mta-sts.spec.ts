@@ -29,6 +29,13 @@ describe('MTA-STS', () => {
     expect(readPolicy('version: STSv1\nmode: none\nmax_age: 1')).toEqual({ mode: 'none', mx: [], maxAgeSeconds: 1 });
   });
 
+  it('reads 64 KB of spaces within a value in bounded CPU time', () => {
+    const before = process.cpuUsage();
+
+    expect(readPolicy(`${POLICY}key: a${' '.repeat(64 * 1024)}b`)?.mode).toBe('enforce');
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
+  });
+
   it.each([
     '',
     '<html>',

@@ -6,24 +6,25 @@ export interface MtaStsPolicy {
   maxAgeSeconds: number;
 }
 
-/** One year, the maximum lifetime of a policy. */
+/** Maximum lifetime of a policy: one year. */
 const MAX_AGE_SECONDS_MAX = 31_557_600;
 const PATTERNS_MAX = 100;
 const RECORD = /^v=STSv1\s*;(?:[^;]*;)*?\s*id\s*=\s*([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 const NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/;
 
-/** Returns the policy id of the TXT records of `_mta-sts.<domain>`. Null unless exactly one record has an id (3.1). */
+/** Returns the policy id in the TXT records of `_mta-sts.<domain>`. Null unless exactly one has an id (RFC 8461). */
 export function announcedPolicy(records: readonly string[]): string | null {
   const announcing = records.filter((record) => /^v=STSv1\s*;/.test(record));
   return announcing.length === 1 ? (RECORD.exec(announcing[0] ?? '')?.[1] ?? null) : null;
 }
 
-/** Parses a policy. Null if the text is not a policy. The first of several equal keys wins, except for `mx`. */
+/** Parses a policy. Returns null for other text. If a key occurs several times, the first wins, except for `mx`. */
 export function readPolicy(text: string): MtaStsPolicy | null {
   const fields = new Map<string, string>();
   const mx: string[] = [];
   for (const line of text.split(/\r?\n/)) {
-    const [, key = '', value = ''] = /^\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,31})\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    const [, key = '', rest = ''] = /^\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,31})\s*:(.*)$/.exec(line.trimEnd()) ?? [];
+    const value = rest.trim();
     if (key === 'mx') mx.push(value.toLowerCase().replace(/\.$/, ''));
     else if (key !== '' && !fields.has(key)) fields.set(key, value);
   }
@@ -35,7 +36,7 @@ export function readPolicy(text: string): MtaStsPolicy | null {
   return { mode, mx: named, maxAgeSeconds: Math.min(Number(maxAge), MAX_AGE_SECONDS_MAX) };
 }
 
-/** Returns whether a pattern matches the host. A star matches exactly one label (section 4.1). */
+/** Returns whether a pattern in `mx` matches the host. A star matches exactly one label (RFC 8461, section 4.1). */
 export function isNamed({ mx }: Pick<MtaStsPolicy, 'mx'>, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return mx.some((pattern) =>

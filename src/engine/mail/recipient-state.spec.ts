@@ -20,7 +20,8 @@ const FACT = fc.constantFrom(...FACT_KINDS);
 const HANDING_OVER = fc.constantFrom<HandingOver | null>('retrying', 'delivered', 'failed', 'dlq', null);
 
 describe('stateAfter', () => {
-  // Every transition that the contract (section 10) defines. All other events leave the state unchanged.
+  // Every event that changes a recipient's state: state before, event, state after. All other events leave it
+  // unchanged.
   const CHANGES: readonly [RecipientState, FactKind, RecipientState][] = [
     ['sending', 'sent', 'sent'],
     ['sending', 'delivered', 'delivered'],
@@ -99,6 +100,7 @@ describe('isOwed', () => {
     ['bounced', false, false],
     ['complained', false, false],
     ['suppressed', false, false],
+    ['canceled', false, false],
   ])('%s: in a first delivery %s, in a replay %s', (state, byItself, replayed) => {
     expect([isOwed(state, false), isOwed(state, true)]).toEqual([byItself, replayed]);
   });
@@ -137,6 +139,7 @@ describe('emailStatus', () => {
     [['suppressed', 'suppressed'], null, 'suppressed'],
     [['suppressed', 'delivered'], 'delivered', 'delivered'],
     [['suppressed', 'failed'], 'failed', 'failed'],
+    [['canceled', 'canceled'], 'failed', 'canceled'],
   ])('%j, handing over %s → %s', (states, handingOver, status) => {
     expect(emailStatus(states, handingOver)).toBe(status);
   });
@@ -147,6 +150,7 @@ describe('emailStatus', () => {
       'bounced',
       'dlq',
       'failed',
+      'canceled',
       'sending',
       'delivered',
       'suppressed',
@@ -174,6 +178,7 @@ describe('eventStatusOf', () => {
       ['complained', 'failed'],
       ['suppressed', 'failed'],
       ['failed', 'failed'],
+      ['canceled', 'failed'],
       ['dlq', 'dlq'],
     ]);
   });

@@ -1,4 +1,4 @@
-/** `sending`: the next attempt includes the recipient. `sent`: the result comes later; the API shows `sending`. */
+/** State of a recipient. `sending`: the next attempt includes it. `sent`: no result yet; the API shows `sending`. */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
 export const RECIPIENT_STATES = [
@@ -8,22 +8,42 @@ export const RECIPIENT_STATES = [
   'bounced',
   'complained',
   'failed',
+  'canceled',
   'suppressed',
 ] as const;
 
 /**
- * `rejected`: the message, its sender or a policy was rejected, not the address. `deferred`: a temporary refusal or a
- * delay. `suppressed`: not attempted, because the address is on the suppression list.
+ * Event about a recipient. `rejected`: the message, its sender or a policy was rejected, not the address. `deferred`: a
+ * temporary refusal or a delay. `suppressed`: not attempted, because the address is on the suppression list or not
+ * subscribed to the email's topic. `unsubscribed`: the recipient used the email's unsubscribe link.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
 
-export const FACT_KINDS = ['sent', 'delivered', 'bounced', 'complained', 'rejected', 'deferred', 'suppressed'] as const;
+export const FACT_KINDS = [
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'rejected',
+  'deferred',
+  'suppressed',
+  'unsubscribed',
+] as const;
 
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
-export const EMAIL_STATUSES = ['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'] as const;
+export const EMAIL_STATUSES = [
+  'sending',
+  'delivered',
+  'bounced',
+  'complained',
+  'suppressed',
+  'failed',
+  'canceled',
+  'dlq',
+] as const;
 
-/** Status of recipients without a final result. `retrying` means that another attempt follows. */
+/** Status of the recipients without a final result. `retrying` means that another attempt follows. */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;
@@ -38,9 +58,9 @@ const FROM_OPEN: Transitions = {
 };
 
 /**
- * Events without an entry leave the state unchanged. Events arrive in any order and repeatedly, so a state never
- * improves: a `delivered` after a bounce changes nothing. The exception is `failed`, which says nothing about the
- * address, so that a replay may try again.
+ * State after each event. Events without an entry leave the state unchanged. Events arrive in any order and repeatedly,
+ * so a state never improves: a `delivered` after a bounce changes nothing. The exception is `failed`. It says nothing
+ * about the address, so a replay may try again.
  */
 const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   sending: FROM_OPEN,
@@ -49,6 +69,7 @@ const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   bounced: { complained: 'complained' },
   complained: {},
   failed: { sent: 'sent', delivered: 'delivered', bounced: 'bounced', suppressed: 'suppressed' },
+  canceled: {},
   suppressed: {},
 };
 
@@ -57,21 +78,21 @@ export function stateAfter(state: RecipientState, fact: FactKind): RecipientStat
   return TRANSITIONS[state][fact] ?? state;
 }
 
-/** Returns whether an attempt includes the recipient: never after a delivery or permanent rejection. */
+/** Returns whether an attempt includes the recipient. False after a delivery or a permanent rejection. */
 export function isOwed(state: RecipientState, replayed: boolean): boolean {
   return state === 'sending' || (replayed && state === 'failed');
 }
 
-/** Returns the reason to suppress the address, or null. Only permanent bounces suppress it. */
+/** Returns the reason to suppress the address, or null. A bounce suppresses the address only if it is permanent. */
 export function suppressionAfter(fact: FactKind, isPermanent: boolean): 'bounce' | 'complaint' | null {
   if (fact === 'complained') return 'complaint';
   return fact === 'bounced' && isPermanent ? 'bounce' : null;
 }
 
 /**
- * Returns the first of complained, bounced, dlq, failed, sending and delivered that any recipient has. Returns
- * suppressed if all recipients are suppressed. `handingOver` is the status of recipients without a final result: dlq or
- * failed once no attempt follows. @throws RangeError for an email without recipients.
+ * Returns the status of an email: the first of complained, bounced, dlq, failed, canceled, sending and delivered that any
+ * recipient has. Returns suppressed if all recipients are suppressed. `handingOver` is the status of recipients without
+ * a final result: dlq or failed once no attempt follows. @throws RangeError for an email without recipients.
  */
 export function emailStatus(states: readonly RecipientState[], handingOver: HandingOver | null): EmailStatus {
   if (states.length === 0) throw new RangeError('An email without recipients has no status.');
@@ -90,6 +111,7 @@ const WORST_FIRST = [
   'bounced',
   'dlq',
   'failed',
+  'canceled',
   'sending',
   'delivered',
 ] as const satisfies readonly EmailStatus[];

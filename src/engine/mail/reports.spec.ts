@@ -27,8 +27,8 @@ const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },
   'bounce_att.txt': { address: 'mango3438kaskdmdfklas@att.net', isPermanent: false },
   'bounce_charter.txt': { address: 'mango3438kaskdmdfklas@charter.net', isPermanent: true },
-  // QQ publishes the same words, "Mailbox unavailable or access denied", for an address that receives too much mail. In
-  // doubtful cases, the address is not suppressed.
+  // Not permanent, because QQ uses the same words, "Mailbox unavailable or access denied", for an address that receives
+  // too much mail. In doubtful cases, the address is not suppressed.
   'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: false },
   'bounce_earthlink.txt': { address: 'mango3438kaskdmdfklas@earthlink.net', isPermanent: true },
   'bounce_exchange.txt': { address: 'mango3432dkl@skylight.com', isPermanent: true },
@@ -126,6 +126,47 @@ describe('readReport', () => {
         [false],
       ]);
     }
+  });
+
+  it.each<[string, string, string | null]>([
+    ['192.5.1.1', 'Administrative prohibition', null],
+    ['5.1.1.7', 'Administrative prohibition', null],
+    ['2001:db8:550::5', 'Administrative prohibition', null],
+    ['192.5.1.1', '5.2.2 Mailbox is full', '5.2.2'],
+  ])("takes no code from the server's address in a bounce of Exim: [%s] %s", (address, said, status) => {
+    const exim = `From: Mail Delivery System <Mailer-Daemon@exim.example.net>
+Subject: Mail delivery failed: returning message to sender
+Auto-Submitted: auto-replied
+
+This message was created automatically by mail delivery software.
+
+A message that you sent could not be delivered to one or more of its
+recipients. This is a permanent error. The following address(es) failed:
+
+  ada@example.org
+    host mx.example.org [${address}]
+    SMTP error from remote mail server after RCPT TO:<ada@example.org>:
+    550 ${said}
+`;
+    const withStatus = `Content-Type: message/delivery-status
+
+Reporting-MTA: dns; exim.example.net
+
+Final-Recipient: rfc822;ada@example.org
+Action: failed
+Status: 5.0.0
+Remote-MTA: dns; mx.example.org
+Diagnostic-Code: smtp; host [${address}] 550 ${said}
+`;
+
+    for (const [message, expected] of [
+      [exim, status],
+      [withStatus, status ?? '5.0.0'],
+    ] as const)
+      expect(readReport(Buffer.from(message), true)).toMatchObject({
+        kind: 'bounce',
+        recipients: [{ addresses: ['ada@example.org'], outcome: 'failed', status: expected, isPermanent: false }],
+      });
   });
 
   it('recognizes complaints, their complainants unless these are hidden, and that "not spam" is none', () => {

@@ -1,6 +1,7 @@
-import { refusesAddress, statusIn } from './delivery-status.js';
+import { refusesAddress } from './delivery-status.js';
 import type { FactKind } from './recipient-state.js';
 import { cleanReply } from './smtp-reply.js';
+import { statusOfField } from './status-codes.js';
 
 export interface SesFact {
   address: string;
@@ -10,11 +11,11 @@ export interface SesFact {
   isPermanent: boolean;
 }
 
-/** An SES notification of either kind: event publishing (`eventType`) or feedback (`notificationType`). */
+/** An SES notification in one of two formats: event publishing (`eventType`) or feedback (`notificationType`). */
 export interface SesNotification {
   /** Type in SES's terms, such as `Bounce` or `DeliveryDelay`. */
   type: string;
-  /** One fact per recipient. Empty for types that change nothing (`Send`, `Open`, `Click`). */
+  /** Events about recipients, one per recipient. Empty for `Send`, `Open`, `Click` and other types without effect. */
   facts: readonly SesFact[];
   /** Identifiers of the email, the most reliable first. */
   about: {
@@ -33,7 +34,7 @@ const RECIPIENTS_MAX = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns null if the text is not a notification. Unknown types result in no facts. */
+/** Parses a notification. Returns null if the text is not a notification. For an unknown type, `facts` is empty. */
 export function readSesNotification(text: string): SesNotification | null {
   const notification = fieldsOf(parsed(text));
   const type = textOf(notification['eventType']) || textOf(notification['notificationType']);
@@ -105,17 +106,17 @@ function factsOf(type: string, notification: Fields, mail: Fields): SesFact[] {
   }
 }
 
-/** Bounce subtypes for which SES itself rejected the address, based on its own data. */
+/** Bounce subtypes with which SES rejects an address itself, based on its own data. */
 const REFUSED_BY_SES: ReadonlySet<string> = new Set([
   'Suppressed',
   'OnAccountSuppressionList',
   'UnsubscribedRecipient',
 ]);
 
-/** SES reports every 5xx as permanent, even if the cause is rate, IP or sender. Without a server text, SES decides. */
+/** Returns whether the address is the cause of a bounce. SES reports every 5xx as permanent, even a rate limit. */
 function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
   const said = textOf(diagnosticCode);
-  return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusIn(textOf(status)), said);
+  return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusOfField(textOf(status)), said);
 }
 
 function each(list: unknown, make: (address: string, recipient: Fields) => SesFact): SesFact[] {

@@ -4,7 +4,7 @@ import { classifyReply, cleanReply, retryAfterOf, type SmtpStage } from './smtp-
 const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: number][] = [
   ['accepted', 'message', '250 2.0.0 Ok: queued as 4F1A'],
   ['accepted', 'rcpt', '251 User not local; will forward to <b@example.org>'],
-  // The address is rejected.
+  // The reply rejects the address.
   [
     'bounced',
     'rcpt',
@@ -24,9 +24,9 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['bounced', 'rcpt', '550 unrouteable address'],
   ['bounced', 'message', '550 5.1.1 User unknown', 1],
   ['bounced', 'message', '552 5.1.1 no mailbox by that name is currently available', 1],
-  // The address is rejected, but with several recipients it is unknown which one.
+  // The reply rejects an address, but with several recipients it is unknown which one.
   ['failed', 'message', '550 5.1.1 User unknown', 2],
-  // The message, its sender, or a policy is rejected.
+  // The reply rejects the message or its sender, or says that a policy forbids the message.
   ['failed', 'mail', '550 5.1.8 <a@example.com>: Sender address rejected: Domain not found'],
   ['failed', 'mail', '553 5.7.1 Sender address rejected: not owned by user'],
   ['failed', 'mail', '550 User unknown'],
@@ -35,6 +35,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['failed', 'rcpt', '550 5.7.1 Recipient rejected by policy'],
   ['failed', 'rcpt', '550 5.1.0 Address rejected by sender policy'],
   ['failed', 'rcpt', '554 Transaction failed'],
+  ['failed', 'rcpt', '550 5.1.1.7 is not welcome'],
   [
     'failed',
     'message',
@@ -67,7 +68,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['deferred', 'message', '451 4.3.0 Temporary lookup failure', 1],
   ['deferred', 'message', '503 5.5.1 Bad sequence of commands', 1],
   ['deferred', 'data', '451 try later', 3],
-  // The rejection is permanent according to the server, but caused by the source of the message.
+  // The reply code says that the rejection is permanent, but the cause is the source of the message.
   ['deferred', 'rcpt', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org'],
   ['deferred', 'mail', '550 5.7.1 Service unavailable, Client host [192.0.2.1] blocked using Spamhaus'],
   ['deferred', 'rcpt', '550 5.7.25 The IP address sending this message does not have a PTR record setup'],

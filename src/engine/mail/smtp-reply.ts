@@ -13,29 +13,31 @@ export interface SmtpReply {
 }
 
 export interface SmtpVerdict {
-  /** `bounced`: the address was rejected. `failed`: the message was rejected. `deferred`: a retry may succeed. */
+  /** `bounced`: the server rejected the address. `failed`: it rejected the message. `deferred`: a retry may succeed. */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
   /** Enhanced status code (RFC 3463), such as `5.1.1`. Null if the server sent none. */
   enhanced: string | null;
-  /** The server asks Posthorn to send less mail. */
+  /** Whether the server asks Posthorn to send less mail. */
   isThrottled: boolean;
-  /** The reply concerns the connection or the login, before any message. */
+  /** Whether the reply concerns the connection or the login, before any message is sent. */
   isUnreachable: boolean;
-  /** Delay that the server requested. Null if it named none. */
+  /** Delay that the server requested before the next attempt. Null if it requested none. */
   retryAfterMs: number | null;
 }
 
 const HOUR_MS = 3_600_000;
-const ENHANCED = /^(?:\d{3}[ -])?\s*([245]\.\d{1,3}\.\d{1,3})\b/;
+/** Pattern of an enhanced status code at the start of a reply. Does not match an IP address, such as 5.1.1.7. */
+const ENHANCED = /^(?:\d{3}[ -])?\s*([245]\.\d{1,3}\.\d{1,3})(?!\w|\.\w)/;
 const AGAIN_IN =
   /\b(?:in|after|for|wait)\s+(?:at least\s+|about\s+|another\s+)?(\d{1,5})\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/i;
-/** Requests to send less mail. Excludes full mailboxes and servers that are briefly down. */
+/** Pattern of requests to send less mail. Excludes full mailboxes and servers that are briefly down. */
 const ASKS_FOR_LESS = /\brate|\bthrottl|\btoo (?:many|much|fast|quickly|frequent)|\bfrequency|\blimit/i;
 const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/i;
 
 /**
- * The reply code says whether a failure is temporary or permanent. The enhanced code and the text say which party
- * caused it (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful cases get another outcome.
+ * Returns the outcome of a reply. The reply code says whether a failure is temporary or permanent. The enhanced code
+ * and the text say which party caused it (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful
+ * cases get another outcome.
  */
 export function classifyReply(reply: SmtpReply): SmtpVerdict {
   const { stage, code } = reply;
@@ -55,7 +57,7 @@ export function classifyReply(reply: SmtpReply): SmtpVerdict {
   };
 }
 
-/** Prepares a reply for display: without control characters, on one line, at most 1,024 characters. */
+/** Returns a reply for display: without control characters, on one line, at most 1,024 characters. */
 export function cleanReply(text: string): string {
   return text
     .replace(/\r?\n\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, ' ')
@@ -78,9 +80,9 @@ export function retryAfterOf(text: string): number | null {
 
 function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason | null): SmtpVerdict['outcome'] {
   if (code >= 200 && code < 400) return 'accepted';
-  // 503 is about the order of commands: the connection is out of sync.
+  // Reply code 503 concerns the order of commands: client and server disagree about the state of the connection.
   if (code < 500 || code > 599 || code === 503) return 'deferred';
-  // Rate, IP address or a full mailbox: a later attempt may succeed, even after a permanent code.
+  // The cause is the rate, the source or a full mailbox: a later attempt may succeed, even after a permanent code.
   if (reason === 'rate' || reason === 'source' || reason === 'full') return 'deferred';
   // RFC 7504: codes 521 and 556 mean that a host or a domain accepts no mail.
   const isOfAddress = reason === 'recipient' || (stage === 'rcpt' && reason === null && (code === 556 || code === 521));
@@ -89,7 +91,7 @@ function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason |
 
 function enhancedOf(text: string, code: number): string | null {
   const enhanced = ENHANCED.exec(text)?.[1] ?? null;
-  // An enhanced code whose class differs from the reply code's is a server bug. RFC 5321 relies on the reply code.
+  // Ignores an enhanced code whose class differs from that of the reply code. RFC 5321 relies on the reply code.
   return enhanced !== null && (code === 0 || enhanced.startsWith(String(Math.floor(code / 100)))) ? enhanced : null;
 }
 

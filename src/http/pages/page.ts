@@ -1,10 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { type Html, html, type HtmlValue } from './html.js';
 
-/** A page for people: plain HTML that works without JavaScript. */
+/** An HTML page for people. It works without JavaScript. */
 export interface Page {
   title: string;
   body: HtmlValue;
+  /** Language of the page. `en` by default. */
+  lang?: string;
+  /** Name in the page's title and header. `Posthorn` by default, empty for none. */
+  brand?: string;
 }
 
 export interface PageOptions {
@@ -14,13 +18,16 @@ export interface PageOptions {
   basePath?: string;
   /** Other origins that a form may submit or redirect to. Browsers check the target of a redirect too. */
   formTargets?: readonly string[];
+  /** Headers to add or replace. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export const STYLE_PATH = '/pages/style.css';
 
 /**
- * Returns headers that forbid scripts, resources except the stylesheet, framing and caching. The referrer stays within
- * the origin: `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn checks that header.
+ * Returns headers that forbid scripts, framing, caching, and all resources except the stylesheet. The referrer is sent
+ * only within the origin: `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn checks that
+ * header.
  */
 export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets'> = {}): Record<string, string> {
   return {
@@ -40,18 +47,18 @@ export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets
   };
 }
 
-export function documentOf({ title, body }: Page, basePath = ''): Html {
+export function documentOf({ title, body, lang = 'en', brand = 'Posthorn' }: Page, basePath = ''): Html {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${lang}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · Posthorn</title>
+<title>${title}${brand === '' ? null : ` · ${brand}`}</title>
 <link rel="stylesheet" href="${basePath}${STYLE_PATH}">
 </head>
 <body>
-<header><span class="brand">Posthorn</span></header>
+<header><span class="brand">${brand}</span></header>
 <main>
 <h1>${title}</h1>
 ${body}
@@ -64,6 +71,6 @@ ${body}
 export function sendPage(reply: FastifyReply, page: Page, options: PageOptions = {}): void {
   reply
     .code(options.status ?? 200)
-    .headers(pageHeaders(options))
+    .headers({ ...pageHeaders(options), ...options.headers })
     .send(String(documentOf(page, options.basePath)));
 }

@@ -1,28 +1,31 @@
 import type { AwsCredentials } from './aws-credentials.js';
-import { ConfigError } from './config-values.js';
+import { ConfigError, type ExtensionChoice, parseExtensionChoice } from './config-values.js';
 
-export type BlobPlace = { kind: 'postgres' } | { kind: 'file'; directory: string } | BlobBucket;
+export type BlobPlace = { kind: 'postgres' } | { kind: 'file'; directory: string } | BlobBucket | ExtensionChoice;
 
 export interface BlobBucket {
   kind: 's3';
   bucket: string;
-  /** Prefix of every key: empty, or ending with a slash. */
+  /** Prefix of all object keys in the bucket: empty, or ending with a slash. */
   prefix: string;
   region: string;
-  /** URL of an S3-compatible server. The bucket is part of its path. Null for Amazon S3. */
+  /** URL of an S3-compatible server, without the bucket. Requests name the bucket in their path. Null for Amazon S3. */
   endpoint: string | null;
   credentials: AwsCredentials;
 }
 
-const EXPECTED = '`postgres`, `file:` and the absolute path of a directory, or `s3://bucket/prefix?region=eu-west-1`';
+const EXPECTED =
+  '`postgres`, `file:` and the absolute path of a directory, `s3://bucket/prefix?region=eu-west-1`, or `extension:NAME`';
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*$/;
 export const REGION = /^[a-z0-9-]{2,40}$/;
 
-/** Reads BLOB_STORE. Throws `ConfigError`. */
+/** Parses the variable BLOB_STORE. Throws `ConfigError` if its value is invalid. */
 export function parseBlobStore(text: string | null, credentials: AwsCredentials | null): BlobPlace {
   if (text === null || text === 'postgres') return { kind: 'postgres' };
   if (/^file:\/[^/]/.test(text)) return { kind: 'file', directory: text.slice('file:'.length) };
+  const extension = parseExtensionChoice(text);
+  if (extension !== null) return extension;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 's3:')
     throw new ConfigError(
@@ -53,7 +56,7 @@ export function parseBlobStore(text: string | null, credentials: AwsCredentials 
   return { kind: 's3', bucket, prefix, region, endpoint, credentials };
 }
 
-/** An http or https URL of a server, without a path or credentials. */
+/** Returns whether a text is an http or https URL of a server, without a path or credentials. */
 export function isHttpUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   return (

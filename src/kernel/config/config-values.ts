@@ -3,10 +3,28 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Value `extension:NAME` of a setting, which selects a provider of an extension. */
+export interface ExtensionChoice {
+  kind: 'extension';
+  name: string;
+}
+
+/** Parses `extension:NAME`. Returns null if the value selects no extension. */
+export function parseExtensionChoice(text: string): ExtensionChoice | null {
+  const name = /^extension:([a-z][a-z0-9-]{0,62})$/.exec(text)?.[1];
+  return name === undefined ? null : { kind: 'extension', name };
+}
+
 export interface RateLimit {
   readonly count: number;
   readonly periodMs: number;
 }
+
+/** Host name of letters, digits and hyphens. */
+export const HOST_NAME =
+  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+export const LISTENING_HOST = /^[A-Za-z0-9.:_-]+$/;
+export const LOOPBACK = '127.0.0.1';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -18,7 +36,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, 
 const CONTROL_CHARACTERS = /[\x00-\x1f\x7f]/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Reads variables. Each method returns a checked value or throws `ConfigError`. Blank values count as not set. */
+/** Reads environment variables. Each method returns a checked value or throws `ConfigError`. Blank means not set. */
 export class ConfigReader {
   constructor(private readonly env: Readonly<Record<string, string | undefined>>) {}
 
@@ -121,7 +139,7 @@ export class ConfigReader {
     if (value === null) return null;
     const fault = authorityFault(value);
     if (fault !== null) throw new ConfigError(`${name} ${fault}`);
-    // Without "//" the URL standard parses the credentials as a path.
+    // Without "//", the URL standard parses the credentials as a part of the path.
     if (!/^[a-z]+:\/\//i.test(value)) throw new ConfigError(`${name} must be ${startsWith(protocols)}.`);
     this.url(name, protocols, true);
     return value;
@@ -156,7 +174,7 @@ export function authorityFault(url: string): string | null {
   return /%(?![0-9a-f]{2})/i.test(userinfo) || decodedOf(userinfo) === null ? HOW_TO_ENCODE : null;
 }
 
-/** Removes the credentials of URLs, up to the last `@`, since a password may contain an `@`. */
+/** Removes the credentials from URLs in a text, up to the last `@`, since a password may contain an `@`. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)\S*@/gi, '$1[secret]@');
 }
@@ -181,7 +199,7 @@ export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text);
 }
 
-/** Returns whether the text is a resolver with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
+/** Returns whether the text is a resolver's address, port optional: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
 export function isDnsServer(text: string): boolean {
   const [, address, port] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [undefined, text, '53'];
   if (!(Number(port) >= 1 && Number(port) <= 65535)) return false;
@@ -189,17 +207,17 @@ export function isDnsServer(text: string): boolean {
   return isIPv4(bare) || isIPv6(bare);
 }
 
-/** A web origin as browsers send it: scheme, host, optional port, and nothing else. */
+/** Returns whether a text is a web origin as browsers send it: scheme, host, optional port, and nothing else. */
 export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** A host name in lower case or an IP address, without a port. */
+/** Returns whether a text is a host name in lower case or an IP address, without a port. */
 export function isHostName(text: string): boolean {
   return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text;
 }
 
-// Only egress and the listeners may import node:net, so the kernel cannot use its `isIP`.
+// Replaces `isIP` of node:net, which only egress and the listeners may import.
 function isIPv4(text: string): boolean {
   return IPV4.test(text);
 }

@@ -5,15 +5,19 @@ import type { RateLimit } from './config-values.js';
 import {
   ConfigError,
   ConfigReader,
+  HOST_NAME,
   isAddress,
   isCidr,
   isDnsServer,
   isHostName,
   isOrigin,
+  LISTENING_HOST,
+  LOOPBACK,
   parseMasterKey,
   withoutCredentials,
 } from './config-values.js';
 import { type EmailTransport, parseEmailTransport } from './email-transport.js';
+import { readSmtp, readSubmission } from './mail-ports.js';
 import { type OidcProvider, readOidc, SIGNING_ALGORITHMS } from './oidc-provider.js';
 
 export { ConfigError };
@@ -37,6 +41,7 @@ export type ConfigFields = Omit<
   | 'isApi'
   | 'isWorker'
   | 'isListener'
+  | 'takesSubmissions'
   | 'listensOn'
   | 'alsoListensOn'
   | 'listeningPorts'
@@ -54,7 +59,6 @@ const SAMPLERS = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-const HOST_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 /** SPF terms that allow hosts to send mail: mechanisms without a qualifier (RFC 7208, section 5). */
 const SPF_TERMS =
   /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
@@ -89,7 +93,7 @@ export class Config {
   declare readonly dataDir: string;
   /** DATABASE_URL. `null`: PostgreSQL runs embedded. Secret. */
   declare readonly configuredDatabaseUrl: string | null;
-  /** DATABASE_DIRECT_URL: the same database without its pooler. `null`: there is no pooler. Secret. */
+  /** DATABASE_DIRECT_URL: URL of the same database that bypasses its pooler. `null`: there is no pooler. Secret. */
   declare readonly configuredDatabaseDirectUrl: string | null;
   /** REDIS_URL, secret: Redis for queues and rate limits. `null`: queues in PostgreSQL, limits in each process. */
   declare readonly redisUrl: string | null;
@@ -103,11 +107,11 @@ export class Config {
   declare readonly configuredMasterKey: Buffer | null;
   /** BOOTSTRAP_API_KEY: admin key of the first organization. A revoked key stays revoked. Secret. */
   declare readonly bootstrapApiKey: string | null;
-  /** PLATFORM_DOMAIN in lower case: the host for ingest. */
+  /** PLATFORM_DOMAIN in lower case: domain of the installation, which the DNS records of customers point to. */
   declare readonly platformDomain: string;
-  /** PLATFORM_ADDRESSES: public addresses of this installation, which its zone publishes and its mail is sent from. */
+  /** PLATFORM_ADDRESSES: public IP addresses that send this installation's mail and that its DNS zone lists. */
   declare readonly platformAddresses: readonly string[];
-  /** PLATFORM_SPF: additional SPF terms for the senders of the platform's mail. `null`: none. */
+  /** PLATFORM_SPF: additional SPF terms for hosts that send the platform's mail. `null`: none. */
   declare readonly platformSpf: string | null;
   /** DNS_PORT: the port of the platform's DNS zone. `null`: the zone is not served. 0 selects a free port. */
   declare readonly dnsPort: number | null;
@@ -137,7 +141,7 @@ export class Config {
   declare readonly rateLimitPortal: RateLimit | null;
   /** RATE_LIMIT_REGISTRATION: limit for OAuth client registrations from one network. `null`: unlimited. */
   declare readonly rateLimitRegistration: RateLimit | null;
-  /** PORTAL_ENDPOINTS_MAX: number of endpoints of an application from which on a customer cannot add another one. */
+  /** PORTAL_ENDPOINTS_MAX: once an application has this many endpoints, its customer cannot add another one. */
   declare readonly portalEndpointsMax: number;
   /** IDEMPOTENCY_TTL: how long the response to an Idempotency-Key is kept. */
   declare readonly idempotencyTtlMs: number;
@@ -190,6 +194,14 @@ export class Config {
   declare readonly smtpTls: { certFile: string; keyFile: string } | null;
   /** SMTP_TRUST_PROXY: networks that start each connection with a PROXY header (version 1). Empty: none. */
   declare readonly smtpTrustProxy: readonly string[];
+  /** SUBMISSION_PORT: the port on which mail clients submit emails with STARTTLS. `null`: none. 0 selects a free port. */
+  declare readonly submissionPort: number | null;
+  /** Whether the operator set the submission port. If not, a port that another process already uses is no error. */
+  declare readonly isSubmissionPortAsked: boolean;
+  /** SUBMISSIONS_PORT: the port for submission with TLS from the first byte. `null`: none. 0 selects a free port. */
+  declare readonly submissionsPort: number | null;
+  /** SUBMISSION_HOST: address or name of both submission ports. Default: HOST with a certificate, otherwise loopback. */
+  declare readonly submissionHost: string;
   /** EMAIL_TRANSPORT, plus AWS_ACCESS_KEY_ID and related variables for SES. Contains credentials: secret. */
   declare readonly emailTransport: EmailTransport;
   /** BLOB_STORE, plus AWS_ACCESS_KEY_ID and related variables for a bucket. Contains credentials: secret. */
@@ -237,6 +249,12 @@ export class Config {
     return (this.role === 'smtp' || this.role === 'all') && this.smtpPort !== null;
   }
 
+  get takesSubmissions(): boolean {
+    return (
+      (this.role === 'smtp' || this.role === 'all') && (this.submissionPort !== null || this.submissionsPort !== null)
+    );
+  }
+
   get baseUrl(): string {
     return this.configuredBaseUrl ?? `http://localhost:${this.#listeningPort ?? this.port}`;
   }
@@ -250,7 +268,7 @@ export class Config {
     return this.configuredDatabaseUrl === null;
   }
 
-  /** DATABASE_URL, or the URL of the embedded server. Throws if `completedWith` has not set that URL yet. Secret. */
+  /** DATABASE_URL, or the URL of the embedded server. Throws if `completedWith` has to set that URL first. Secret. */
   get databaseUrl(): string {
     if (this.configuredDatabaseUrl === null) throw new Error('The embedded PostgreSQL is not started yet.');
     return this.configuredDatabaseUrl;
@@ -266,7 +284,7 @@ export class Config {
     return this.databaseDirectUrl !== this.databaseUrl;
   }
 
-  /** The 32 bytes that encrypt every data key. Throws before `completedWith` if there is no MASTER_KEY yet. Secret. */
+  /** The 32 bytes that encrypt every data key. Throws if neither MASTER_KEY nor `completedWith` has set it. Secret. */
   get masterKey(): Buffer {
     if (this.configuredMasterKey === null) throw new Error('The master key is not provided yet.');
     return this.configuredMasterKey;
@@ -278,12 +296,12 @@ export class Config {
     this.#listeningPorts.add(port);
   }
 
-  /** Adds another port of this process, or of a server that this process started. */
+  /** Adds a port on which this process, or a server that this process started, also listens. */
   alsoListensOn(port: number): void {
     this.#listeningPorts.add(port);
   }
 
-  /** All known ports of this process. Deliveries to them are blocked. */
+  /** Known listening ports of this process. Deliveries to these ports are blocked. */
   get listeningPorts(): readonly number[] {
     return [...this.#listeningPorts];
   }
@@ -319,10 +337,13 @@ export class Config {
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const read = new ConfigReader(env);
   const databaseUrl = read.secretUrl('DATABASE_URL', ['postgres:', 'postgresql:']);
+  const listeners = readListeners(read, databaseUrl !== null);
+  const smtp = readSmtp(read);
   return new Config({
-    ...readListeners(read, databaseUrl !== null),
+    ...listeners,
     ...readLimits(read),
-    ...readSmtp(read),
+    ...smtp,
+    ...readSubmission(read, smtp.smtpTls === null ? LOOPBACK : listeners.host),
     configuredDatabaseUrl: databaseUrl,
     configuredDatabaseDirectUrl: readDirectUrl(read, databaseUrl !== null),
     configuredMasterKey: readMasterKey(read, databaseUrl !== null),
@@ -401,9 +422,7 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
     port,
     metricsPort,
     metricsToken: read.secret('METRICS_TOKEN'),
-    host:
-      read.matching('HOST', /^[A-Za-z0-9.:_-]+$/, 'an IP address or a host name') ??
-      (isExternal ? '0.0.0.0' : '127.0.0.1'),
+    host: read.matching('HOST', LISTENING_HOST, 'an IP address or a host name') ?? (isExternal ? '0.0.0.0' : LOOPBACK),
     configuredBaseUrl: readBaseUrl(read),
     trustProxy: read.listOf('TRUST_PROXY', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
   };
@@ -480,7 +499,7 @@ function readAccess(
   };
 }
 
-/** Uses OpenTelemetry's own variable names and defaults. */
+/** Reads the settings of tracing. Uses OpenTelemetry's own variable names and defaults. */
 function readTracing(read: ConfigReader): Pick<ConfigFields, 'traceSampler' | 'traceSamplerRatio' | 'traceResource'> {
   const name = read.text('OTEL_SERVICE_NAME');
   return {
@@ -493,30 +512,6 @@ function readTracing(read: ConfigReader): Pick<ConfigFields, 'traceSampler' | 't
       ...read.attributes('OTEL_RESOURCE_ATTRIBUTES'),
       ...(name !== null && { 'service.name': name }),
     },
-  };
-}
-
-type SmtpFields = Pick<ConfigFields, 'smtpPort' | 'isSmtpPortAsked' | 'smtpName' | 'smtpTls' | 'smtpTrustProxy'>;
-
-function readSmtp(read: ConfigReader): SmtpFields {
-  const isOff = read.text('SMTP_PORT') === 'off';
-  if (isOff && read.text('ROLE') === 'smtp')
-    throw new ConfigError('SMTP_PORT must not be off if ROLE is smtp: the process would have nothing to do.');
-  const certFile = read.text('SMTP_TLS_CERT');
-  const keyFile = read.text('SMTP_TLS_KEY');
-  if ((certFile === null) !== (keyFile === null))
-    throw new ConfigError('SMTP_TLS_CERT requires SMTP_TLS_KEY and vice versa: set both, or neither.');
-  return {
-    // With PORT=0, the SMTP port is also a free port by default, so that several instances can run side by side.
-    smtpPort: isOff ? null : (read.wholeNumber('SMTP_PORT', 0, 65535) ?? (read.text('PORT') === '0' ? 0 : 2525)),
-    isSmtpPortAsked: read.text('SMTP_PORT') !== null || read.text('ROLE') === 'smtp',
-    smtpName: read.matching('SMTP_NAME', HOST_NAME, 'a host name such as mx.example.com')?.toLowerCase() ?? null,
-    smtpTls: certFile === null || keyFile === null ? null : { certFile, keyFile },
-    smtpTrustProxy: read.listOf(
-      'SMTP_TRUST_PROXY',
-      isCidr,
-      'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8',
-    ),
   };
 }
 
@@ -560,7 +555,7 @@ function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
   const expected = '32 bytes in base64 or hex (`openssl rand -base64 32` makes one)';
   const value = read.text('MASTER_KEY');
   if (value === null) {
-    // A generated key would be different on each of the machines that share the database.
+    // Without MASTER_KEY, every machine that shares the database would generate a different key.
     if (isExternal)
       throw new ConfigError(
         `MASTER_KEY is required when DATABASE_URL is set: ${expected}. For docker compose: ${CREATE_SECRETS}`,
@@ -598,7 +593,7 @@ function readEmailTransport(read: ConfigReader): EmailTransport {
   return transport;
 }
 
-/** Uses the variable names of AWS's own tools. */
+/** Reads the AWS credentials. Uses the variable names of AWS's own tools. */
 function readAwsCredentials(read: ConfigReader): AwsCredentials | null {
   const [accessKeyId, secretAccessKey, sessionToken] = [
     read.secret('AWS_ACCESS_KEY_ID'),

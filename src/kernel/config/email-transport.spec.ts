@@ -37,6 +37,7 @@ describe('parseEmailTransport', () => {
       { ...RELAY, host: 'localhost', port: 25, startTls: 'off', login: { user: 'ada', password: 'x' } },
     ],
     ['direct:', { kind: 'direct', port: 25 }],
+    ['extension:acme-mail', { kind: 'extension', name: 'acme-mail' }],
     ['direct:?port=2525', { kind: 'direct', port: 2525 }],
     ['ses:eu-west-1', SES],
     [

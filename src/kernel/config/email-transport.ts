@@ -1,11 +1,11 @@
 import type { AwsCredentials } from './aws-credentials.js';
 import { isHttpUrl, REGION } from './blob-store.js';
-import { authorityFault, ConfigError } from './config-values.js';
+import { authorityFault, ConfigError, type ExtensionChoice, parseExtensionChoice } from './config-values.js';
 
 /** Whether to use STARTTLS (RFC 3207) on connections to a relay that start in plain text. */
 export type StartTls = 'required' | 'opportunistic' | 'off';
 
-export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount | DirectMail;
+export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount | DirectMail | ExtensionChoice;
 
 /** Sends to the mail servers of each recipient's domain. */
 export interface DirectMail {
@@ -37,15 +37,17 @@ export interface EmailRelay {
 }
 
 const EXPECTED =
-  '`capture:`, `smtp://user:password@host:port`, `smtps://user:password@host:port`, `ses:REGION` or `direct:`';
+  '`capture:`, `smtp://user:password@host:port`, `smtps://user:password@host:port`, `ses:REGION`, `direct:` or `extension:NAME`';
 const START_TLS = ['required', 'opportunistic', 'off'] as const;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
-/** Throws `ConfigError`. Its message contains no part of a URL, which may contain a password. */
+/** Parses EMAIL_TRANSPORT. Throws `ConfigError` without any part of a URL, because a URL may contain a password. */
 export function parseEmailTransport(text: string | null, credentials: AwsCredentials | null): EmailTransport {
   if (text === null || text === 'capture:' || text === 'capture') return { kind: 'capture' };
   if (text.startsWith('direct:')) return readDirect(text.slice('direct:'.length));
   if (text.startsWith('ses:')) return readSes(text.slice('ses:'.length), credentials);
+  const extension = parseExtensionChoice(text);
+  if (extension !== null) return extension;
   const fault = authorityFault(text);
   if (fault !== null) throw new ConfigError(`EMAIL_TRANSPORT ${fault}`);
   const url = URL.canParse(text) ? new URL(text) : null;

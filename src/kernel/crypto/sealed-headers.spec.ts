@@ -1,9 +1,39 @@
-import { type HeadersPlace, openNamed, sealNamed } from './sealed-headers.js';
+import {
+  type HeadersPlace,
+  openHeaders,
+  openNamed,
+  sealedHeaderNames,
+  sealHeaders,
+  sealNamed,
+} from './sealed-headers.js';
 import { Vault } from './vault.js';
 
 const KEY = Buffer.alloc(32, 1);
 const vault = new Vault({ newest: () => ({ id: 1, key: KEY }), find: (id) => (id === 1 ? KEY : null) });
 const PLACE: HeadersPlace = { table: 'events', environmentId: 1, id: '0190f0a0-0000-0000-0000-000000000001' };
+
+describe('headers in order', () => {
+  it('seals secret and sensitive values in any spelling, and marks those that only their name makes sensitive', () => {
+    const headers: [string, string][] = [
+      ['x_acme_key', 'a'],
+      ['x-acme-key', 'b'],
+      ['x-auth-token', 'c'],
+      ['x-tenant', 'd'],
+    ];
+
+    const stored = sealHeaders(vault, PLACE, headers, new Set(['x-acme-key']));
+
+    expect(stored).toEqual([
+      ['x_acme_key', { sealed: expect.any(String) }],
+      ['x-acme-key', { sealed: expect.any(String) }],
+      ['x-auth-token', { sealed: expect.any(String), byName: true }],
+      ['x-tenant', 'd'],
+    ]);
+    expect(openHeaders(vault, PLACE, stored)).toEqual(headers);
+    expect([...sealedHeaderNames(stored, 'all')]).toEqual(['x-acme-key', 'x-auth-token']);
+    expect([...sealedHeaderNames(stored, 'used')]).toEqual(['x-acme-key']);
+  });
+});
 
 describe('headers by name', () => {
   it('opens what it sealed; only sensitive values are sealed, in any case of their names', () => {

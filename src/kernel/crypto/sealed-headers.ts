@@ -1,8 +1,11 @@
 import { isSensitive } from './sensitive-headers.js';
 import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 
-/** A header as stored in `requests.headers`. Secret values are sealed. Older rows contain them as received. */
-export type StoredHeader = readonly [name: string, value: string | { readonly sealed: string }];
+/**
+ * A header as stored in `requests.headers`. Secret values are sealed, except in older rows. `byName` marks a value that
+ * was sealed only because of the header's name. The endpoint's scheme did not use it.
+ */
+export type StoredHeader = readonly [name: string, value: string | { readonly sealed: string; readonly byName?: true }];
 
 /** The request that the headers belong to. Sealed values can only be opened for the same request. */
 interface Of {
@@ -10,17 +13,27 @@ interface Of {
   id: string;
 }
 
-/** Seals the values of sensitive headers, and of the headers named in `secret` (in lower case). */
+/** Seals the values of sensitive headers, and of the headers named in `secret` (in lower case, with `-` for `_`). */
 export function sealHeaders(
   vault: Pick<Vault, 'seal'>,
   of: Of,
   headers: readonly (readonly [string, string])[],
   secret: ReadonlySet<string>,
 ): StoredHeader[] {
-  return headers.map(([name, value]) => [
-    name,
-    secret.has(name) || isSensitive(name) ? { sealed: vault.seal(value, contextOf(of)).toString('base64') } : value,
-  ]);
+  return headers.map(([name, value]) => {
+    const isSecret = secret.has(name.includes('_') ? name.replaceAll('_', '-') : name);
+    if (!isSecret && !isSensitive(name)) return [name, value];
+    const sealed = vault.seal(value, contextOf(of)).toString('base64');
+    return [name, isSecret ? { sealed } : { sealed, byName: true }];
+  });
+}
+
+/** Returns the names of sealed headers, with `-` for `_`. `used` omits headers sealed only because of their name. */
+export function sealedHeaderNames(headers: readonly StoredHeader[], which: 'all' | 'used'): ReadonlySet<string> {
+  const sealed = headers.filter(
+    ([, value]) => typeof value !== 'string' && (which === 'all' || value.byName === undefined),
+  );
+  return new Set(sealed.map(([name]) => name.replaceAll('_', '-')));
 }
 
 /** Returns the headers with all values opened. Throws if a value cannot be opened. */
@@ -34,7 +47,7 @@ export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonl
 const contextOf = ({ environmentId, id }: Of): string =>
   sealedIn({ table: 'requests', environmentId, id, column: 'headers' });
 
-/** Headers of `events`, `messages` and `destinations`. Sensitive values are sealed, except in older rows. */
+/** Headers as stored in `events`, `messages` and `destinations`. Sensitive values are sealed, except in older rows. */
 export type StoredHeaders = Readonly<Record<string, string | { readonly sealed: string }>>;
 
 export type HeadersPlace = Omit<SealedPlace, 'column'>;
@@ -76,7 +89,7 @@ function isOpen(headers: StoredHeaders): headers is Record<string, string> {
   return Object.values(headers).every((value) => typeof value === 'string');
 }
 
-/** Returns the row that stores the headers of a request: its message in a fan-out, otherwise its event. */
+/** Returns where the headers of a request are stored: in the row of its message (fan-out), otherwise of its event. */
 export function headersPlace({
   environmentId,
   eventId,

@@ -3,14 +3,20 @@ import { type Caller, grants } from '../tenant.js';
 
 export const HIDDEN = '(hidden)';
 
-const NAMES: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
+const NAMES: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-vercel-protection-bypass',
+]);
 /** Words in a header's name that mark its value as a credential: `x-api-key`, `x-auth-token`, `x-session-id`. */
 const WORDS =
-  /(?:^|[-_.])(?:auth|tokens?|secrets?|passw(?:or)?d|credentials?|session|api-?keys?|(?:access|private|secret)-?keys?)(?:$|[-_.])/;
+  /(?:^|[-.])(?:auth|tokens?|secrets?|passw(?:or)?d|credentials?|session|api-?keys?|(?:access|private|secret)-?keys?)(?:$|[-.])/;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Cached results. Most senders use a small number of header names. */
+/** Cached results of `isSensitive`. Most senders use a small number of header names. */
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
 
@@ -18,7 +24,8 @@ const DECIDED_MAX = 2_000;
 export function isSensitive(lowerName: string): boolean {
   let answer = decided.get(lowerName);
   if (answer === undefined) {
-    answer = NAMES.has(lowerName) || WORDS.test(lowerName);
+    const hyphened = lowerName.replaceAll('_', '-');
+    answer = NAMES.has(hyphened) || WORDS.test(hyphened);
     if (decided.size < DECIDED_MAX) decided.set(lowerName, answer);
   }
   return answer;
@@ -32,18 +39,18 @@ export function shownHeaders(
   return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
 }
 
-/** Like `shownHeaders`, for ordered pairs. `secret`: lower-case names of additional secret headers. */
+/** Like `shownHeaders`, for ordered pairs. `secret`: lower-case names of additional secret headers, with `-` for `_`. */
 export function shownPairs(
   headers: readonly (readonly [string, string])[],
   { scope }: Pick<Caller, 'scope'>,
   secret: ReadonlySet<string> = NONE,
 ): [string, string][] {
   const maySeeAll = grants(scope, 'write');
-  const isHidden = (name: string): boolean => isSensitive(name) || secret.has(name);
+  const isHidden = (name: string): boolean => isSensitive(name) || secret.has(name.replaceAll('_', '-'));
   return headers.map(([name, value]) => [name, maySeeAll || !isHidden(name.toLowerCase()) ? value : HIDDEN]);
 }
 
-/** Rejects values that equal the placeholder: a client that writes back what it read would overwrite the secret. */
+/** Returns a fault for each value that equals the placeholder of a hidden secret. Storing it would lose the secret. */
 export function placeholderFaults(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   path = 'headers',

@@ -4,13 +4,14 @@ import { ConnectionWatch, type Verdicts, type Watched } from './connection-watch
 const URL = 'postgres://db/x';
 
 function connection(backendPid: number, deadlineMs = 60_000) {
-  const state = { statement: null as object | null, pings: 0, givenUp: null as string | null };
+  const state = { statement: null as object | null, progress: 0, pings: 0, givenUp: null as string | null };
   const watched: Watched = {
     url: URL,
     isPooled: false,
     backendPid,
     deadlineMs,
     statement: () => state.statement,
+    progress: () => state.progress,
     ping: () => {
       if (state.statement === null) state.pings += 1;
     },
@@ -63,6 +64,33 @@ describe('ConnectionWatch', () => {
     await pass(2_250);
 
     expect(asked[0]).toEqual([7]);
+    expect(state.givenUp).toContain('dead');
+  });
+
+  it('keeps a connection that transfers a large statement or response, until its deadline', async () => {
+    const { open } = arrange(all('rests'));
+    const { state } = open(7, 10_000);
+
+    state.statement = {};
+    for (let i = 0; i < 9; i += 1) {
+      state.progress += 1;
+      await pass(1_000);
+    }
+    expect(state.givenUp).toBeNull();
+    state.progress += 1;
+    await pass(1_250);
+    expect(state.givenUp).toContain('did not end a statement');
+  });
+
+  it('destroys a connection whose transfer stopped', async () => {
+    const { open } = arrange(all('rests'));
+    const { state } = open(7);
+
+    state.statement = {};
+    await pass(1_000);
+    state.progress += 1;
+    await pass(3_000);
+
     expect(state.givenUp).toContain('dead');
   });
 

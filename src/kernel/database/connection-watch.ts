@@ -3,10 +3,12 @@ export interface Watched {
   /** True behind a pooler, where the process id of the server's backend is unknown. */
   readonly isPooled: boolean;
   readonly backendPid: number | null;
-  /** Maximum time of a statement that the server is executing. */
+  /** Maximum time that the server may execute a statement. */
   readonly deadlineMs: number;
   /** Returns the pending statement. The object stays the same as long as the statement is pending. */
   statement(): object | null;
+  /** Returns a number that changes while bytes of a large statement or a large response are on their way. */
+  progress(): number;
   /** Sends a no-op statement, unless a statement or a transaction is in progress. */
   ping(): void;
   /** Destroys the connection. Callers that wait for a response fail with `reason`. */
@@ -16,11 +18,12 @@ export interface Watched {
 /** State of each backend by process id, queried over a second connection. Null if that connection did not respond. */
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
-/** Queries the state of backends over a second connection. Behind a pooler, tests the storage, reported as id 0. */
+/** Queries the state of backends over a second connection. Behind a pooler, tests a commit instead (id 0). */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 
 interface Seen {
   statement: object | null;
+  progress: number;
   /** Time without a response to the pending statement, or idle time since the last statement. */
   forMs: number;
   /** Value of `forMs` when the server was last seen executing the statement. */
@@ -34,11 +37,11 @@ const SWEEP_MS = 250;
 const SILENT_MS = 1_000;
 /** Time without a response after which a statement of unknown state is abandoned. */
 const LOST_MS = 4_500;
-/** Wait for a response that was already in flight when the server was queried. */
+/** Time to wait for a response that was already in flight when the server was queried. */
 const ARRIVING_MS = 500;
 /**
- * Interval of pings on idle connections. They detect a connection that died silently before it is needed, and keep NAT
- * entries alive.
+ * Interval of pings on idle connections. Pings detect a connection that died silently before the connection is needed,
+ * and keep NAT entries alive.
  */
 const PING_EVERY_MS = 60_000;
 
@@ -55,8 +58,8 @@ const PING_EVERY_MS = 60_000;
  * Once one connection is in doubt, all connections to that server are checked. A dead pool therefore costs no more time
  * than one dead connection.
  *
- * Statements have no overhead: each connection is sampled four times a second. Time is counted in samples, so that a
- * process that was suspended itself does not blame its connections.
+ * The watch adds no work to statements: it samples each connection four times a second. It measures time in samples. A
+ * process that was itself suspended therefore does not mistake the pause for a dead connection.
  */
 export class ConnectionWatch {
   private readonly seen = new Map<Watched, Seen>();
@@ -66,7 +69,7 @@ export class ConnectionWatch {
   constructor(private readonly ask: Ask) {}
 
   add(connection: Watched): void {
-    this.seen.set(connection, { statement: connection.statement(), forMs: 0, workedMs: 0, restedMs: null });
+    this.seen.set(connection, firstSeen(connection));
     this.timer ??= setInterval(() => this.look(), SWEEP_MS).unref();
   }
 
@@ -82,7 +85,7 @@ export class ConnectionWatch {
     for (const [connection, seen] of this.seen) {
       const statement = connection.statement();
       if (statement !== seen.statement) {
-        this.seen.set(connection, { statement, forMs: 0, workedMs: 0, restedMs: null });
+        this.seen.set(connection, firstSeen(connection));
         continue;
       }
       seen.forMs += SWEEP_MS;
@@ -90,6 +93,9 @@ export class ConnectionWatch {
         this.refresh(connection, seen);
         continue;
       }
+      const progress = connection.progress();
+      // A connection that transfers data is alive, even if the server does not execute the statement now.
+      if (progress !== seen.progress) Object.assign(seen, { progress, workedMs: seen.forMs, restedMs: null });
       this.judge(connection, seen);
       if (seen.forMs - seen.workedMs >= SILENT_MS) doubtful.add(connection.url);
     }
@@ -134,4 +140,14 @@ export class ConnectionWatch {
       this.asking.delete(url);
     }
   }
+}
+
+function firstSeen(connection: Watched): Seen {
+  return {
+    statement: connection.statement(),
+    progress: connection.progress(),
+    forMs: 0,
+    workedMs: 0,
+    restedMs: null,
+  };
 }

@@ -6,7 +6,7 @@ export interface ConnectionPurpose {
   url: string;
   /** Value of `application_name`. */
   name: string;
-  /** Maximum time of a statement that the server is executing. Infinity for no limit. */
+  /** Maximum time that the server may execute a statement. Infinity for no limit. */
   deadlineMs: number;
   /** Session settings as `name=value`. Must be omitted behind a pooler, which rejects or drops session settings. */
   settings?: readonly string[];
@@ -44,7 +44,7 @@ export function connectionOptions({
 interface ConnectionOptions extends pg.ClientConfig {
   deadlineMs?: number;
   isPooled?: boolean;
-  /** False for the second connection, which checks the other connections. */
+  /** False for the connection over which `ConnectionWatch` checks the other connections. */
   isWatched?: boolean;
 }
 
@@ -52,7 +52,7 @@ interface ConnectionOptions extends pg.ClientConfig {
  * A connection to PostgreSQL, pooled or not. It never crashes the process and never waits forever.
  *
  * An unhandled `error` event ends a process, and a pooled connection has no listener while it is idle in the pool. The
- * connection stores such an error and reports it to the next listener, so that the next user gets it.
+ * connection therefore stores such an error and reports it to the next listener.
  */
 export class Connection extends pg.Client implements Watched {
   readonly url: string;
@@ -88,6 +88,11 @@ export class Connection extends pg.Client implements Watched {
     return this.internals._activeQuery ?? null;
   }
 
+  progress(): number {
+    const { bytesRead = 0, _handle: handle } = this.connection.stream as MeteredSocket;
+    return bytesRead - (handle?.writeQueueSize ?? 0);
+  }
+
   ping(): void {
     if (this.statement() !== null || this.getTransactionStatus() !== 'I') return;
     this.query('select 1').catch(() => undefined);
@@ -108,6 +113,12 @@ export class Connection extends pg.Client implements Watched {
   private get internals(): { processID?: number | null; _activeQuery?: object | null } {
     return this as unknown as { processID?: number | null; _activeQuery?: object | null };
   }
+}
+
+/** The counters of a socket. Node.js counts bytes as written before they are sent, so the handle's queue is used. */
+interface MeteredSocket {
+  bytesRead?: number;
+  _handle?: { writeQueueSize?: number } | null;
 }
 
 const ASK_MS_MAX = 2_000;
@@ -150,7 +161,7 @@ async function askProcesses(client: Connection, backendPids: readonly number[]):
   );
 }
 
-/** Tests the storage with a commit. Behind a pooler the backend is unknown, but a commit reveals a slow storage. */
+/** Returns `works` if a test commit is slow, otherwise `unknown`. Behind a pooler, no backend can be observed. */
 async function askStorage(client: Connection): Promise<Verdicts> {
   await client.query('select 1');
   const committed = client.query(COMMIT).then(

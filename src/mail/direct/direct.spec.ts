@@ -65,6 +65,8 @@ interface Received {
   raw: Buffer;
   isSecure: boolean;
   named: string;
+  /** Parameter BODY of the command MAIL (RFC 6152). */
+  body: string | undefined;
 }
 
 async function serverAt(
@@ -89,6 +91,7 @@ async function serverAt(
             raw: Buffer.concat(chunks),
             isSecure: secure,
             named: String(hostNameAppearsAs),
+            body: envelope.bodyType,
           });
           callback();
         });
@@ -122,7 +125,7 @@ const usual =
     return line === 'QUIT' ? '221 bye' : '250 2.0.0 ok';
   };
 
-/** Publishes the mail servers of a domain, as `10 mx1.x.example`, each with its address. */
+/** Publishes the MX records of a domain, such as `10 mx1.x.example`, and the address of each mail server. */
 function publish(domain: string, servers: Record<string, string>): void {
   zone.set(domain, 'MX', Object.keys(servers));
   for (const [record, address] of Object.entries(servers)) zone.set(record.split(' ')[1] ?? '', 'A', [address]);
@@ -150,6 +153,7 @@ describe('direct:', () => {
         raw: RAW,
         isSecure: false,
         named: 'mail.posthorn.example',
+        body: '8bitmime',
       },
     ]);
   });
@@ -216,6 +220,34 @@ describe('direct:', () => {
       'c@nowhere.example': 'bounced',
     });
     expect([isUnreachable, received.map(({ to }) => to)]).toEqual([false, [['b@x.example']]]);
+  });
+
+  it('sends addresses outside ASCII to the domains whose server offers SMTPUTF8, and fails for the others', async () => {
+    const offers = { EHLO: '250-mx\r\n250-PIPELINING\r\n250 SMTPUTF8' };
+    const { port, lines } = await scriptedAt('127.0.0.2', 0, usual(offers));
+    await scriptedAt('127.0.0.3', port, usual({}));
+    publish('x.example', { '10 mx.x.example': '127.0.0.2' });
+    publish('y.example', { '10 mx.y.example': '127.0.0.3' });
+
+    const { replies, isUnreachable } = await direct(port).submit({
+      ...SUBMISSION,
+      raw: Buffer.from('To: zoë@x.example, b@y.example\r\nSubject: x\r\n\r\nx\r\n'),
+      recipients: ['zoë@x.example', 'b@y.example'],
+    });
+
+    expect([isUnreachable, replies]).toEqual([
+      false,
+      [
+        expect.objectContaining({ address: 'zoë@x.example', outcome: 'accepted' }),
+        expect.objectContaining({
+          address: 'b@y.example',
+          outcome: 'failed',
+          enhanced: '5.6.7',
+          text: expect.stringContaining('mx.y.example does not offer SMTPUTF8'),
+        }),
+      ],
+    ]);
+    expect(lines[1]).toBe('MAIL FROM:<bounce@example.com> SMTPUTF8');
   });
 
   it.each([

@@ -10,13 +10,21 @@ import {
   type SubmissionReport,
 } from '#modules/email/transport.contract.js';
 import { ConversationWatch } from '../conversation-watch.js';
+import { envelopeOf } from '../envelope.js';
 import { notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } from '../smtp-answers.js';
+import {
+  type MailConnection,
+  needsSmtpUtf8,
+  NoSmtpUtf8,
+  refusedWithoutSmtpUtf8,
+  sendWithSmtpUtf8,
+} from '../smtp-utf8.js';
 import { DomainThrottle, PLACE_MS_MAX } from '../throttle.js';
 import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
-/** Number of domains that one message is sent to concurrently. Domains that take over half a minute are not counted. */
+/** Maximum number of concurrent domains per message. A domain that takes over half a minute is no longer counted. */
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
@@ -25,7 +33,7 @@ export interface DirectOptions {
   /** Host name sent in EHLO. Receiving servers look it up in DNS. */
   ownName: string;
   port: number;
-  /** PEM certificates trusted instead of Node's own authorities, if a policy is enforced. */
+  /** PEM certificates trusted instead of Node's own authorities, if the domain's MTA-STS policy is enforced. */
   ca?: string;
   /** Time limit for one reply of a server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;
@@ -42,7 +50,7 @@ type Encryption = 'verified' | 'opportunistic' | 'none';
  * reachable.
  *
  * It encrypts if the server offers TLS. If the domain's MTA-STS policy is enforced, it uses only the servers in the
- * policy, with a valid certificate. Every address is dialled through the egress gate. A message is not sent to another
+ * policy, with a valid certificate. Every connection goes through the egress gate. A message is not sent to another
  * server once a server has begun to accept it.
  */
 export class DirectTransport extends MailTransport {
@@ -96,7 +104,7 @@ export class DirectTransport extends MailTransport {
   }
 
   /**
-   * Tries the next host only if the current host was unreachable. A reply of any host is treated as the domain's reply.
+   * Sends to the hosts in order. Tries the next one only if a host was unreachable: any reply is the domain's reply.
    */
   private async toHosts(
     hosts: readonly string[],
@@ -119,28 +127,81 @@ export class DirectTransport extends MailTransport {
     submission: Submission,
     signal: AbortSignal,
   ): Promise<ReadAnswers> {
-    const { raw, mailFrom, recipients } = submission;
-    const mailer = this.mailer(host, encryption, new ConversationWatch(this.options.answerMsMax));
-    const from = mailFrom(recipients);
+    const { recipients } = submission;
+    const watch = new ConversationWatch(this.options.answerMsMax);
     try {
-      return readResult(
-        recipients,
-        await mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal }),
-      );
+      const result = needsSmtpUtf8(submission)
+        ? await this.sendWithSmtpUtf8(host, encryption, watch, submission, signal)
+        : await this.sendOne(host, encryption, watch, submission, signal);
+      return readResult(recipients, result);
     } catch (error) {
+      if (error instanceof NoSmtpUtf8) return { report: refusedWithoutSmtpUtf8(recipients, host), isThrottled: false };
       // If a server offers TLS but the handshake fails, the message is sent in plain text, as to a server without TLS
       // (RFC 7435).
       if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted)
         return await this.toHost(host, 'none', submission, signal);
       return readError(recipients, error as Error & SmtpAnswers);
+    }
+  }
+
+  private async sendOne(
+    host: string,
+    encryption: Encryption,
+    watch: ConversationWatch,
+    submission: Submission,
+    signal: AbortSignal,
+  ): Promise<SmtpAnswers> {
+    const mailer = this.mailer(host, encryption, watch);
+    try {
+      return await mailer.sendMail({ raw: submission.raw, envelope: envelopeOf(submission), signal });
     } finally {
       mailer.close();
     }
   }
 
+  private async sendWithSmtpUtf8(
+    host: string,
+    encryption: Encryption,
+    watch: ConversationWatch,
+    { raw, mailFrom, recipients }: Submission,
+    signal: AbortSignal,
+  ): Promise<SmtpAnswers> {
+    const connection = await this.open(host, watch);
+    const options = this.connectionOptions(host, encryption, watch);
+    const message = { raw, from: mailFrom(recipients), recipients };
+    return sendWithSmtpUtf8({ host, options, connection, login: null }, message, signal);
+  }
+
   private mailer(host: string, encryption: Encryption, watch: ConversationWatch) {
-    const { ownName, port, ca } = this.options;
     return createTransport({
+      ...this.connectionOptions(host, encryption, watch),
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      getSocket: (_options, callback) => {
+        this.open(host, watch).then(
+          (connection) => callback(null, { connection }),
+          (error: Error) => callback(error),
+        );
+      },
+    });
+  }
+
+  /** Opens a connection through the egress gate. */
+  private async open(host: string, watch: ConversationWatch): Promise<MailConnection> {
+    const { port } = this.options;
+    // `isEncrypted` is true although a server may lack TLS: the operator permits plain text by choosing `direct:`.
+    const connection = await this.dialer.open(
+      { hostname: host, port, isEncrypted: true, protocolPort: port },
+      { timeoutMs: SETUP_MS },
+    );
+    connection.on('error', () => undefined);
+    watch.attend(connection);
+    return connection;
+  }
+
+  private connectionOptions(host: string, encryption: Encryption, watch: ConversationWatch) {
+    const { ownName, port, ca } = this.options;
+    return {
       host,
       port,
       name: ownName,
@@ -151,30 +212,17 @@ export class DirectTransport extends MailTransport {
       // In opportunistic mode, plain text is acceptable too, so TLS with an unverified certificate is not worse.
       tls: {
         rejectUnauthorized: encryption === 'verified',
-        minVersion: 'TLSv1.2',
+        minVersion: 'TLSv1.2' as const,
         servername: host,
         ...(ca !== undefined && { ca }),
       },
       dnsTimeout: SETUP_MS,
-      disableFileAccess: true,
-      disableUrlAccess: true,
       ...watch.options,
-      getSocket: (_options, callback) => {
-        // `isEncrypted` is true although a server may lack TLS: the operator permits plain text by choosing `direct:`.
-        this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then(
-          (connection) => {
-            connection.on('error', () => undefined);
-            watch.attend(connection);
-            callback(null, { connection });
-          },
-          (error: Error) => callback(error),
-        );
-      },
-    });
+    };
   }
 }
 
-/** Calls `make` for a limited number of items at a time. Slow items are not counted, so that they delay no others. */
+/** Returns the results of `make`, called for a limited number of items at a time. Slow items do not block others. */
 async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   let counted = 0;
   let wake = (): void => undefined;
@@ -224,7 +272,7 @@ function settled(
   };
 }
 
-/** Combines the reports of several domains. One unreachable domain does not make the transport unreachable. */
+/** Returns one report for several domains. `isUnreachable` is false, because other domains may be reachable. */
 function together(reports: readonly SubmissionReport[]): SubmissionReport {
   const longestMs = Math.max(0, ...reports.map(({ retryAfterMs }) => retryAfterMs ?? 0));
   return {

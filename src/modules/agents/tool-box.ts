@@ -6,7 +6,7 @@ import { providersExtending } from '#kernel/extension-points.js';
 import { grants, type Scope } from '#kernel/tenant.js';
 import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 
-/** Length limits up to this value are omitted from the schemas, because no real id, name or address reaches them. */
+/** Length limits up to this value are omitted from the schemas, because real ids, names and addresses are shorter. */
 const LENGTH_OF_NAMES_MAX = 2_048;
 const NAME = /^[a-z][a-z0-9_]{2,63}$/;
 
@@ -22,7 +22,8 @@ export class ToolBox implements OnModuleInit {
   onModuleInit(): void {
     for (const { tools } of providersExtending(this.discovery, AgentTools)) tools.forEach((tool) => this.add(tool));
     const all = [...this.byName.values()].sort((a, b) => a.tool.name.localeCompare(b.tool.name));
-    this.listings = { read: all.filter(({ kind }) => kind === 'read').map(described), write: all.map(described) };
+    const write = all.map(described);
+    this.listings = { read: write.filter((_, index) => all[index]?.kind === 'read'), write };
   }
 
   find(name: string): AgentTool | undefined {
@@ -54,7 +55,7 @@ function described(added: AgentTool): Tool {
   const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), {
     io: 'input',
     override: ({ jsonSchema }) => {
-      // Omits redundant parts of the schema, because a model pays for every character.
+      // Removes redundant parts of the schema, because models are billed for every character.
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.enum !== undefined) delete jsonSchema.type;

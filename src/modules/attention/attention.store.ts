@@ -8,7 +8,7 @@ export const SHOWN_MAX = 25;
 const ROWS_MAX = SHOWN_MAX + 1;
 /** Maximum number of events with failed verification to read, newest first. */
 const QUARANTINED_MAX = 2_000;
-/** Maximum number of due deliveries read, oldest first over all environments, to include long-waiting ones. */
+/** Maximum number of due deliveries read, oldest first across all environments, to include long-waiting ones. */
 const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;
 const JOBS_MAX = 500;
@@ -43,6 +43,14 @@ export interface LostDomain {
   since: Date;
 }
 
+/** A domain whose bounce or complaint rate reached a limit. */
+export interface SuspectDomain {
+  id: Id;
+  host: string;
+  cause: string | null;
+  since: Date;
+}
+
 export interface FailedJob {
   id: Id;
   kind: string;
@@ -50,7 +58,7 @@ export interface FailedJob {
   since: Date;
 }
 
-/** Uses destinations_disabled_at_idx, oldest first. Processes of the previous release do not set disabled_at. */
+/** Selects disabled destinations. Uses destinations_disabled_at_idx. The previous release does not set disabled_at. */
 const DISABLED: Statement = {
   name: 'attention_disabled',
   text: `
@@ -59,7 +67,7 @@ const DISABLED: Statement = {
     from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
 };
 
-/** Uses application_endpoints_disabled_idx. `since` is the last change, which may be later than the disabling. */
+/** Selects disabled endpoints. Uses application_endpoints_disabled_idx. `since` is the time of the last change. */
 const DISABLED_SUBSCRIPTIONS: Statement = {
   name: 'attention_disabled_subscriptions',
   text: `
@@ -69,7 +77,7 @@ const DISABLED_SUBSCRIPTIONS: Statement = {
       order by updated_at limit $2`,
 };
 
-/** Uses circuits_shut_idx, and destinations_pkey for each circuit. Omits ad-hoc URLs, which have no name. */
+/** Selects circuits that are not closed, except those of ad-hoc URLs. Uses circuits_shut_idx and destinations_pkey. */
 const OPEN_CIRCUITS: Statement = {
   name: 'attention_open_circuits',
   text: `
@@ -105,7 +113,8 @@ const DEAD_LETTERS: Statement = {
 };
 
 /**
- * Uses events_disposition_idx, newest first up to a limit, and endpoints_pkey for each receiver. Omits mail aliases.
+ * Selects inbound endpoints with failed verifications. Uses events_disposition_idx, newest first up to a limit, and
+ * endpoints_pkey for each endpoint. Omits mail aliases.
  */
 const UNVERIFIED: Statement = {
   name: 'attention_unverified',
@@ -121,7 +130,7 @@ const UNVERIFIED: Statement = {
       limit $2`,
 };
 
-/** Reads the oldest due deliveries without a claim, over all environments. Uses due_deliveries_due_at_idx. */
+/** Reads the oldest due deliveries that no worker has claimed, across environments. Uses due_deliveries_due_at_idx. */
 const OVERDUE: Statement = {
   name: 'attention_overdue',
   text: `
@@ -130,7 +139,7 @@ const OVERDUE: Statement = {
     ) oldest where environment_id = $1 and due_at < now() - interval '1 minute' having count(*) > 0`,
 };
 
-/** Uses domains_pkey for the environment, up to a limit. Omits domains that were never complete. */
+/** Uses domains_pkey to read an environment's domains, up to a limit. Omits domains that were never complete. */
 const LOST_DOMAINS: Statement = {
   name: 'attention_lost_domains',
   text: `
@@ -140,7 +149,15 @@ const LOST_DOMAINS: Statement = {
     order by since limit $2`,
 };
 
-/** Uses replay_jobs_pkey, newest first. */
+/** Uses the index domains_reputation_idx. */
+const SUSPECT_DOMAINS: Statement = {
+  name: 'attention_suspect_domains',
+  text: `
+    select id, host, reputation_cause as cause, coalesce(reputation_at, updated_at) as since from domains
+    where environment_id = $1 and reputation <> 'healthy' and reputation = $3 order by since limit $2`,
+};
+
+/** Selects failed replay jobs, newest first. Uses the index replay_jobs_pkey. */
 const FAILED_JOBS: Statement = {
   name: 'attention_failed_jobs',
   text: `
@@ -170,7 +187,7 @@ export class AttentionStore {
     return this.database.readPrepared(DEAD_LETTERS, [environmentId, ROWS_MAX]);
   }
 
-  /** Returns endpoints with failed verifications since a time. `firstId` is the id of the first event that was read. */
+  /** Returns endpoints with failed verifications since a time. `firstId` is the id of the oldest event read. */
   unverified(environmentId: number, sinceMs: number): Promise<(Omit<TroubledEndpoint, 'since'> & { firstId: Id })[]> {
     return this.database.readPrepared(UNVERIFIED, [environmentId, ROWS_MAX, lowestIdAt(sinceMs), QUARANTINED_MAX]);
   }
@@ -182,6 +199,10 @@ export class AttentionStore {
 
   lostDomains(environmentId: number): Promise<LostDomain[]> {
     return this.database.readPrepared(LOST_DOMAINS, [environmentId, ROWS_MAX, DOMAINS_MAX]);
+  }
+
+  domainsOf(environmentId: number, reputation: 'at_risk' | 'paused'): Promise<SuspectDomain[]> {
+    return this.database.readPrepared(SUSPECT_DOMAINS, [environmentId, ROWS_MAX, reputation]);
   }
 
   failedJobs(environmentId: number): Promise<FailedJob[]> {

@@ -2,15 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { AttentionStore, SHOWN_MAX, type TroubledTarget } from './attention.store.js';
+import { AttentionStore, SHOWN_MAX, type SuspectDomain, type TroubledTarget } from './attention.store.js';
 
 /** Types of problems, most serious first. */
 export const CONCERN_TYPES = [
   'deliveries.overdue',
   'circuit.open',
   'target.disabled',
+  'domain.paused',
   'dead_letters.growing',
   'verification.failing',
+  'domain.at_risk',
   'domain.records_lost',
   'job.failed',
 ] as const;
@@ -28,7 +30,7 @@ export interface Concern {
   url: string;
 }
 
-/** Current problems, and the types with more problems than listed. */
+/** Current problems, and the types of problem that have more problems than are listed. */
 export interface Attention {
   concerns: Concern[];
   truncated: ConcernType[];
@@ -36,7 +38,7 @@ export interface Attention {
 
 const DAY_MS = 86_400_000;
 
-/** Lists current problems from existing rows and rollups. Nothing is stored. */
+/** Lists current problems from existing rows and rollups. Does not store the problems. */
 @Injectable()
 export class AttentionList {
   constructor(
@@ -49,8 +51,10 @@ export class AttentionList {
       this.overdue(environmentId),
       this.openCircuits(environmentId),
       this.disabled(environmentId),
+      this.pausedDomains(environmentId),
       this.deadLetters(environmentId),
       this.unverified(environmentId),
+      this.domainsAtRisk(environmentId),
       this.lostDomains(environmentId),
       this.failedJobs(environmentId),
     ]);
@@ -121,6 +125,24 @@ export class AttentionList {
     }));
   }
 
+  private async pausedDomains(environmentId: number): Promise<Concern[]> {
+    const rows = await this.store.domainsOf(environmentId, 'paused');
+    return rows.map((row) => ({
+      type: 'domain.paused',
+      ...shownDomain(row),
+      sentence: `The domain is paused because of its ${rateOf(row)}: its emails wait until it is resumed.`,
+    }));
+  }
+
+  private async domainsAtRisk(environmentId: number): Promise<Concern[]> {
+    const rows = await this.store.domainsOf(environmentId, 'at_risk');
+    return rows.map((row) => ({
+      type: 'domain.at_risk',
+      ...shownDomain(row),
+      sentence: `The ${rateOf(row)} of the last 24 hours reached its warning limit: at the pause limit, the domain is paused.`,
+    }));
+  }
+
   private async lostDomains(environmentId: number): Promise<Concern[]> {
     const rows = await this.store.lostDomains(environmentId);
     return rows.map(({ id, host, state, since }) => ({
@@ -150,6 +172,17 @@ export class AttentionList {
     }));
   }
 }
+
+function shownDomain({
+  id,
+  host,
+  since,
+}: SuspectDomain): Pick<Concern, 'subject' | 'name' | 'since' | 'count' | 'url'> {
+  const subject = showId('dom', id);
+  return { subject, name: host, since, count: 1, url: `/v1/domains/${subject}/reputation` };
+}
+
+const rateOf = ({ cause }: SuspectDomain): string => (cause === 'bounce_rate' ? 'bounce rate' : 'complaint rate');
 
 function shown({
   id,

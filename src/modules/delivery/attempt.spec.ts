@@ -6,6 +6,7 @@ import {
   type DeliveryAnswer,
   type DestinationAdapter,
   type Outgoing,
+  Postponed,
   type Target,
 } from '#modules/destinations/contract.js';
 import { Targets } from '#modules/destinations/targets.js';
@@ -19,7 +20,7 @@ const NOW_MS = 1_763_690_000_000;
 const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';
 const DELIVERY: ClaimedDelivery = {
   environmentId: 7,
-  // The example of the ULID specification.
+  // Example of the ULID specification (github.com/ulid/spec), as 16 bytes.
   eventId: '01563e3a-b5d3-d676-4c61-efb99302bd5b',
   ordinal: 2,
   claimedBy: '0190f0a0-0000-0000-0000-00000000000c',
@@ -28,6 +29,7 @@ const DELIVERY: ClaimedDelivery = {
   messageId: null,
   url: null,
   eventType: 'invoice.paid',
+  requestLine: null,
   headers: { 'x-tenant': '42' },
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   payload: '{"amount":4200}',
@@ -143,6 +145,7 @@ describe('Attempt', () => {
         eventType: 'invoice.paid',
         body: '{"amount":4200}',
         headers: { 'x-tenant': '42' },
+        requestLine: null,
         replayed: true,
         traceparent: `${DELIVERY.traceparent} below`,
         atMs: NOW_MS,
@@ -393,6 +396,7 @@ describe('Attempt', () => {
       1_000,
     ],
     ['there is a bug in Posthorn', new TypeError('x is not a function'), 30_000],
+    ['the adapter says when', new Postponed('The domain is paused.', 250_000), 250_000],
   ])('uses up no attempt and retries later when %s', (_why, error, dueInMs) => {
     const { attempt } = arrange();
 

@@ -7,7 +7,7 @@ import { Vault } from '#kernel/crypto/vault.js';
 import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
-import { type DeliveryAnswer, type Target } from '#modules/destinations/contract.js';
+import { type DeliveryAnswer, Postponed, type Target } from '#modules/destinations/contract.js';
 import { Targets } from '#modules/destinations/targets.js';
 import { RequestsStore } from '#modules/events/requests.store.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
@@ -17,13 +17,13 @@ import { keptExchange } from './kept-exchange.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Time after which an attempt frees its slot in the target's concurrency window. Normal webhooks take less time. */
+/** Time after which an attempt frees its slot in the target's concurrency window. Most webhook attempts end sooner. */
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
-/** A short delay is enough: the postponement could be recorded, so storage is available again. */
+/** Delay of a delivery postponed by a storage error. Short, because a stored postponement proves that storage works. */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
 
-/** The result to record, and the outcome that updates the target's concurrency window and circuit. */
+/** The result to store, and the outcome that updates the target's concurrency window and circuit breaker. */
 export interface Performed {
   result: DeliveryResult;
   /** Null if nothing was sent. */
@@ -45,8 +45,9 @@ export class Attempt {
   ) {}
 
   /**
-   * A probe tests an open circuit: if it fails, the delivery keeps waiting and no attempt is counted. Calls
-   * `onLingering` if an attempt of a slow destination type runs longer than `LINGERING_MS`.
+   * Makes one attempt and returns its result. A probe is an attempt that tests an open circuit breaker. If it fails,
+   * the delivery keeps waiting and the attempt is not counted. Calls `onLingering` if an attempt of a slow type of
+   * destination runs longer than `LINGERING_MS`.
    */
   async perform(
     delivery: ClaimedDelivery,
@@ -67,7 +68,7 @@ export class Attempt {
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
-    // Attempts of most types end within their target's timeout, so they need no extra timer.
+    // For most types, attempts end within the target's timeout, which is below `LINGERING_MS`. No timer is needed.
     const lingering = attemptMsMax(adapter, target) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
     const answer = await deliverSupervised(
       adapter,
@@ -77,6 +78,7 @@ export class Attempt {
         body: delivery.payload ?? '',
         request: () => this.requests.find(delivery.environmentId, delivery.eventId),
         headers,
+        requestLine: delivery.requestLine,
         replayed: delivery.replayed,
         traceparent: span.traceparent,
         atMs: startedAtMs,
@@ -94,11 +96,15 @@ export class Attempt {
     };
   }
 
-  /** Result of an attempt that could not be made. The retry is after 30 s, or 1 s if storage was unavailable. */
+  /**
+   * Returns the result of an attempt that could not be made: a retry after the delay that the error specifies. If it
+   * specifies none, the delay is 1 s if storage was unavailable, otherwise 30 s.
+   */
   postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
+    const ofError = wasStorageAway(error) ? POSTPONED_FOR_STORAGE_MS : POSTPONED_MS;
     return {
       ...ended(delivery, 'retrying', null),
-      dueInMs: wasStorageAway(error) ? POSTPONED_FOR_STORAGE_MS : POSTPONED_MS,
+      dueInMs: error instanceof Postponed ? error.retryInMs : ofError,
     };
   }
 
@@ -143,7 +149,7 @@ interface Made {
   outcome: Outcome;
   startedAtMs: number;
   probe: boolean;
-  /** Request and response as JSON, if they are stored. */
+  /** Request and response as JSON. Null if they are not stored. */
   exchange: string | null;
 }
 
@@ -151,7 +157,7 @@ function wasStorageAway(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof Error && error.cause !== undefined && wasStorageAway(error.cause));
 }
 
-/** Returns the reason why nothing can be sent any longer, or null. */
+/** Returns the reason why the delivery can no longer be sent, or null if it can. */
 function whyHopeless(delivery: ClaimedDelivery, target: Target | null): string | null {
   if (target === null) return 'target_gone';
   if (target.status === 'disabled') return 'target_disabled';
@@ -175,7 +181,7 @@ function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reas
   };
 }
 
-/** Span attributes by OpenTelemetry's HTTP and messaging conventions. Omits the path: it may be a secret. */
+/** Returns span attributes by OpenTelemetry's HTTP and messaging conventions. Omits the path, which may be secret. */
 function spanOf(
   { direction, messageId, eventId, attempts }: ClaimedDelivery,
   { type, url, destinationId, ownerId }: Target,

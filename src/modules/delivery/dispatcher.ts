@@ -18,9 +18,9 @@ const BESIDE_FACTOR = 20;
 
 /**
  * Feeds the local scheduler with due deliveries: retries, deliveries that exceeded the capacity of the local
- * schedulers, and deliveries that a lost queue or a dead worker left behind. It claims no more than the scheduler can
- * hold. Deliveries that must wait are parked behind their target's gate. A blocked target therefore never stays at the
- * head of the due deliveries.
+ * schedulers, and deliveries that a lost queue or a dead worker left behind. Claims no more deliveries than the
+ * scheduler has room for. Deliveries that must wait for their target are parked, so they never block the head of the
+ * list of due deliveries.
  */
 @Injectable()
 export class Dispatcher {
@@ -41,7 +41,7 @@ export class Dispatcher {
     );
   }
 
-  /** Claims deliveries that another process announced. The sweep finds deliveries that exceed the capacity. */
+  /** Claims deliveries that another process announced, as far as the scheduler has room. The sweep finds the rest. */
   async take(keys: readonly DeliveryKey[]): Promise<void> {
     const claimant = this.presence.claimant();
     const room = this.scheduler.room();
@@ -49,7 +49,7 @@ export class Dispatcher {
     await this.gates.pass(await this.presence.trackClaim(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
-  /** While some environments use all slots, claims due deliveries of the others, which get the next free slots. */
+  /** While some environments use all slots, claims deliveries of other environments. Returns the next delay. */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
     const crowding = this.scheduler.crowdedEnvironments();
     if (crowding.length === 0) return { restMs: FULL_MS };
@@ -68,7 +68,7 @@ export class Dispatcher {
     if (limit === 0) return this.beside(claimant);
     const claimed = await this.presence.trackClaim(claimant, this.claims.due(claimant, limit));
     await this.gates.pass(claimed);
-    if (claimed.length === limit) return { restMs: 0 };
+    if (this.claims.mayLeaveMore(claimed, limit)) return { restMs: 0 };
     // After a batch of due deliveries, more are likely to follow soon.
     return { restMs: claimed.length > 0 ? SWEEP_MS : this.dueWork.restMs(SWEEP_MS) };
   }

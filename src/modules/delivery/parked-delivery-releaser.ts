@@ -14,16 +14,16 @@ import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const TICK_MS = 50;
 const IDLE_MS = 200;
-/** Pause that applies if a target may run out of deliveries before the next tick. */
+/** Pause in milliseconds before the next iteration if a target may run out of deliveries before the next tick. */
 const STARVED_MS = 10;
-/** Maximum number of targets per iteration. */
+/** Maximum number of targets processed per iteration. */
 const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
 /**
- * Releases parked deliveries as fast as their target allows: one probe while its circuit is open, the configured rate,
- * an increasing rate after recovery, and never more than the concurrency window. Reads the targets from the table, so
- * none is missed.
+ * Releases parked deliveries as fast as their target allows: one probe while the circuit is open, an increasing rate
+ * after recovery, otherwise the configured rate, and never more than the concurrency window. Reads the targets from the
+ * table, so that none is missed.
  */
 @Injectable()
 export class ParkedDeliveryReleaser {
@@ -51,7 +51,7 @@ export class ParkedDeliveryReleaser {
     );
   }
 
-  /** Notifies an idle releaser that deliveries were parked. A releaser that is not idle finds them by itself. */
+  /** Wakes an idle releaser because deliveries were parked. A busy releaser finds the deliveries by itself. */
   wake(): void {
     this.isStirred = true;
     if (!this.isAtRest) return;
@@ -70,7 +70,7 @@ export class ParkedDeliveryReleaser {
     const isTick = !this.isSooner || this.clock.monotonicMs() - this.tickedMs >= TICK_MS;
     if (isTick) this.tickedMs = this.clock.monotonicMs();
     let isAnyStarved = false;
-    // Starts at a random target. With little free capacity, the same target would otherwise always be last.
+    // Starts with a random target. Otherwise, with little free capacity, the same targets would always come last.
     const start = Math.floor(this.clock.random() * targets.length);
     for (const { environmentId, targetId } of [...targets.slice(start), ...targets.slice(0, start)]) {
       if (await this.release(claimant, { environmentId, targetId }, isTick)) isAnyStarved = true;
@@ -78,20 +78,20 @@ export class ParkedDeliveryReleaser {
     this.isSooner = isAnyStarved;
     if (isAnyStarved) return { restMs: STARVED_MS };
     if (targets.length > 0) return { restMs: TICK_MS };
-    // Deliveries may have been parked after the query.
+    // Deliveries may have been parked after the query, so the next iteration starts soon.
     if (this.isStirred) return { restMs: STARVED_MS };
     this.isAtRest = true;
     return { restMs: this.dueWork.restMs(IDLE_MS) };
   }
 
-  /** Releases deliveries of a target. Returns true if the target was idle: it may then finish before the next tick. */
+  /** Releases deliveries of a target. Returns true if the target was idle and may run out of deliveries very soon. */
   private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
     if (!this.circuits.isClosed(environmentId, targetId)) {
       await this.probe(claimant, environmentId, targetId);
       return false;
     }
     const isDraining = this.circuits.drainPerSecond(environmentId, targetId) !== null;
-    // The limit during recovery is per tick, not per iteration.
+    // The recovery limit applies to each tick. Additional iterations between ticks must not exceed it.
     if (isDraining && !isTick) return false;
     const rate = await this.gates.applyLimits(environmentId, targetId);
     const room = Math.min(
@@ -109,6 +109,8 @@ export class ParkedDeliveryReleaser {
       this.claims.parked(claimant, environmentId, targetId, permitted),
     );
     for (const delivery of released) this.scheduler.accept(delivery);
+    // The claim returns fewer deliveries than permitted if fewer are parked, or if their payloads are large.
+    if (rate !== null) this.rateLimits.giveBack(environmentId, targetId, permitted - released.length);
     return isStarved && !isDraining && rate === null && released.length === permitted;
   }
 

@@ -13,7 +13,7 @@ interface Quota {
   wanted: number;
 }
 
-/** A row as in `rate-limit-tokens.store.ts`. The first call creates the row and grants no tokens. */
+/** A token bucket, as in `rate-limit-tokens.store.ts`. The first draw creates the bucket and grants no tokens. */
 class Bucket {
   private tokens: number | null = null;
   private updatedAtMs = 0;
@@ -28,7 +28,7 @@ class Bucket {
   }
 }
 
-/** Workers that share one table. A call returns when the test allows it, or immediately. */
+/** Workers that share one table of token buckets. A draw returns when the test allows it, or immediately. */
 function arrange({ workers = 1, answersAtOnce = true } = {}) {
   const time = { nowMs: 1_000_000 };
   const rows = new Map<string, Bucket>();
@@ -51,7 +51,7 @@ function arrange({ workers = 1, answersAtOnce = true } = {}) {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Fills an allotment: the first call creates the row, and the second call receives tokens. */
+/** Fills a worker's allotment. The first draw creates the token bucket, and the second draw receives tokens. */
 async function fill(rateLimits: RateLimitTokens, time: { nowMs: number }, perSecond: number): Promise<void> {
   for (let i = 0; i < 2; i += 1) {
     rateLimits.consume(1, 'a', perSecond, 0);
@@ -91,7 +91,7 @@ describe('RateLimitTokens', () => {
     const { permits, time } = arrange();
     await fill(permits, time, 100);
 
-    // `fill` has advanced the clock by 200 ms since the last call, so the tokens are then 499 ms old.
+    // `fill` has advanced the clock by 200 ms since the last draw, so the tokens are then 499 ms old.
     time.nowMs += 299;
     expect(permits.consume(1, 'a', 100, 1)).toBe(1);
     time.nowMs += 1;
@@ -130,7 +130,7 @@ describe('RateLimitTokens', () => {
       time.nowMs += 1;
     }
 
-    // At one token per second, a call that grants nothing is followed by a pause of 200 ms.
+    // At one token per second, a draw that grants nothing is followed by a pause of 200 ms.
     expect(table.draws.length).toBeLessThanOrEqual(6);
   });
 
@@ -208,5 +208,19 @@ describe('RateLimitTokens', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('grants tokens again that were given back, until they expire', async () => {
+    const { permits, time } = arrange();
+    await fill(permits, time, 200);
+    const granted = permits.consume(1, 'a', 200, 100);
+    expect(granted).toBeGreaterThan(3);
+
+    permits.giveBack(1, 'a', 3);
+
+    expect(permits.consume(1, 'a', 200, 100)).toBe(3);
+    permits.giveBack(1, 'a', 3);
+    time.nowMs += 10_000;
+    expect(permits.consume(1, 'a', 200, 100)).toBe(0);
   });
 });

@@ -12,15 +12,15 @@ interface Allotment {
   notBeforeMs: number;
 }
 
-/** Each request takes tokens for 1/20 second, so that workers share a rate evenly with few requests. */
+/** Draws of tokens per second. Each draw takes the tokens for 1/20 s, so that workers share a rate evenly. */
 const DRAWS_PER_SECOND = 20;
-/** Lifetime of unused tokens, which could otherwise accumulate to a burst. */
+/** Lifetime of unused tokens in milliseconds. Without it, tokens could accumulate and allow a burst. */
 const PURSE_LIFETIME_MS = 500;
 const PURSES_MAX = 10_000;
 
 /**
- * Rate limits per destination, shared by all workers. PostgreSQL grants small allotments, which are consumed without
- * waiting. If none is left, the caller parks the delivery behind the target's gate.
+ * Rate limits of destinations, shared by all workers. PostgreSQL grants small allotments of tokens, which are consumed
+ * without waiting. If no token is left, the caller parks the delivery.
  */
 @Injectable()
 export class RateLimitTokens {
@@ -32,7 +32,7 @@ export class RateLimitTokens {
     private readonly clock: Clock,
   ) {}
 
-  /** Consumes up to `wanted` tokens. Returns how many were available. A low allotment is refilled in the background. */
+  /** Consumes up to `wanted` tokens and returns the number consumed. A low allotment is refilled in the background. */
   consume(environmentId: number, targetId: Id, perSecond: number, wanted: number): number {
     const key = targetKey(environmentId, targetId);
     const nowMs = this.clock.nowMs();
@@ -46,6 +46,11 @@ export class RateLimitTokens {
       void this.fill(environmentId, targetId, { perSecond, draw }, purse);
     }
     return spent;
+  }
+
+  /** Returns consumed but unused tokens to the allotment, with which they expire. */
+  giveBack(environmentId: number, targetId: Id, unused: number): void {
+    this.allotment(targetKey(environmentId, targetId)).permits += unused;
   }
 
   private allotment(key: string): Allotment {

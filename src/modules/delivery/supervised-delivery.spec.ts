@@ -24,6 +24,7 @@ const outgoing = (request: Outgoing['request'] = () => Promise.resolve(REQUEST))
   body: '{}',
   request,
   headers: null,
+  requestLine: null,
   replayed: false,
   traceparent: null,
   atMs: 0,

@@ -3,7 +3,7 @@ import type { Outcome } from '#engine/outcome.js';
 import { LoadMonitor } from '#kernel/concurrency/load-monitor.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
-import { Withheld } from '#modules/destinations/contract.js';
+import { Postponed, Withheld } from '#modules/destinations/contract.js';
 import { Targets } from '#modules/destinations/targets.js';
 import { type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { Claims } from '#modules/ledger/claims.js';
@@ -18,7 +18,8 @@ import { type DeliveryTurn, LocalScheduler } from './local-scheduler.js';
 const FAILURE_THRESHOLD_DEFAULT = 10;
 
 /**
- * Runs deliveries: makes the attempt, records the result, then updates the target's circuit. No error stops the worker.
+ * Runs deliveries: makes the attempt, records the result, then updates the target's circuit breaker. No error stops the
+ * worker.
  */
 @Injectable()
 export class DeliveryWorker {
@@ -40,13 +41,13 @@ export class DeliveryWorker {
     private readonly load: LoadMonitor,
   ) {}
 
-  /** Connects the local scheduler, and watches for targets that stop accepting deliveries. */
+  /** Connects the local scheduler, and subscribes to changes after which a target accepts no more deliveries. */
   start(onLeft: () => void): void {
     this.scheduler.connect((turn) => void this.run(turn), onLeft);
     this.handoff.attachScheduler(this.scheduler);
     this.circuits.onOpen((environmentId, targetId) => this.background(this.parkTarget(environmentId, targetId)));
     this.notifications.on('destination', (key) => this.background(this.notifyChange(key)));
-    // Apply changes that were made while no worker was running.
+    // Ends deliveries to destinations that became inactive while no worker was running.
     this.background(this.endInactive());
   }
 
@@ -64,7 +65,8 @@ export class DeliveryWorker {
         this.scheduler.onLinger(deliveryTurn),
       );
       this.scheduler.recordAnswer(deliveryTurn, performed.outcome, performed.result.attempt?.error === 'timeout');
-      // This order matters: a crash in between loses one count of the circuit breaker, but never an attempt.
+      // The result is recorded before the circuit is updated. A crash in between loses only the update, never the
+      // attempt.
       const held = await this.results.record(performed.result);
       this.scheduler.releaseSlot(deliveryTurn);
       if (held) {
@@ -82,7 +84,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Errors of the log, listeners or circuit must not cause the delivery to be recorded or released again. */
+  /** Logs and announces a result, and updates the circuit. Errors here must not record the delivery again. */
   private publishResult(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
     try {
       this.log.logResult(delivery, performed);
@@ -94,13 +96,13 @@ export class DeliveryWorker {
     }
   }
 
-  /** Releases the claim of an unsent delivery, unless another worker has taken over and may be sending it. */
+  /** Releases the claim of an unsent delivery, unless another worker has taken it over and may be sending it. */
   private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
     await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
     this.scheduler.releaseSlot(deliveryTurn);
   }
 
-  /** Updates the circuit. Returns a promise only if the circuit changes, which repeated successes do not cause. */
+  /** Updates the circuit. Returns a promise only if the circuit changes. Repeated successes change nothing. */
   private updateCircuit(
     { environmentId, targetId }: ClaimedDelivery,
     performed: Performed,
@@ -127,28 +129,29 @@ export class DeliveryWorker {
     if (result.reason === 'gone' && target?.destinationId) {
       await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
     }
-    // If the destination was disabled or deleted during the attempt, this delivery was claimed and could not be failed
-    // at that time.
+    // If the destination was disabled or deleted during the attempt, its waiting deliveries failed at that time. This
+    // delivery was in flight then, so it fails now.
     if (result.status === 'retrying' && target?.destinationId)
       await this.notifyChange(targetKey(environmentId, targetId));
   }
 
-  /** Postpones a delivery without using up an attempt, if the attempt itself failed and the target is not at fault. */
+  /** Postpones a delivery that must wait or had an internal error. Uses up no attempt: the target is not at fault. */
   private async handleFailure(deliveryTurn: DeliveryTurn, error: unknown): Promise<void> {
-    this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
+    if (!(error instanceof Postponed))
+      this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
     await this.results
       .record(this.attempt.postponed(deliveryTurn.delivery, error))
       .catch((failure: unknown) => this.warn(failure));
     this.scheduler.releaseSlot(deliveryTurn);
   }
 
-  /** Parks all deliveries of a target whose circuit opened: those waiting here, and those in the table. */
+  /** Parks all deliveries of a target whose circuit opened: those waiting in this process, and those in the table. */
   private async parkTarget(environmentId: number, targetId: Id): Promise<void> {
     await this.claims.release(this.scheduler.evict(environmentId, targetId), true);
     await this.claims.park(environmentId, targetId);
   }
 
-  /** Handles a changed destination. If it was deleted or disabled, its waiting deliveries end. */
+  /** Handles a changed destination. If it was deleted or disabled, its waiting deliveries fail. */
   private async notifyChange(key: string): Promise<void> {
     if (key === '*') return this.endInactive();
     const [environment, targetId] = key.split(':');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { EgressGate } from '#egress/gate.js';
 import { DEFAULT_CIRCUIT_POLICY } from '#engine/circuit.js';
+import { DEFAULT_FORWARDING } from '#engine/inbound/forwarded-url.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
@@ -14,7 +15,7 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const ENTRIES_MAX = 10_000;
 
-/** Ad-hoc URLs have no destination: all settings have their defaults, and the environment's secret signs. */
+/** Targets for ad-hoc URLs, which use default settings and the environment's signing secret. */
 @Injectable()
 export class AdHocTargets {
   private readonly cache: Cache<Target>;
@@ -30,11 +31,11 @@ export class AdHocTargets {
     notifications.on('environment', () => this.cache.clear());
   }
 
-  /** Throws 422 if sending to the URL is not allowed. */
+  /** Returns the target of an ad-hoc URL. Throws 422 if sending to the URL is not allowed. */
   async forUrl(environmentId: number, url: string): Promise<Target> {
     const target = await this.cache.get(`${environmentId}:${url}`);
-    // The keys are read on every call, because a rotation's grace period ends without a notification. The array is the
-    // same object while its keys are the same.
+    // The keys are read on every call, because a rotation's grace period ends without a notification. `signingKeys`
+    // returns the same array while the keys are the same.
     const signingKeys = await this.environments.signingKeys(environmentId);
     return signingKeys === target.signingKeys ? target : { ...target, signingKeys };
   }
@@ -59,6 +60,7 @@ export class AdHocTargets {
       privateKeys: [],
       legacySignature: null,
       headers: {},
+      forward: DEFAULT_FORWARDING,
       retry: DEFAULT_RETRY_POLICY,
       ratePerSecond: null,
       concurrency: null,
@@ -69,8 +71,9 @@ export class AdHocTargets {
 }
 
 /**
- * Returns the same id for the same URL and environment on every node, because circuit and concurrency depend on it. The
- * id is a version 8 UUID (RFC 9562, section 5.8) from a SHA-256, so it cannot equal a ULID of this century.
+ * Returns the same id for the same URL and environment on every node. The circuit breaker and the concurrency limit of
+ * the URL are stored by this id. The id is a version 8 UUID (RFC 9562, section 5.8) computed with SHA-256. It cannot
+ * equal a ULID of this century.
  */
 export function adHocTargetId(environmentId: number, url: URL): Id {
   const bytes = createHash('sha256').update(`${environmentId}|${url.href}`).digest().subarray(0, 16);

@@ -17,7 +17,7 @@ import { HeaderSecrets } from './header-secrets.js';
 import { secretNames } from './header-templates.js';
 import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
-import { changed, movesTarget, type SettingsChanges, settingsFaults, settingsOf } from './settings.js';
+import { changed, forwardFaults, movesTarget, type SettingsChanges, settingsFaults, settingsOf } from './settings.js';
 
 export interface DestinationChanges {
   settings: SettingsChanges;
@@ -52,8 +52,8 @@ export class Changes {
 
   /**
    * Changes a destination. A new address, connection settings or credentials are probed before they are stored, unless
-   * an application's endpoint owns the destination. Setting the status to active also closes the circuit. Throws 404,
-   * and 422 with the failed check. In these cases nothing is changed.
+   * an application's endpoint owns the destination. Setting the status to active also closes the circuit. Throws 404
+   * for an unknown destination, and 422 with the failed check. If it throws, nothing is changed.
    */
   async update(
     tenant: Tenant,
@@ -66,6 +66,7 @@ export class Changes {
     const settings = changed(settingsOf(found), changes.settings);
     const faults = [
       ...settingsFaults(settings),
+      ...forwardFaults(found.type, settings),
       ...legacyKeyFaults(settings, changes.settings, found.legacySecret),
       ...(await this.headerFaults(tenant, changes.settings.headers)),
       ...(changes.settings.retry ? await this.retention.faults(tenant.environmentId, settings.retry) : []),
@@ -78,8 +79,8 @@ export class Changes {
   }
 
   /**
-   * Deletes a destination. Throws 404 if it does not exist, also on a repeated call, and 409 while it is in use. The
-   * delivery module ends its waiting deliveries.
+   * Deletes a destination. Throws 404 if the destination does not exist (for example, was already deleted), and 409
+   * while it is in use. The delivery module ends its waiting deliveries.
    */
   async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
@@ -109,7 +110,7 @@ export class Changes {
     });
   }
 
-  /** Checks the headers only if the call changes them. An existing error must not block all other changes. */
+  /** Returns errors in the headers, if the call changes them. Errors in stored headers must not block the call. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
     return headers
       ? [...placeholderFaults(headers), ...(await this.headerSecrets.faults(tenant.environmentId, headers))]
@@ -125,7 +126,7 @@ export class Changes {
     };
   }
 
-  /** Runs under the row lock, so that concurrent calls that change different settings all take effect. */
+  /** Applies the changes under the row lock, so that concurrent calls with different settings all take effect. */
   private async apply(
     tenant: Tenant,
     id: Id,
@@ -141,7 +142,7 @@ export class Changes {
     }
     const settings = changed(settingsOf(row), given);
     const faults = [...settingsFaults(settings), ...legacyKeyFaults(settings, given, row.legacySecret)];
-    // Settings that were valid before the lock may conflict with a concurrent change.
+    // A concurrent change may conflict with settings that were valid before the row was locked.
     if (faults.length > 0) throw invalid(faults);
     const next = {
       ...settings,

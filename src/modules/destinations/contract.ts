@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { DiscoveryService } from '@nestjs/core';
 import type { Circuit } from '#engine/circuit.js';
+import type { Forwarding, RequestLine } from '#engine/inbound/forwarded-url.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { LegacyScheme, LegacySignature } from '#engine/legacy-signature.js';
 import type { Answer, RuledRetryPolicy } from '#engine/outcome.js';
@@ -8,11 +9,11 @@ import { type Id, showId } from '#kernel/ids.js';
 
 export interface Target {
   environmentId: number;
-  /** Id of the destination, or for an ad-hoc URL an id derived from the environment and the URL. */
+  /** Id of the destination. For an ad-hoc URL, an id derived from the environment and the URL. */
   targetId: Id;
   /** `null` for an ad-hoc URL. */
   destinationId: Id | null;
-  /** The endpoint of an application that the destination belongs to. `null` for a listed destination. */
+  /** Application's endpoint that owns the destination. `null` for a listed destination. */
   ownerId: Id | null;
   type: string;
   url: URL | null;
@@ -21,29 +22,31 @@ export interface Target {
   credentials: Record<string, string> | null;
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Keys that sign at the time of this read, newest first. There are two during the grace period of a rotation. */
+  /** Signing keys that are valid now, newest first. There are two during the grace period of a rotation. */
   readonly signingKeys: readonly Buffer[];
-  /** The ed25519 keys that sign now. Empty unless the destination uses asymmetric signatures. */
+  /** The ed25519 keys that are valid now. Empty unless the destination uses asymmetric signatures. */
   readonly privateKeys: readonly KeyObject[];
-  /** Signature that is sent in addition to the standard signature. */
+  /** Legacy signature, sent in addition to the standard signature. */
   legacySignature: LegacySignature | null;
   /** Headers to send. Names are in lower case. */
   headers: Record<string, string>;
   /** Names of the headers whose values contain a named secret. */
   secretHeaders?: ReadonlySet<string>;
+  /** Parts of a received request (method, path, query) that deliveries of type `https` repeat. */
+  forward: Forwarding;
   retry: RuledRetryPolicy;
-  /** Maximum deliveries per second over all workers. `null` for no limit. */
+  /** Maximum deliveries per second across all workers. `null` for no limit. */
   ratePerSecond: number | null;
   /** Maximum attempts that one worker has in flight. `null` if the limit adapts to the target. */
   concurrency: number | null;
   timeoutMs: number;
-  /** Number of consecutive hard failures that opens the circuit. */
+  /** Number of consecutive hard failures after which the circuit opens. */
   failureThreshold: number;
 }
 
 export type MirroredRequest = Pick<ReceivedRequest, 'method' | 'path' | 'query' | 'headers' | 'body'>;
 
-/** One delivery in the form that an adapter sends. The body is the same on every attempt. */
+/** A delivery in the form in which an adapter sends it. The body is the same on every attempt. */
 export interface Outgoing {
   webhookId: string;
   eventType: string;
@@ -52,10 +55,12 @@ export interface Outgoing {
   /** The raw request as it was received. `null` for an event that was sent through the API. */
   request: () => Promise<MirroredRequest | null>;
   /**
-   * Headers of this message with lower-case names. They override the target's own headers. For a received event, names
-   * that the target sets are omitted.
+   * Headers of this message with lower-case names. They override the target's own headers. For a received event,
+   * headers that the target also sets are omitted.
    */
   headers: Record<string, string> | null;
+  /** `null` for an event that was sent through the API. */
+  requestLine: RequestLine | null;
   replayed: boolean;
   /** W3C trace context to propagate, if there is one. */
   traceparent: string | null;
@@ -63,25 +68,25 @@ export interface Outgoing {
   atMs: number;
   /**
    * Returns false once another worker may have taken over the delivery, because this process was blocked for longer
-   * than its lease. An adapter that waits first (for a connection) calls this right before sending, and throws
-   * `Withheld` on false.
+   * than its lease. An adapter that waits before it sends (for a connection) calls this method right before sending,
+   * and throws `Withheld` if the result is false.
    */
   mayBegin: () => boolean;
 }
 
 export type Signable = Pick<
   Outgoing,
-  'webhookId' | 'eventType' | 'body' | 'headers' | 'replayed' | 'traceparent' | 'atMs'
+  'webhookId' | 'eventType' | 'body' | 'headers' | 'requestLine' | 'replayed' | 'traceparent' | 'atMs'
 >;
 
-/** A request as an attempt would send it, without its body. Header names are in lower case. */
+/** A request as an attempt would send it. Excludes the body. Header names are in lower case. */
 export interface SignedRequest {
   method: string;
   url: URL;
   headers: Record<string, string>;
 }
 
-/** The HTTP request of one attempt, without its body, and the headers of its response. Names are in lower case. */
+/** The HTTP request of one attempt, without its body, and the response headers. Header names are in lower case. */
 export interface SentExchange {
   method: string;
   url: URL;
@@ -95,16 +100,18 @@ export interface DeliveryAnswer {
   durationMs: number;
   /** At most 1 KB of the target's response, or a sentence that describes the error. */
   excerpt: string | null;
-  /** Request and response that are stored for a failed attempt, without credentials. */
+  /** Request and response to store for a failed attempt, without credentials. */
   exchange?: SentExchange;
 }
 
-/** Settings of a destination as a caller gives them, validated only against their schema. */
+/** Settings of a destination as given by a caller, validated only against their schema. */
 export interface Draft {
   type: string;
   url: string | null;
   config: Record<string, unknown>;
   credentials: Record<string, string> | null;
+  /** Absent if the draft is only checked and not stored. */
+  forward?: Forwarding;
 }
 
 export interface ProbeReport {
@@ -114,14 +121,15 @@ export interface ProbeReport {
 }
 
 /**
- * Marks a provider of a destination type: `@Adapter() class KafkaAdapter extends DestinationAdapter`, in any module.
- * Two adapters for one type make the start fail.
+ * Marks a provider as the adapter of a destination type: `@Adapter() class KafkaAdapter extends DestinationAdapter`, in
+ * any module. Posthorn does not start if two adapters serve the same type.
  */
 export const Adapter = DiscoveryService.createDecorator();
 
 /**
- * Checks and serves one destination type, built in or from an extension. If an adapter breaks the promises below (it
- * throws, returns an invalid value, or never returns), the attempt or the check fails.
+ * Validates settings and makes deliveries for one destination type, built in or from an extension. If an adapter
+ * violates the rules of the methods below (throws, returns an invalid value, or never returns), the attempt or the
+ * check fails.
  */
 export abstract class DestinationAdapter {
   abstract readonly type: string;
@@ -130,10 +138,10 @@ export abstract class DestinationAdapter {
   /** `false` for a type that only Posthorn itself uses. Callers cannot create destinations of this type. */
   readonly isOffered: boolean = true;
 
-  /** Validates the settings without network access. */
+  /** Returns the errors in the settings. Makes no network requests. */
   abstract check(draft: Draft): { path: string; message: string }[];
 
-  /** Checks within ten seconds that the target is reachable. Never throws. */
+  /** Checks whether the target is reachable, and returns within ten seconds. Never throws. */
   abstract probe(draft: Draft): Promise<ProbeReport>;
 
   /** Time limit of an attempt, if the type defines its own limit. `null` if the target's timeout applies. */
@@ -141,10 +149,10 @@ export abstract class DestinationAdapter {
     return null;
   }
 
-  /** Makes one attempt, limited by the target's time-out or by `attemptMsMax`. Never throws. */
+  /** Makes one attempt, limited by the target's timeout or by `attemptMsMax`. Never throws. */
   abstract deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer>;
 
-  /** Returns the request of an attempt, signed for its start time. `null` for a type that signs nothing. */
+  /** Returns the request of an attempt, signed for its start time. `null` for a type that does not sign requests. */
   signed(_outgoing: Signable, _target: Target): SignedRequest | null {
     return null;
   }
@@ -156,7 +164,17 @@ export abstract class DestinationAdapter {
  */
 export class NotAttempted extends Error {}
 
-/** Thrown when `Outgoing.mayBegin` returns false. Nothing was sent; the claim is released at once. */
+/** Thrown by a built-in adapter to postpone the delivery. It is retried after `retryInMs`. Nothing is logged. */
+export class Postponed extends NotAttempted {
+  constructor(
+    reason: string,
+    readonly retryInMs: number,
+  ) {
+    super(reason);
+  }
+}
+
+/** Thrown when `Outgoing.mayBegin` returns false. Nothing was sent. The delivery's claim is released immediately. */
 export class Withheld extends NotAttempted {
   constructor() {
     super('The attempt was not begun: another worker may have taken over the delivery.');
@@ -176,11 +194,11 @@ export interface TargetCircuit {
 export interface CircuitChange {
   environmentId: number;
   targetId: Id;
-  /** Returns the new circuit, or the same object if nothing changes. May be called more than once. */
+  /** Returns the changed circuit, or the same object if nothing changes. May be called more than once. */
   change: (circuit: Circuit) => Circuit;
 }
 
-/** A legacy signature as a caller gives it. LegacySignatureBody documents the fields. */
+/** A legacy signature as given by a caller. The fields are documented in LegacySignatureBody. */
 export interface LegacySignatureSettings {
   header: string;
   algorithm?: LegacyScheme['algorithm'];
@@ -189,7 +207,7 @@ export interface LegacySignatureSettings {
   format?: string;
   timestamp_header?: string | null;
   id_header?: string | null;
-  /** If omitted, the stored secret stays. */
+  /** Key of the HMAC. If omitted, the stored key is kept. */
   secret?: string;
   secret_encoding?: 'utf8' | 'hex' | 'base64';
 }
@@ -231,13 +249,13 @@ export interface OwnedDestination {
   disabledReason: string | null;
   settings: ShownDeliverySettings;
   circuit: Pick<Circuit, 'state' | 'openedAt'>;
-  /** Number that every change of the settings increments. */
+  /** Version number that every change to the settings increments. */
   version: number;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** A destination to create for an endpoint. `secret` is `whsec_…` if the receiver already has one. */
+/** A destination to create for an endpoint. `secret` is a `whsec_…` secret that the receiver already has, if any. */
 export interface NewOwnedDestination {
   id: Id;
   name: string;
@@ -253,7 +271,7 @@ export interface OwnedDestinationChanges {
   settings?: DeliverySettings;
 }
 
-/** A destination that Posthorn itself needs, such as the one that hands emails to a transport. */
+/** A destination that Posthorn itself needs, such as the one that passes emails to an email transport. */
 export interface ServiceDestination {
   id: Id;
   name: string;
@@ -261,7 +279,7 @@ export interface ServiceDestination {
   timeoutMs: number;
 }
 
-/** Name of a target: a listed destination, or an application's endpoint if `ownerId` is set. */
+/** Name of a target: a destination, or an application's endpoint if `ownerId` is set. */
 export interface DestinationName {
   id: Id;
   name: string;

@@ -1,5 +1,6 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import { DEFAULT_FORWARDING, type Forwarding } from '#engine/inbound/forwarded-url.js';
 import { ListCount, listCount } from '#http/list-count.dto.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
@@ -106,7 +107,7 @@ export class DestinationItem {
   @IsIn(STATUSES)
   status: 'active' | 'disabled';
 
-  /** Version number, incremented by every change of the settings. */
+  /** Version number, incremented by every change to the settings. */
   @ApiProperty({ example: 1 })
   @IsInt()
   version: number;
@@ -149,7 +150,7 @@ export class CircuitItem {
   opened_at: string | null;
 
   /**
-   * Earliest time of the next probe. While a probe is in flight, it is the earliest time of the following probe. `null`
+   * Earliest time of the next probe. While a probe is in flight: earliest time of the probe after that one. `null`
    * while the circuit is closed.
    */
   @ApiProperty({ example: null })
@@ -158,12 +159,35 @@ export class CircuitItem {
   next_probe_at: string | null;
 }
 
+/** Parts of a received request that a delivery repeats. */
+export class ForwardItem implements Forwarding {
+  /** `true` if deliveries have the method of the received request. Otherwise, they are POST requests. */
+  @ApiProperty({ example: false })
+  @IsBoolean()
+  method: boolean;
+
+  /** `true` if the part of the received path that follows the endpoint's path is appended to the path of the URL. */
+  @ApiProperty({ example: false })
+  @IsBoolean()
+  path: boolean;
+
+  /** `true` if the received query is appended to the query of the URL. */
+  @ApiProperty({ example: true })
+  @IsBoolean()
+  query: boolean;
+}
+
 /** A destination with all its settings, but without credentials and secrets. */
 export class DestinationDetail extends IntersectionType(DestinationItem, DeliverySettingsItem) {
-  /** Settings of the type, and `circuit_breaker: {failure_threshold}`. */
+  /** Settings specific to the destination type, and `circuit_breaker: {failure_threshold}`. */
   @ApiProperty({ example: { circuit_breaker: { failure_threshold: 10 } } })
   @IsObject()
   config: Record<string, unknown>;
+
+  /** Parts of a received request that deliveries repeat. `null` for types other than `https`. */
+  @CanBeNull()
+  @IsObjectOf(() => ForwardItem)
+  forward: ForwardItem | null;
 
   /** Circuit breaker of the destination. */
   @IsObjectOf(() => CircuitItem)
@@ -218,6 +242,7 @@ export function presentDestination({ row, settings, circuit, unserved }: Destina
   return {
     ...presentItem(row),
     config: row.config,
+    forward: row.type === 'https' ? (row.forward ?? DEFAULT_FORWARDING) : null,
     ...settings,
     circuit: {
       state: circuit.state,

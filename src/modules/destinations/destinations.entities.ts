@@ -1,8 +1,9 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { Forwarding } from '#engine/inbound/forwarded-url.js';
 import type { LegacyScheme } from '#engine/legacy-signature.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Retry settings as given, with defaults for omitted fields (`schedule` in seconds), or a policy's name. */
+/** Retry settings: numbers with defaults for omitted fields (`schedule` in seconds), or the name of a retry policy. */
 export interface RetrySettings {
   policy?: string;
   max_attempts?: number;
@@ -16,7 +17,7 @@ export interface RateLimitSettings {
 
 export type Validation = 'pending' | 'valid' | 'stale' | 'invalid';
 
-/** Secrets and credentials are stored encrypted. */
+/** A destination. Its secrets and credentials are stored encrypted. */
 @Entity('destinations')
 @Index('destinations_listed_idx', ['environmentId', 'id'], { where: 'owner_id is null' })
 @Index('destinations_owner_id_idx', ['environmentId', 'ownerId'], { where: 'owner_id is not null' })
@@ -32,7 +33,7 @@ export class DestinationEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'destinations_pkey' })
   id: Id;
 
-  /** Endpoint of an application that owns the destination. Owned destinations do not appear in the list. */
+  /** Endpoint of an application that owns the destination. Destinations with an owner do not appear in the list. */
   @Column('uuid', { name: 'owner_id', nullable: true })
   ownerId: Id | null;
 
@@ -66,12 +67,16 @@ export class DestinationEntity {
   @Column('int', { nullable: true })
   concurrency: number | null;
 
-  /** Not called `asymmetric`, because ASYMMETRIC is a reserved word in SQL. */
+  /** The column is not called `asymmetric`, because ASYMMETRIC is a reserved word in SQL. */
   @Column('boolean', { name: 'is_asymmetric', default: false })
   asymmetric: boolean;
 
   @Column('jsonb', { name: 'legacy_signature', nullable: true })
   legacySignature: LegacyScheme | null;
+
+  /** Parts of a received request to repeat. `null` for the defaults. */
+  @Column('jsonb', { nullable: true })
+  forward: Forwarding | null;
 
   @Column('text')
   validation: Validation;
@@ -102,7 +107,7 @@ export class DestinationEntity {
   @Column('bytea', { name: 'private_key', nullable: true })
   privateKey: Buffer | null;
 
-  /** Previous seed, which also signs until `previousSecretUntil`. */
+  /** Previous seed of the ed25519 key, which also signs until `previousSecretUntil`. */
   @Column('bytea', { name: 'previous_private_key', nullable: true })
   previousPrivateKey: Buffer | null;
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DEFAULT_FORWARDING } from '#engine/inbound/forwarded-url.js';
 import { ApiError, checkFailed, type Fault, invalid } from '#kernel/errors.js';
 import { type DestinationAdapter, type Draft, type ProbeReport } from '#modules/destinations/contract.js';
 import { AdapterRegistry } from './adapter-registry.js';
@@ -7,7 +8,7 @@ import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { adapterConfig } from './settings.js';
 import { faultsOf, probeOf } from './supervised-checks.js';
 
-/** Results of the checks. A check that was skipped because an earlier check failed is reported as failed. */
+/** Results of the checks. A check that is skipped after a failed check is also reported as failed. */
 export interface CheckReport {
   checks: { schema: boolean; credentials: boolean; connectivity: boolean };
   /** True if connecting to the target is not allowed, whether or not it responds. */
@@ -23,7 +24,7 @@ export class Reachability {
     private readonly secrets: DestinationSecrets,
   ) {}
 
-  /** Returns the validation state to store with the target. Throws 422 with the failed check. */
+  /** Checks and probes a draft. Returns the validation state to store. Throws 422 with the failed check. */
   async admit(draft: Draft): Promise<Validation> {
     const adapter = this.checked(draft);
     const report = await probeOf(adapter, draft);
@@ -31,13 +32,13 @@ export class Reachability {
     return adapter.pulled ? 'pending' : 'valid';
   }
 
-  /** Like `admit`, but without network access. */
+  /** Like `admit`, but does not connect to the target. */
   admitUnprobed(draft: Draft): Validation {
     this.checked(draft);
     return 'pending';
   }
 
-  /** Describes whether a URL is reachable. Stores nothing. Throws 422 only for an unknown type. */
+  /** Returns whether a URL is reachable, and why not. Stores nothing. Throws 422 only for an unknown type. */
   async try(draft: Draft): Promise<{ ok: boolean; detail: string }> {
     const unsupported = this.adapters.refusal(draft.type);
     if (unsupported !== null) return { ok: false, detail: unsupported };
@@ -49,7 +50,7 @@ export class Reachability {
     return { ok, detail };
   }
 
-  /** `detail` is a sentence for human readers. */
+  /** Returns whether an HTTPS URL is reachable. `detail` is a sentence for human readers. Stores nothing. */
   tryUrl(url: string): Promise<{ ok: boolean; detail: string }> {
     return this.try({ type: 'https', url, config: {}, credentials: null });
   }
@@ -67,12 +68,15 @@ export class Reachability {
       : failedFrom(check, detail);
   }
 
-  draft(row: Pick<DestinationEntity, 'environmentId' | 'id' | 'type' | 'url' | 'config' | 'credentials'>): Draft {
+  draft(
+    row: Pick<DestinationEntity, 'environmentId' | 'id' | 'type' | 'url' | 'config' | 'credentials' | 'forward'>,
+  ): Draft {
     return {
       type: row.type,
       url: row.url,
       config: adapterConfig(row.config),
       credentials: this.secrets.openCredentials(row),
+      forward: row.forward ?? DEFAULT_FORWARDING,
     };
   }
 

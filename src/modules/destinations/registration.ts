@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DEFAULT_FORWARDING } from '#engine/inbound/forwarded-url.js';
 import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import { invalid } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
@@ -9,14 +10,21 @@ import { DestinationsStore } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { Reachability } from './reachability.js';
 import { RetryRetention } from './retry-retention.js';
-import { adapterConfig, changed, DEFAULT_SETTINGS, type SettingsChanges, settingsFaults } from './settings.js';
+import {
+  adapterConfig,
+  changed,
+  DEFAULT_SETTINGS,
+  forwardFaults,
+  type SettingsChanges,
+  settingsFaults,
+} from './settings.js';
 
 export interface NewDestination {
   name: string;
   type: string;
   settings: SettingsChanges;
   credentials: Record<string, string> | null;
-  /** Secret that the owner already has, `whsec_…`. If null, a secret is generated. */
+  /** Signing secret that the owner already has, in the form `whsec_…`. If null, a secret is generated. */
   secret: string | null;
 }
 
@@ -37,7 +45,7 @@ export class Registration {
     private readonly retention: RetryRetention,
   ) {}
 
-  /** An owned destination is not probed. Throws 422 with the failed check. In that case nothing is stored. */
+  /** Creates and returns a destination. Probes the target, unless `owned` is set. Throws 422 with the failed check. */
   async create(tenant: Tenant, asked: NewDestination, owned: Ownership | null = null): Promise<DestinationEntity> {
     const { name, type, settings: given, credentials, secret } = asked;
     const settings = changed({ ...DEFAULT_SETTINGS, name }, given);
@@ -45,13 +53,15 @@ export class Registration {
     const columns = this.secrets.begin(place, secret, settings, given);
     const faults = [
       ...settingsFaults(settings),
+      ...forwardFaults(type, settings),
       ...legacyKeyFaults(settings, given, null),
       ...placeholderFaults(settings.headers),
       ...(await this.headerSecrets.faults(tenant.environmentId, settings.headers)),
       ...(given.retry ? await this.retention.faults(tenant.environmentId, settings.retry) : []),
     ];
     if (faults.length > 0) throw invalid(faults);
-    const draft = { type, url: settings.url, config: adapterConfig(settings.config), credentials };
+    const forward = settings.forward ?? DEFAULT_FORWARDING;
+    const draft = { type, url: settings.url, config: adapterConfig(settings.config), credentials, forward };
     const validation = owned ? this.reachability.admitUnprobed(draft) : await this.reachability.admit(draft);
     const now = new Date(idTimeMs(place.id));
     const row: DestinationEntity = {

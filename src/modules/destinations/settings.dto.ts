@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsInt, IsObject, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import type { Forwarding } from '#engine/inbound/forwarded-url.js';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { CanBeOmitted, IsObjectOf, IsStringMap } from '#http/validation.js';
@@ -13,6 +14,33 @@ import type { SettingsChanges } from './settings.js';
 export const VALIDATIONS = ['pending', 'valid', 'stale', 'invalid'] as const;
 export const STATUSES = ['active', 'disabled'] as const;
 
+/** Parts of a received request that a delivery of type `https` repeats. Omitted fields keep their value. */
+export class ForwardBody implements Partial<Forwarding> {
+  /** If `true`, deliveries have the method of the received request. Otherwise, they are POST requests. */
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
+  method?: boolean;
+
+  /**
+   * If `true`, the part of the received path that follows the endpoint's path is appended to the path of the URL. A
+   * delivery whose received path contains `..` fails.
+   */
+  @ApiProperty({ default: false, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
+  path?: boolean;
+
+  /**
+   * If `true`, the query of the received request is appended to the query of the URL, except parameters that the URL
+   * already contains.
+   */
+  @ApiProperty({ default: true, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
+  query?: boolean;
+}
+
 /** Settings of a destination that can be given at creation and changed later. */
 export class SettingsBody extends DeliverySettingsBody {
   /** URL of the target, for types that have a URL. */
@@ -23,13 +51,19 @@ export class SettingsBody extends DeliverySettingsBody {
   url?: string | null;
 
   /**
-   * Settings of the type (for example `queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}`
-   * (1 to 1000, default 10).
+   * Settings specific to the destination type (for example `queueUrl` and `region` of a queue), and
+   * `circuit_breaker: {failure_threshold}` (1 to 1000, default 10).
    */
   @ApiProperty({ example: { circuit_breaker: { failure_threshold: 20 } } })
   @IsOptional()
   @IsObject()
   config?: Record<string, unknown> | null;
+
+  /** Parts of a received request that deliveries repeat. Only for type `https`. */
+  @ApiProperty({ example: { method: true, path: true, query: true } })
+  @IsOptional()
+  @IsObjectOf(() => ForwardBody)
+  forward?: ForwardBody | null;
 }
 
 /** The destination to create. */
@@ -69,7 +103,7 @@ export class NewDestinationBody extends SettingsBody {
   @Length(1, 64)
   type: string;
 
-  /** Credentials for the type. Stored encrypted and never returned. */
+  /** Credentials for the target, depending on the type. Stored encrypted and never returned. */
   @ApiProperty({
     example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
   })
@@ -77,7 +111,7 @@ export class NewDestinationBody extends SettingsBody {
   @IsStringMap()
   credentials?: Record<string, string> | null;
 
-  /** Signing secret that the receiver already knows. If omitted, a new one is generated. */
+  /** Signing secret that the receiver already knows. If omitted, a new secret is generated. */
   @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   @IsOptional()
   @IsString()
@@ -113,7 +147,7 @@ export class DestinationChangesBody extends SettingsBody {
   @Length(1, 200)
   name?: string;
 
-  /** New credentials, which replace all stored ones. They are checked before they are stored, and never returned. */
+  /** New credentials, which replace all stored ones. Checked before they are stored, and never returned. */
   @ApiProperty({
     example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
   })
@@ -121,7 +155,7 @@ export class DestinationChangesBody extends SettingsBody {
   @IsStringMap()
   credentials?: Record<string, string> | null;
 
-  /** `active` enables the destination and closes its circuit. `disabled` stops its deliveries. */
+  /** `active` enables the destination and closes its circuit breaker. `disabled` stops its deliveries. */
   @ApiProperty({ example: 'active' })
   @CanBeOmitted()
   @IsIn(STATUSES)
@@ -157,13 +191,13 @@ export class CheckBody {
   @MaxLength(2048)
   url?: string | null;
 
-  /** Settings of the type, in the same format as when a destination is created. */
+  /** Settings specific to the destination type, in the same format as when a destination is created. */
   @ApiProperty({ example: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/orders', region: 'eu-west-1' } })
   @IsOptional()
   @IsObject()
   config?: Record<string, unknown> | null;
 
-  /** Credentials for the type. Used for this check only and not stored. */
+  /** Credentials for the target. Used only for this check and not stored. */
   @ApiProperty({ example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' } })
   @IsOptional()
   @IsStringMap()
@@ -186,7 +220,7 @@ export class CheckResult {
 
 /** Results of the individual checks. */
 export class ChecksItem {
-  /** `true` if the settings are valid for the type. */
+  /** `true` if the settings are valid for the destination type. */
   @ApiProperty({ example: true })
   @IsBoolean()
   schema: boolean;
@@ -202,7 +236,7 @@ export class ChecksItem {
   connectivity: boolean;
 }
 
-/** Result of a validation. */
+/** Result of the validation of a destination. */
 export class ValidationResult {
   /**
    * New validation state of the destination. `stale` means that the target was reachable before and is not reachable
@@ -252,17 +286,17 @@ export function destinationChanges(body: DestinationChangesBody): DestinationCha
   };
 }
 
-/** Returns `null` for credentials without fields. */
+/** Returns the credentials, or `null` if they have no fields. */
 function someOrNull(credentials: Record<string, string> | null | undefined): Record<string, string> | null {
   return credentials && Object.keys(credentials).length > 0 ? credentials : null;
 }
 
-/** Presents a signing secret in the format that receivers get. */
+/** Returns the API representation of a signing secret. */
 export function presentSecret({ secret, publicKey }: ShownSecret): SigningSecretItem {
   return { secret, public_key: publicKey };
 }
 
-/** Omits `detail` if it is empty. */
+/** Returns the API representation of a check result. Omits `detail` if it is empty. */
 export function presentCheck<T extends { detail: string }>({
   detail,
   ...result
@@ -270,6 +304,6 @@ export function presentCheck<T extends { detail: string }>({
   return detail === '' ? result : { ...result, detail };
 }
 
-function settingsChanges({ url, config, ...delivery }: SettingsBody): SettingsChanges {
-  return { url, config, ...deliveryChanges(delivery) };
+function settingsChanges({ url, config, forward, ...delivery }: SettingsBody): SettingsChanges {
+  return { url, config, forward, ...deliveryChanges(delivery) };
 }

@@ -21,6 +21,7 @@ const GIVEN: Settings = {
   concurrency: 3,
   asymmetric: true,
   legacySignature: { ...DEFAULT_LEGACY_SCHEME, header: 'X-Old' },
+  forward: { method: true, path: false, query: true },
 };
 
 describe('changed', () => {
@@ -40,11 +41,21 @@ describe('changed', () => {
       concurrency: 4,
       asymmetric: false,
       legacySignature: { ...DEFAULT_LEGACY_SCHEME, header: 'X-Older' },
+      forward: { method: false, path: true, query: false },
     };
 
     for (const [name, value] of Object.entries(changes)) {
       expect(changed(GIVEN, { [name]: value })).toEqual({ ...GIVEN, [name]: value });
     }
+  });
+
+  it('omitted members of forward keep their value, and start with the default', () => {
+    expect(changed(GIVEN, { forward: { path: true } }).forward).toEqual({ method: true, path: true, query: true });
+    expect(changed({ ...GIVEN, forward: null }, { forward: { path: true } }).forward).toEqual({
+      method: false,
+      path: true,
+      query: true,
+    });
   });
 
   it('null restores the default', () => {
@@ -58,6 +69,7 @@ describe('changed', () => {
       concurrency: null,
       asymmetric: null,
       legacySignature: null,
+      forward: null,
     });
 
     expect(cleared).toEqual({ ...DEFAULT_SETTINGS, name: 'Orders' });
@@ -113,6 +125,8 @@ describe('movesTarget', () => {
     ['the same URL in another spelling', { url: 'https://EXAMPLE.com/hook' }, false],
     ['the URL', { url: 'https://example.com/other' }, true],
     ['a setting of the type', { config: { queue: 'a' } }, true],
+    ['the forwarded path', { forward: { path: true } }, true],
+    ['the forwarded query, and forward itself', { forward: null }, false],
   ])('change of %s: %j needs a new probe: %s', (_what, changes, expected) => {
     expect(movesTarget(GIVEN, changed(GIVEN, changes))).toBe(expected);
   });

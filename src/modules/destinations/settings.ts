@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_CIRCUIT_POLICY } from '#engine/circuit.js';
 import { forwardedHeaderFaults } from '#engine/headers.js';
+import { DEFAULT_FORWARDING, type Forwarding } from '#engine/inbound/forwarded-url.js';
 import { legacySchemeFaults } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#engine/retry.js';
 import type { Fault } from '#kernel/errors.js';
@@ -18,17 +19,20 @@ export type Settings = Pick<
   | 'concurrency'
   | 'asymmetric'
   | 'legacySignature'
+  | 'forward'
 >;
 
 /** The `retry` field as the caller sends it. A `policy` of `null` removes the policy. */
 export type RetryChanges = Omit<RetrySettings, 'policy'> & { policy?: string | null };
 
-/** Omitted fields keep their value. `null` restores the default. */
+/** Changes to settings. Omitted fields keep their value. `null` restores the default. */
 export type SettingsChanges = {
-  [K in keyof Omit<Settings, 'retry'>]?: Settings[K] | (K extends 'name' ? never : null);
+  [K in keyof Omit<Settings, 'retry' | 'forward'>]?: Settings[K] | (K extends 'name' ? never : null);
 } & {
   retry?: RetryChanges | null;
-  /** A new key for the legacy signature. It is not part of the settings, because it is never returned. */
+  /** Changes to `forward`. Omitted fields keep their value. */
+  forward?: Partial<Forwarding> | null;
+  /** New key for the legacy signature. Kept apart from the settings, because the API never returns the key. */
   legacyKey?: Buffer;
 };
 
@@ -45,10 +49,12 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   concurrency: null,
   asymmetric: false,
   legacySignature: null,
+  forward: null,
 });
 
 export function changed(settings: Settings, changes: SettingsChanges): Settings {
-  const { url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = changes;
+  const { url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature, forward } =
+    changes;
   return {
     name: changes.name ?? settings.name,
     url: url === undefined ? settings.url : url && normalUrl(url),
@@ -60,10 +66,15 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
     concurrency: concurrency === undefined ? settings.concurrency : concurrency,
     asymmetric: asymmetric === undefined ? settings.asymmetric : (asymmetric ?? DEFAULT_SETTINGS.asymmetric),
     legacySignature: legacySignature === undefined ? settings.legacySignature : legacySignature,
+    forward: forward
+      ? { ...(settings.forward ?? DEFAULT_FORWARDING), ...forward }
+      : forward === undefined
+        ? settings.forward
+        : null,
   };
 }
 
-/** Omitted members keep the stored value. A policy replaces the numbers, and a null policy removes the policy. */
+/** Returns the changed retry settings. A new policy replaces the stored numbers. A null `policy` removes the policy. */
 function mergedRetry(
   before: RetrySettings | null,
   { policy, max_attempts: maxAttempts, schedule }: RetryChanges,
@@ -79,15 +90,26 @@ function mergedRetry(
 
 export function settingsOf(row: Settings): Settings {
   const { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = row;
-  return { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature };
+  const { forward } = row;
+  return { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature, forward };
 }
 
-/** True if the target must be probed again: its address or the connection settings of its type have changed. */
+/** Returns true if the target must be probed again, because its address or its type's connection settings changed. */
 export function movesTarget(before: Settings, after: Settings): boolean {
-  return before.url !== after.url || !isDeepStrictEqual(adapterConfig(before.config), adapterConfig(after.config));
+  return (
+    before.url !== after.url ||
+    (before.forward?.path ?? false) !== (after.forward?.path ?? false) ||
+    !isDeepStrictEqual(adapterConfig(before.config), adapterConfig(after.config))
+  );
 }
 
-/** Returns errors that do not depend on the adapter. Headers are checked as far as possible without secret values. */
+/** Returns an error if `forward` is set for a type other than https. Only https deliveries repeat request parts. */
+export function forwardFaults(type: string, { forward }: Settings): Fault[] {
+  if (forward === null || type === 'https') return [];
+  return [{ path: 'forward', message: `is for destinations of type https. This one is of type ${type}.` }];
+}
+
+/** Returns errors that do not depend on the adapter. Checks headers as far as possible without the secrets' values. */
 export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
   return [
@@ -108,19 +130,19 @@ function retryFaults(retry: RetrySettings | null): Fault[] {
   ];
 }
 
-/** Returns the config without the circuit breaker, which Posthorn handles itself for all types. */
+/** Returns the config without `circuit_breaker`, which Posthorn itself evaluates for every type. */
 export function adapterConfig(config: Record<string, unknown>): Record<string, unknown> {
   const { circuit_breaker: _ours, ...theirs } = config;
   return theirs;
 }
 
-/** Number of consecutive hard failures that opens the circuit. Expects a valid config. */
+/** Returns the number of consecutive hard failures that opens the circuit breaker. Expects a valid config. */
 export function failureThreshold(config: Record<string, unknown>): number {
   const breaker = config.circuit_breaker as { failure_threshold?: number } | null | undefined;
   return breaker?.failure_threshold ?? DEFAULT_CIRCUIT_POLICY.failureThreshold;
 }
 
-/** Without `max_attempts`, the length of the schedule is the number of attempts. */
+/** Returns the retry policy of the settings. The default for `max_attempts` is the length of the schedule. */
 export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
   const { schedule, max_attempts: maxAttempts } = retry ?? {};
   return {
@@ -129,7 +151,7 @@ export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
   };
 }
 
-/** Normalizes a URL to the form in which it is called. The adapter rejects text that is not a URL. */
+/** Returns the URL in normalized form. Text that is not a URL stays unchanged, and the adapter then rejects it. */
 function normalUrl(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text;
 }

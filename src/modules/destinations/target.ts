@@ -1,4 +1,5 @@
 import { normalizeForwardedHeaders } from '#engine/headers.js';
+import { DEFAULT_FORWARDING } from '#engine/inbound/forwarded-url.js';
 import type { Target } from '#modules/destinations/contract.js';
 import type { OpenedKeys, SigningKeys } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
@@ -11,7 +12,7 @@ export interface Opened extends Pick<Target, 'credentials' | 'retry'> {
   headers: Readonly<Record<string, string>>;
 }
 
-/** The target selects its signing keys by the current time on every access. */
+/** Returns the target of a destination row. On every access, its signing keys are selected by the current time. */
 export function targetOf(
   row: DestinationEntity,
   { keys, credentials, headers, retry }: Opened,
@@ -42,6 +43,7 @@ export function targetOf(
         .filter(([, template]) => secretNames({ template }).length > 0)
         .map(([name]) => name.toLowerCase()),
     ),
+    forward: row.forward ?? DEFAULT_FORWARDING,
     retry,
     ratePerSecond: row.rateLimit?.per_second ?? null,
     concurrency: row.concurrency,

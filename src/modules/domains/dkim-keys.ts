@@ -1,5 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import type { KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DKIM_SELECTORS, type DkimPublicKey } from '#engine/mail/dns-records.js';
 import { Clock } from '#kernel/clock.js';
@@ -7,6 +6,7 @@ import { STALENESS_MAX_MS } from '#kernel/concurrency/cache.js';
 import { sealedIn, Vault } from '#kernel/crypto/vault.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { DkimKey } from './contract.js';
+import { makeKey, privateBytesOf, publicTextOf, readPrivateKey } from './dkim-key-material.js';
 import { DkimKeysStore, type StoredDkimKey } from './dkim-keys.store.js';
 
 export interface ListedDkimKey extends DkimPublicKey {
@@ -18,10 +18,7 @@ interface Known {
   signing: DkimKey;
 }
 
-const MODULUS_BITS = 2048;
-const generate = promisify(generateKeyPair);
-
-/** Manages one key pair for each selector, created once, on first use, and stored encrypted. */
+/** Manages the platform's DKIM keys: one key pair per selector, created when first used, and stored encrypted. */
 @Injectable()
 export class DkimKeys {
   private known: Promise<Known> | null = null;
@@ -46,10 +43,10 @@ export class DkimKeys {
     return (await this.current()).keys.map(({ selector, publicKey, state }) => ({ selector, publicKey, state }));
   }
 
-  /** Creates a key for the other selector. The key signs after `promote`, once its record is published. */
+  /** Creates a key for the idle selector. Returns the public key. Call `promote` once the key's record is published. */
   async prepareNext(): Promise<DkimPublicKey> {
     await this.current();
-    const made = await makeKey();
+    const made = await makeKey('rsa-2048');
     return this.change(async () => {
       const idle = (await this.store.list()).find(({ state }) => state !== 'current');
       if (idle === undefined) throw new Error('There is no second DKIM key.');
@@ -89,16 +86,12 @@ export class DkimKeys {
     const current = keys.find(({ state }) => state === 'current');
     if (current === undefined) throw new Error('None of the DKIM keys is the current one.');
     const der = this.vault.open(current.privateKey, contextOf(current.selector));
-    const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    // If a signature does not match its published record, receivers reject all mail. Sending no mail is better.
-    if (publicTextOf(privateKey) !== current.publicKey)
-      throw new Error(`The DKIM key of ${current.selector} does not belong to its record.`);
-    return { keys, signing: { selector: current.selector, privateKey } };
+    return { keys, signing: { selector: current.selector, privateKey: readPrivateKey(der, current) } };
   }
 
-  /** Creates the keys before locking, because creation takes a second. The loser of a race discards its keys. */
+  /** Creates the first keys if none are stored. Generates them before taking the lock, because that takes a second. */
   private async begin(): Promise<StoredDkimKey[]> {
-    const made = await Promise.all(DKIM_SELECTORS.map(() => makeKey()));
+    const made = await Promise.all(DKIM_SELECTORS.map(() => makeKey('rsa-2048')));
     return this.store.locked(async () => {
       const before = await this.store.list();
       if (before.length > 0) return before;
@@ -111,18 +104,9 @@ export class DkimKeys {
   }
 
   private sealed(selector: string, key: KeyObject, state: StoredDkimKey['state']): StoredDkimKey {
-    const privateKey = this.vault.seal(key.export({ format: 'der', type: 'pkcs8' }), contextOf(selector));
+    const privateKey = this.vault.seal(privateBytesOf(key), contextOf(selector));
     return { selector, publicKey: publicTextOf(key), privateKey, state };
   }
-}
-
-async function makeKey(): Promise<KeyObject> {
-  return (await generate('rsa', { modulusLength: MODULUS_BITS })).privateKey;
-}
-
-/** Returns the value of `p=`: SubjectPublicKeyInfo in base64 (RFC 6376, section 3.6.1). */
-function publicTextOf(privateKey: KeyObject): string {
-  return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
 }
 
 function contextOf(selector: string): string {

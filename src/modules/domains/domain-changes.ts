@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { recordsOf } from '#engine/mail/dns-records.js';
+import { publishedKeys } from '#engine/mail/domain-keys.js';
 import { afterConversion } from '#engine/mail/domain-state.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database/database.js';
@@ -10,6 +11,7 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DomainUsers } from './contract.js';
 import { columnsOf, standingOf } from './domain-checks.js';
+import { DomainKeys } from './domain-keys.js';
 import { type DomainView, judgedKey } from './domain-view.js';
 import type { DomainEntity } from './domains.entities.js';
 import { DomainsService } from './domains.service.js';
@@ -29,6 +31,7 @@ export class DomainChanges {
   constructor(
     private readonly store: DomainsStore,
     private readonly domains: DomainsService,
+    private readonly keys: DomainKeys,
     private readonly gate: MxGate,
     private readonly zone: PlatformZone,
     private readonly database: Database,
@@ -36,11 +39,11 @@ export class DomainChanges {
     private readonly discovery: DiscoveryService,
   ) {}
 
-  /** Throws 404, 422 for a webhook domain, and 409 if another server gets the mail or an alias uses the domain. */
+  /** Converts a domain to `kind`. Throws 404, 422 for a webhook domain, 409 for aliases or a foreign MX record. */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
     if (found === null) throw noSuch('domain');
-    // Runs before the transaction, which must not wait for name servers.
+    // Runs before the transaction, because queries to name servers must not keep the transaction open.
     if (found.kind === 'email-send' && kind === 'email') await this.gate.pass(found, isMxAcknowledged);
     const platform = await this.zone.names();
     const row = await this.database.transaction(async () => {
@@ -59,7 +62,8 @@ export class DomainChanges {
       if (kind === 'email-send') {
         await this.refuseUsed(before, 'Aliases receive on this domain. Delete them first, see details.used_by.');
       }
-      const judged = recordsOf({ ...before, kind }, platform).map((each) => ({
+      const published = publishedKeys(before, await this.keys.ofDomain(before), this.clock.nowMs());
+      const judged = recordsOf({ ...before, kind }, platform, published).map((each) => ({
         ...each,
         ...(before.judged[judgedKey(each)] ?? UNSEEN),
       }));
@@ -79,7 +83,7 @@ export class DomainChanges {
     return this.domains.view(row);
   }
 
-  /** Throws 409 if the domain is in use, and 404 if it does not exist, for example on a repeated call. */
+  /** Deletes a domain. Throws 409 if the domain is in use, and 404 if it does not exist (any longer). */
   async remove({ environmentId }: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(environmentId, id);
@@ -89,10 +93,10 @@ export class DomainChanges {
     });
   }
 
-  /** Throws 409 if the domain is in use. This transaction locks the row, so a concurrent new use of it waits. */
+  /** Throws 409 if the domain is in use. The caller's row lock blocks transactions that are about to use the domain. */
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];
-    // The calls run one after another, because they share one transaction and therefore one connection.
+    // The lookups run one after another, because they share the connection of one transaction.
     for (const users of providersExtending(this.discovery, DomainUsers))
       used.push(...(await users.usersOf(environmentId, id)));
     if (used.length > 0) throw conflict(message, { used_by: used.slice(0, USERS_SHOWN_MAX) });

@@ -1,49 +1,54 @@
 import { Injectable } from '@nestjs/common';
+import { publishedKeys } from '#engine/mail/domain-keys.js';
 import { afterCheck, type DomainStanding, restMs } from '#engine/mail/domain-state.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database/database.js';
 import { showId } from '#kernel/ids.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
+import { DomainKeys } from './domain-keys.js';
 import { DomainRecords, type JudgedDnsRecord } from './domain-records.js';
 import { judgedKey } from './domain-view.js';
 import type { DomainEntity } from './domains.entities.js';
 import { type DomainPlace, DomainsStore } from './domains.store.js';
 
-/** Result of a check. `void` if another process checked the domain, or if it was changed or deleted meanwhile. */
+/** Result of a check. `void`: discarded, because the domain was meanwhile changed, deleted or checked elsewhere. */
 export type CheckOutcome = 'verified' | 'incomplete' | 'unanswered' | 'void';
 
-/** Lease of a check. If its process dies, other processes can check the domain after this time. */
+/** Duration of a check's lease. If the checking process dies, another process can check the domain after that time. */
 export const CLAIM_SECONDS = 30;
-/** Minimum time between two real checks of one domain. */
+/** Minimum time between two checks of one domain that query name servers. */
 const REST_SECONDS_MIN = 5;
 const TAKEN =
   'Another environment of this installation has verified this domain. Delete it there first, or ask the operator who owns it.';
 
-/** Checks domains. One domain is never checked by two processes at once. */
+/** Checks the DNS records of domains. A lease keeps two processes from checking a domain at the same time. */
 @Injectable()
 export class DomainChecks {
   constructor(
     private readonly store: DomainsStore,
     private readonly records: DomainRecords,
+    private readonly keys: DomainKeys,
     private readonly database: Database,
     private readonly events: SystemEvents,
     private readonly clock: Clock,
   ) {}
 
-  /** Checks a domain on request. Does nothing while a check runs, or if one ended within the last few seconds. */
+  /** Checks a domain on request. Does nothing while a check is running, or if a check ended in the last few seconds. */
   async ask(place: DomainPlace): Promise<void> {
-    // The lease is committed at once, so that other processes see it. Name servers may take seconds.
+    // The lease is committed before the check, because querying name servers takes seconds and others must see the
+    // lease.
     const isClaimed = await this.database.unitOfWork(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
     if (isClaimed) await this.run(place, true);
   }
 
-  /** Checks a domain that the caller has claimed. A failure ends the claim and schedules the next check in a minute. */
+  /** Checks a domain whose lease the caller holds. Returns the outcome. After an error, retries in a minute. */
   async run(place: DomainPlace, isAsked: boolean): Promise<CheckOutcome> {
     try {
       const row = await this.store.find(place.environmentId, place.id);
       if (row === null) return 'void';
-      // Outside of any transaction, because name servers may take seconds.
-      const seen = await this.records.look(row);
+      // Runs outside of any transaction, because name servers may take seconds.
+      const published = publishedKeys(row, await this.keys.ofDomain(row), this.clock.nowMs());
+      const seen = await this.records.look(row, published);
       return await this.database.transaction(() => this.record(row, seen, isAsked));
     } catch (error) {
       await this.store.release(place, 60_000).catch(() => undefined);
@@ -51,7 +56,7 @@ export class DomainChecks {
     }
   }
 
-  /** Discards a result for an older version of the domain, because it says nothing about the current version. */
+  /** Records a check's result and returns the outcome: `void` if the domain's version has changed in the meantime. */
   private async record(
     checked: DomainEntity,
     seen: readonly JudgedDnsRecord[],
@@ -74,8 +79,9 @@ export class DomainChecks {
     const returnPath = judged.filter(({ record }) => record === 'mail_from' || record === 'spf');
     await this.store.update(row, {
       ...columnsOf(after),
+      ...(await this.keys.recordFound(row, selectorsFound(judged), nowMs)),
       isOwner: proof === 'right' || (row.isOwner && (after.state !== 'failed' || proof === 'unanswered')),
-      // A temporary failure of a name server does not change the return path of mail.
+      // If a name server fails temporarily, the return path of the domain's mail stays unchanged.
       isReturnPathSeen:
         returnPath.length > 0 &&
         returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),
@@ -143,7 +149,13 @@ export function columnsOf({
   return { state, isSending, isReceiving, missingSeconds: Math.round(missingMs / 1_000), missingSeenAt };
 }
 
-/** Marks a correct ownership record as wrong if another environment owns the domain. */
+/** Returns the selectors whose key records are correct. */
+function selectorsFound(judged: readonly JudgedDnsRecord[]): Set<string> {
+  const found = judged.filter(({ record, verdict }) => record === 'dkim' && verdict === 'right');
+  return new Set(found.map(({ name }) => name.slice(0, name.indexOf('.'))));
+}
+
+/** Returns the record. Marks a correct ownership record as wrong if another environment owns the domain. */
 function refused(seen: JudgedDnsRecord): JudgedDnsRecord {
   return seen.record === 'ownership' && seen.verdict === 'right' ? { ...seen, verdict: 'wrong', error: TAKEN } : seen;
 }

@@ -7,6 +7,7 @@ import {
   type Judgement,
   type ObservedRecords,
   type PlatformNames,
+  type PublishedKeys,
   questionsOf,
   recordsOf,
   type SeenMx,
@@ -23,20 +24,28 @@ export class DomainRecords {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Looks up all records concurrently, with one query for each. */
-  async look(row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>): Promise<JudgedDnsRecord[]> {
+  /** Returns the check results for all DNS records of a domain. Looks them up concurrently, one query per record. */
+  async look(
+    row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>,
+    published: PublishedKeys,
+  ): Promise<JudgedDnsRecord[]> {
     const platform = await this.zone.names();
-    const records = recordsOf(row, platform);
+    const records = recordsOf(row, platform, published);
+    const keys = [...platform.dkim, ...published.own];
     return Promise.all(
       records.map(async (record) => ({
         ...record,
-        ...judge(record, await this.seen(record, platform, shareOf(row)), platform.dkim),
+        ...judge(record, await this.seen(record, platform, shareOf(row)), keys),
       })),
     );
   }
 
   mx({ environmentId, host }: Pick<DomainEntity, 'environmentId' | 'host'>): Promise<DnsAnswer<SeenMx>> {
     return this.names.mx(host, shareOf({ environmentId }));
+  }
+
+  addresses(environmentId: number, host: string): Promise<DnsAnswer<string>> {
+    return this.names.addresses(host, shareOf({ environmentId }));
   }
 
   private async seen(record: DnsRecord, { ingestHost }: PlatformNames, share: string): Promise<ObservedRecords> {
@@ -55,7 +64,7 @@ export class DomainRecords {
   }
 }
 
-/** Names the environment whose quota the queries use, so that silent name servers delay only this environment. */
+/** Returns the name of the quota for DNS queries. Each environment has its own quota and cannot delay other ones. */
 function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
   return `environment ${environmentId}`;
 }

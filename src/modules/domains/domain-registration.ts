@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { DomainKind } from '#engine/mail/dns-records.js';
 import { readHost } from '#engine/mail/domain-host.js';
+import { algorithmsOf, GRACE_SECONDS_DEFAULT } from '#engine/mail/domain-keys.js';
 import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { conflict, invalid } from '#kernel/errors.js';
 import { Ids, idTimeMs, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { DkimChoice } from './domain-dkim.js';
+import { DomainKeys } from './domain-keys.js';
 import type { DomainView } from './domain-view.js';
-import type { DomainEntity } from './domains.entities.js';
+import type { DomainDkimKeyEntity, DomainEntity } from './domains.entities.js';
 import { DomainsService } from './domains.service.js';
 import { DomainsStore } from './domains.store.js';
 import { MxGate } from './mx-gate.js';
@@ -18,11 +21,12 @@ export interface NewDomain {
   domain: string;
   kind: DomainKind;
   isMxAcknowledged: boolean;
+  dkim: DkimChoice;
 }
 
 const DOMAINS_MAX = 1_000;
 const TOKEN_BYTES = 20;
-/** Delay of the first check, because the customer must publish the records first. */
+/** Delay of the first check in milliseconds. The customer needs time to publish the records. */
 const FIRST_CHECK_MS = 60_000;
 
 @Injectable()
@@ -30,17 +34,20 @@ export class DomainRegistration {
   constructor(
     private readonly store: DomainsStore,
     private readonly domains: DomainsService,
+    private readonly keys: DomainKeys,
     private readonly gate: MxGate,
     private readonly database: Database,
     private readonly config: Config,
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422, or 409 for a host that the environment has, mail on another server, or too many domains. */
-  async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged }: NewDomain): Promise<DomainView> {
+  /** Adds a domain. Throws 422. Throws 409 if it exists, the limit is reached, or another server receives its mail. */
+  async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged, dkim }: NewDomain): Promise<DomainView> {
     const reading = readHost(domain, this.config.platformDomain);
     if ('fault' in reading) throw invalid([{ path: 'domain', message: reading.fault }]);
     const { host } = reading;
+    if (kind === 'webhook' && dkim.mode === 'domain')
+      throw invalid([{ path: 'dkim', message: 'A webhook domain sends no mail, so it has no DKIM keys.' }]);
     if (kind === 'email') await this.gate.pass({ environmentId, host }, isMxAcknowledged);
     const id = this.ids.next();
     const nowMs = idTimeMs(id);
@@ -67,10 +74,27 @@ export class DomainRegistration {
       createdAt: now,
       updatedAt: now,
       verifiedAt: null,
+      dkimSigner: dkim.mode,
+      platformDkimUntil: null,
+      reputation: 'healthy',
+      reputationCause: null,
+      reputationAt: null,
+      countsSince: null,
+      thresholds: null,
     };
-    const view = await this.domains.view(row);
-    await this.database.transaction(() => this.add(row));
+    const keys = await this.keysOf(row, dkim);
+    const view = await this.domains.viewWith({ row, keys });
+    await this.database.transaction(async () => {
+      await this.add(row);
+      await this.keys.replace(row, keys);
+    });
     return view;
+  }
+
+  private async keysOf(row: DomainEntity, { mode, algorithm }: DkimChoice): Promise<DomainDkimKeyEntity[]> {
+    if (mode === 'platform') return [];
+    const generated = await this.keys.generate(algorithmsOf(algorithm));
+    return this.keys.withPending(row, [], generated, GRACE_SECONDS_DEFAULT);
   }
 
   private async add(row: DomainEntity): Promise<void> {

@@ -1,14 +1,16 @@
 import type { DnsRecord } from '#engine/mail/dns-records.js';
 import type { DomainState } from '#engine/mail/domain-state.js';
-import type { DomainEntity } from './domains.entities.js';
+import type { DomainDkimKeyEntity, DomainEntity } from './domains.entities.js';
 
-/** State of a record. `failed` if it is wrong or has been missing for too long. */
+/** State of a DNS record. `failed` means that the record is wrong or has been missing for too long. */
 export type RecordStatus = 'pending' | 'verified' | 'failed' | 'temporary_failure';
 
 export type RecordView = DnsRecord & { status: RecordStatus; error: string | null };
 
 export interface DomainView {
   row: DomainEntity;
+  /** The domain's own DKIM keys whose records are needed. */
+  keys: readonly DomainDkimKeyEntity[];
   records: RecordView[];
 }
 
@@ -16,9 +18,10 @@ export function judgedKey({ record, name }: Pick<DnsRecord, 'record' | 'name'>):
   return `${record} ${name}`;
 }
 
-export function viewOf(row: DomainEntity, records: readonly DnsRecord[]): DomainView {
+export function viewOf({ row, keys }: Pick<DomainView, 'row' | 'keys'>, records: readonly DnsRecord[]): DomainView {
   return {
     row,
+    keys,
     records: records.map((each) => {
       const { verdict, error } = row.judged[judgedKey(each)] ?? { verdict: null, error: null };
       return { ...each, status: statusOf(verdict, row.state), error };
@@ -34,7 +37,7 @@ function statusOf(verdict: DomainEntity['judged'][string]['verdict'] | null, sta
       return 'temporary_failure';
     case 'wrong':
       return 'failed';
-    // A missing record is normal while the customer is still publishing. Later it is a failure.
+    // While the customer is still publishing records, a missing record is normal. Later, it is a failure.
     case 'missing':
       return state === 'pending-dns' ? 'pending' : 'failed';
     case null:

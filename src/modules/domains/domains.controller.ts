@@ -10,13 +10,16 @@ import {
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DomainChanges } from './domain-changes.js';
+import { DomainDkim } from './domain-dkim.js';
 import { DomainRegistration } from './domain-registration.js';
+import { DomainReputations } from './domain-reputations.js';
 import {
-  conversion,
+  DkimRotationBody,
+  domainChange,
   DomainChangesBody,
   DomainDetail,
   domainId,
@@ -43,6 +46,8 @@ export class DomainsController {
     private readonly domains: DomainsService,
     private readonly registration: DomainRegistration,
     private readonly changes: DomainChanges,
+    private readonly dkim: DomainDkim,
+    private readonly reputations: DomainReputations,
   ) {}
 
   @Get()
@@ -86,17 +91,18 @@ export class DomainsController {
 
   @Patch(':id')
   @Audit()
+  @RateLimit({ name: 'check', count: 300, seconds: 60 })
   @Scope('admin')
   @ApiOperation({
-    summary: 'Change the kind of a domain',
+    summary: 'Change a domain',
     description:
-      'Changes the kind between `email` and `email-send`. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422.',
+      'Changes the kind between `email` and `email-send`, the DKIM keys, or the thresholds of the reputation. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Keys of the domain sign once name servers have their records; until then, mail is signed as before.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: DomainDetail, description: 'The domain with its new kind.' })
+  @ApiOkResponse({ type: DomainDetail, description: 'The changed domain, with the records to publish.' })
   @ApiConflictResponse({
     description:
-      "The domain's mail goes to another server (`details.mx`), or aliases receive mail on it (`details.used_by`).",
+      "The domain's mail goes to another server (`details.mx`), aliases receive mail on it (`details.used_by`), the records of the platform's key are not published (`details.records`), or the record of a previous key is still needed (`details.required_until`).",
     schema: ERROR,
   })
   async convertDomain(
@@ -104,7 +110,38 @@ export class DomainsController {
     @Param('id') id: string,
     @Body() body: DomainChangesBody,
   ): Promise<DomainDetail> {
-    return presentDomain(await this.changes.convert(tenant, domainId(id), conversion(body)));
+    const change = domainChange(body);
+    const domain = domainId(id);
+    if ('dkim' in change) return presentDomain(await this.dkim.choose(tenant, domain, change.dkim));
+    if ('thresholds' in change)
+      return presentDomain(await this.reputations.setThresholds(tenant, domain, change.thresholds));
+    return presentDomain(await this.changes.convert(tenant, domain, change.conversion));
+  }
+
+  @Post(':id/dkim/rotate')
+  @Audit()
+  @RateLimit({ name: 'check', count: 300, seconds: 60 })
+  @Scope('admin')
+  @HttpCode(200)
+  @TryNeeds('a domain with keys of its own: set `dkim.mode` to `domain` first')
+  @ApiOperation({
+    summary: 'Rotate the DKIM keys of a domain',
+    description:
+      'Adds a new key, and lists its record. The new key signs once name servers have the record; until then, the previous key signs. A call during a rotation returns the domain unchanged.',
+  })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DomainDetail, description: 'The domain, with the records of the new keys.' })
+  @ApiConflictResponse({
+    description:
+      "The platform's key signs the domain's mail, or the record of the key before the last rotation is still needed (`details.required_until`).",
+    schema: ERROR,
+  })
+  async rotateDomainDkim(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: DkimRotationBody,
+  ): Promise<DomainDetail> {
+    return presentDomain(await this.dkim.rotate(tenant, domainId(id), body.grace_seconds));
   }
 
   @Delete(':id')

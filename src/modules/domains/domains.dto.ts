@@ -1,13 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsInt, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import { algorithmIn, DOMAIN_ALGORITHMS, type DomainAlgorithm, hasOwnKeys } from '#engine/mail/domain-keys.js';
+import { type Reputation, REPUTATIONS, type ReputationThresholds } from '#engine/mail/domain-reputation.js';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
-import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
-import { noSuch } from '#kernel/errors.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
+import { invalid, noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { Conversion } from './domain-changes.js';
+import type { DkimChoice } from './domain-dkim.js';
 import type { NewDomain } from './domain-registration.js';
+import { ThresholdsBody, thresholdsOf } from './domain-reputation.dto.js';
 import type { DomainView, RecordView } from './domain-view.js';
+import type { DomainDkimKeyEntity } from './domains.entities.js';
 import type { DomainViews } from './domains.service.js';
 
 const KINDS = ['webhook', 'email', 'email-send'] as const;
@@ -15,9 +20,13 @@ const CONVERTIBLE = ['email', 'email-send'] as const;
 const STATES = ['pending-dns', 'verified', 'failed'] as const;
 const ROLES = ['ownership', 'dkim', 'mail_from', 'spf', 'mx', 'cname', 'dmarc'] as const;
 const TYPES = ['TXT', 'CNAME', 'MX'] as const;
+const DKIM_MODES = ['platform', 'domain'] as const;
+const KEY_ALGORITHMS = ['rsa-2048', 'ed25519'] as const;
+const KEY_STATES = ['pending', 'signing', 'retiring'] as const;
+const GRACE_SECONDS_MAX = 30 * 86_400;
 const STATUSES = ['pending', 'verified', 'failed', 'temporary_failure'] as const;
 
-/** Paging of the list of domains. */
+/** Pagination parameters of the domain list. */
 export class DomainListQuery {
   /** The `next_cursor` of the previous page. Omit it for the first page. */
   @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
@@ -35,12 +44,36 @@ export class DomainListQuery {
   limit?: number;
 }
 
+/** The keys that sign the mail of a domain. */
+export class DkimBody {
+  /**
+   * `platform`: the operator's key. CNAME records of the domain point to that key's records. `domain`: keys that belong
+   * only to this domain. You publish their records.
+   */
+  @ApiProperty({ example: 'domain' })
+  @IsIn(DKIM_MODES)
+  mode: (typeof DKIM_MODES)[number];
+
+  /**
+   * Only for mode `domain`. With `rsa-2048+ed25519`, each message has two signatures: receivers that do not support
+   * Ed25519 (RFC 8463) verify the RSA signature.
+   */
+  @ApiProperty({ default: 'rsa-2048', example: 'rsa-2048+ed25519' })
+  @CanBeOmitted()
+  @IsIn(DOMAIN_ALGORITHMS)
+  algorithm?: DomainAlgorithm;
+}
+
 /** The domain to add. */
 @Examples({
   sending: { summary: 'Only send mail', value: { domain: 'example.com', kind: 'email-send' } },
   webhook: {
     summary: 'Use your own host for inbound endpoints',
     value: { domain: 'hooks.example.com', kind: 'webhook' },
+  },
+  dkim: {
+    summary: 'Sign with keys of this domain',
+    value: { domain: 'news.example.com', kind: 'email-send', dkim: { mode: 'domain', algorithm: 'rsa-2048+ed25519' } },
   },
   email: {
     summary: 'Send and receive mail, although the domain already has an MX record',
@@ -57,41 +90,80 @@ export class NewDomainBody {
   @Length(1, 253)
   domain: string;
 
-  /** `webhook` receives requests, `email` sends and receives mail, `email-send` only sends. */
+  /** `webhook` domains receive requests, `email` domains send and receive mail, `email-send` domains only send mail. */
   @ApiProperty({ example: 'email-send' })
   @IsIn(KINDS)
   kind: (typeof KINDS)[number];
 
   /**
-   * Only for kind `email`: confirms that mail will no longer go to the server in the domain's current MX records. If it
-   * is false and such MX records exist, the response is 409 with `details.mx`.
+   * Only for kind `email`: confirms that mail for the domain will no longer go to its current mail server. That is the
+   * server in its MX records, or at its addresses if it has no MX record. If this field is false and there is such a
+   * server, the response is 409 with `details.mx`.
    */
   @ApiProperty({ default: false, example: false })
   @CanBeOmitted()
   @IsBoolean()
   acknowledge_mx_conflict?: boolean;
+
+  /** The keys that sign the domain's mail. Defaults to the platform's key. */
+  @CanBeOmitted()
+  @IsObjectOf(() => DkimBody)
+  dkim?: DkimBody;
 }
 
-/** The kind to convert a domain to. */
+/** The change to a domain: exactly one of `kind`, `dkim` and `thresholds`. */
 @Fixed({ domain: 'cannot be changed: create another domain' })
 @Examples({
   receive: { summary: 'Also receive mail', value: { kind: 'email', acknowledge_mx_conflict: true } },
   send: { summary: 'Only send mail', value: { kind: 'email-send' } },
+  dkim: { summary: 'Sign with keys of this domain', value: { dkim: { mode: 'domain' } } },
+  thresholds: { summary: 'Pause the domain later', value: { thresholds: { bounce_rate_pause: 0.15 } } },
 })
 export class DomainChangesBody {
-  /** The new kind. A webhook domain cannot be converted. */
+  /** The new kind of the domain. A webhook domain cannot be converted. */
   @ApiProperty({ example: 'email' })
+  @CanBeOmitted()
   @IsIn(CONVERTIBLE)
-  kind: (typeof CONVERTIBLE)[number];
+  kind?: (typeof CONVERTIBLE)[number];
 
   /**
-   * Only for a conversion to `email`: confirms that mail will no longer go to the server in the domain's current MX
-   * records.
+   * Only for a conversion to `email`: confirms that mail for the domain will no longer go to its current mail server.
+   * That is the server in its MX records, or at its addresses if it has no MX record.
    */
   @ApiProperty({ default: false, example: true })
   @CanBeOmitted()
   @IsBoolean()
   acknowledge_mx_conflict?: boolean;
+
+  /**
+   * The keys that sign the domain's mail. The domain's own keys sign once their records are found. The platform's key
+   * signs immediately if its records are published.
+   */
+  @CanBeOmitted()
+  @IsObjectOf(() => DkimBody)
+  dkim?: DkimBody;
+
+  /**
+   * Limits for the bounce and complaint rates of the last 24 hours. An omitted limit is reset to its default. Null
+   * resets all limits to their defaults.
+   */
+  @IsOptional()
+  @IsObjectOf(() => ThresholdsBody)
+  thresholds?: ThresholdsBody | null;
+}
+
+/** Options for the rotation of DKIM keys. */
+export class DkimRotationBody {
+  /**
+   * Time in seconds for which the record of the previous key must stay published after the new key starts to sign. Mail
+   * that was signed with the previous key can be in transit for about six days.
+   */
+  @ApiProperty({ default: 604800, example: 604800 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(0)
+  @Max(GRACE_SECONDS_MAX)
+  grace_seconds?: number;
 }
 
 /** A DNS record to publish, with the result of the last check. */
@@ -127,21 +199,22 @@ export class DomainRecordItem {
   @IsInt()
   ttl: number;
 
-  /** Whether the domain can be verified only if this record is found. */
+  /** `true` if the domain can be verified only once this record is found. */
   @ApiProperty({ example: true })
   @IsBoolean()
   required: boolean;
 
   /**
-   * Result of the last check: `pending` if no record was found, `failed` if the record is wrong or was removed,
-   * `temporary_failure` if the name servers did not answer.
+   * Result of the last check: `pending` if the record was not found, `failed` if the record is wrong or was removed,
+   * `temporary_failure` if the name servers did not respond.
    */
   @ApiProperty({ example: 'pending' })
   @IsIn(STATUSES)
   status: (typeof STATUSES)[number];
 
   /**
-   * The value that was found instead, and how to correct it. Null if the record is correct, and before the first check.
+   * The value that was found instead of `value`, and how to correct it. Null if the record is correct, and before the
+   * first check.
    */
   @ApiProperty({
     example:
@@ -150,6 +223,55 @@ export class DomainRecordItem {
   @CanBeNull()
   @IsString()
   error: string | null;
+}
+
+/** A DKIM key of a domain. */
+export class DkimKeyItem {
+  /** Selector of the key's record, whose name is `<selector>._domainkey.<domain>`. */
+  @ApiProperty({ example: 'phr1' })
+  @IsString()
+  selector: string;
+
+  /** Algorithm of the key. */
+  @ApiProperty({ example: 'rsa-2048' })
+  @IsIn(KEY_ALGORITHMS)
+  algorithm: (typeof KEY_ALGORITHMS)[number];
+
+  /**
+   * `pending`: the key signs once its record is found. `signing`: the key signs all mail. `retiring`: the key no longer
+   * signs, but its record must stay published until `required_until`.
+   */
+  @ApiProperty({ example: 'signing' })
+  @IsIn(KEY_STATES)
+  state: (typeof KEY_STATES)[number];
+
+  /** Time when the key was generated. */
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @IsDateTime()
+  created_at: string;
+
+  /** Time after which the record of a retiring key can be removed. Null in the other states. */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
+  required_until: string | null;
+}
+
+/** The keys that sign the mail of a domain. */
+export class DkimItem {
+  /** `domain` if the domain's own keys sign, or will sign once their records are found. `platform` otherwise. */
+  @ApiProperty({ example: 'platform' })
+  @IsIn(DKIM_MODES)
+  mode: (typeof DKIM_MODES)[number];
+
+  /** Algorithms of the keys that sign each message now or will do so once their records are found. */
+  @ApiProperty({ example: 'rsa-2048' })
+  @IsIn(DOMAIN_ALGORITHMS)
+  algorithm: DomainAlgorithm;
+
+  /** The domain's own keys. Empty if only the platform's key signs. */
+  @IsArrayOf(() => DkimKeyItem)
+  keys: DkimKeyItem[];
 }
 
 /** A domain with its DNS records. */
@@ -170,22 +292,39 @@ export class DomainDetail {
   kind: (typeof KINDS)[number];
 
   /**
-   * `verified` once every required record was found. `failed` after 72 hours in which name servers answered, but not
-   * with every required record.
+   * `verified` once every required record was found. `failed` after 72 hours in which name servers responded but at
+   * least one required record was missing or wrong.
    */
   @ApiProperty({ example: 'pending-dns' })
   @IsIn(STATES)
   state: (typeof STATES)[number];
 
-  /** Whether mail may be sent from the domain. A converted domain keeps sending while it is `pending-dns`. */
+  /**
+   * `true` if mail may be sent from the domain. A converted domain continues to send while it is `pending-dns`. `false`
+   * while the domain is paused.
+   */
   @ApiProperty({ example: false })
   @IsBoolean()
   sending_enabled: boolean;
 
-  /** Whether Posthorn accepts mail to this domain, or requests to this host for a webhook domain. */
+  /** `true` if Posthorn accepts mail to this domain (for a webhook domain: requests to this host). */
   @ApiProperty({ example: false })
   @IsBoolean()
   receiving_enabled: boolean;
+
+  /**
+   * `at_risk` if the bounce or complaint rate reached its warning limit. `paused` if the rate reached its pause limit:
+   * new emails from the domain are rejected with 422, and emails that were already accepted wait until the domain is
+   * resumed.
+   */
+  @ApiProperty({ example: 'healthy' })
+  @IsIn(REPUTATIONS)
+  reputation: Reputation;
+
+  /** The keys that sign the domain's mail. Null for a webhook domain. */
+  @CanBeNull()
+  @IsObjectOf(() => DkimItem)
+  dkim: DkimItem | null;
 
   /** DNS records to publish. */
   @IsArrayOf(() => DomainRecordItem)
@@ -196,12 +335,12 @@ export class DomainDetail {
   @IsDateTime()
   created_at: string;
 
-  /** Time of the last check, or of the last change of the domain's kind. */
+  /** Time of the domain's last check or change. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @IsDateTime()
   updated_at: string;
 
-  /** Time when all required records were last found after some had been missing. Null if they were never all found. */
+  /** Time at which all required records were found again after some were missing. Null if all were never found. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsDateTime()
@@ -214,40 +353,74 @@ export class DomainPage {
   @IsArrayOf(() => DomainDetail)
   data: DomainDetail[];
 
-  /** Pass this value as `cursor` to get the next page; null on the last page. */
+  /** Pass this value as `cursor` to get the next page. Null on the last page. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
   next_cursor: string | null;
 }
 
-/** Returns the domain id in a path segment. Throws 404 if the segment cannot be a domain id. */
+/** Parses the domain id in a path. Throws 404 if the text cannot be a domain id. */
 export function domainId(text: string): Id {
   const id = parseId('dom', text);
   if (id === null) throw noSuch('domain');
   return id;
 }
 
-export function newDomain({ domain, kind, acknowledge_mx_conflict = false }: NewDomainBody): NewDomain {
-  return { domain, kind, isMxAcknowledged: acknowledge_mx_conflict };
+export function newDomain({ domain, kind, acknowledge_mx_conflict = false, dkim }: NewDomainBody): NewDomain {
+  return { domain, kind, isMxAcknowledged: acknowledge_mx_conflict, dkim: dkimChoice(dkim ?? { mode: 'platform' }) };
 }
 
-export function conversion({ kind, acknowledge_mx_conflict = false }: DomainChangesBody): Conversion {
-  return { kind, isMxAcknowledged: acknowledge_mx_conflict };
+/** Returns the change that a body requests. Throws 422 unless the body contains exactly one change. */
+export function domainChange({
+  kind,
+  acknowledge_mx_conflict = false,
+  dkim,
+  thresholds,
+}: DomainChangesBody): { conversion: Conversion } | { dkim: DkimChoice } | { thresholds: ReputationThresholds | null } {
+  const [first, second] = Object.entries({ kind, dkim, thresholds }).filter(([, value]) => value !== undefined);
+  if (second !== undefined)
+    throw invalid([{ path: second[0], message: `cannot be changed in the same request as ${first?.[0]}` }]);
+  if (dkim !== undefined) return { dkim: dkimChoice(dkim) };
+  if (thresholds !== undefined) return { thresholds: thresholds && thresholdsOf(thresholds) };
+  if (kind === undefined) throw invalid([{ path: 'kind', message: 'is required, unless dkim or thresholds is given' }]);
+  return { conversion: { kind, isMxAcknowledged: acknowledge_mx_conflict } };
 }
 
-export function presentDomain({ row, records }: DomainView): DomainDetail {
+function dkimChoice({ mode, algorithm }: DkimBody): DkimChoice {
+  if (mode === 'platform' && algorithm !== undefined && algorithm !== 'rsa-2048')
+    throw invalid([{ path: 'dkim.algorithm', message: "must be rsa-2048 for the platform's key" }]);
+  return { mode, algorithm: algorithm ?? 'rsa-2048' };
+}
+
+export function presentDomain({ row, keys, records }: DomainView): DomainDetail {
   return {
     id: showId('dom', row.id),
     domain: row.host,
     kind: row.kind,
     state: row.state,
-    sending_enabled: row.isSending,
+    sending_enabled: row.isSending && row.reputation !== 'paused',
     receiving_enabled: row.isReceiving,
+    reputation: row.reputation,
+    dkim: row.kind === 'webhook' ? null : presentDkim(keys),
     records: records.map(presentRecord),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     verified_at: row.verifiedAt?.toISOString() ?? null,
+  };
+}
+
+function presentDkim(keys: readonly DomainDkimKeyEntity[]): DkimItem {
+  return {
+    mode: hasOwnKeys(keys) ? 'domain' : 'platform',
+    algorithm: algorithmIn(keys),
+    keys: keys.map(({ selector, algorithm, state, createdAt, requiredUntil }) => ({
+      selector,
+      algorithm,
+      state,
+      created_at: createdAt.toISOString(),
+      required_until: requiredUntil?.toISOString() ?? null,
+    })),
   };
 }
 

@@ -1,15 +1,20 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { DomainKind, Judgement } from '#engine/mail/dns-records.js';
+import type { DkimAlgorithm, DomainKeyState } from '#engine/mail/domain-keys.js';
+import type { Reputation, ReputationCause, ReputationThresholds } from '#engine/mail/domain-reputation.js';
 import type { DomainState } from '#engine/mail/domain-state.js';
 import type { Id } from '#kernel/ids.js';
 
 /** A customer's domain. Its DNS records are derived from these columns. */
 @Entity('domains')
 @Check('domains_kind_check', `kind in ('webhook', 'email', 'email-send')`)
+@Check('domains_dkim_signer_check', `dkim_signer in ('platform', 'domain')`)
+@Check('domains_reputation_check', `reputation in ('healthy', 'at_risk', 'paused')`)
 @Check('domains_state_check', `state in ('pending-dns', 'verified', 'failed')`)
 @Index('domains_host_idx', ['environmentId', 'host'], { unique: true })
 @Index('domains_owner_idx', ['host'], { unique: true, where: 'is_owner' })
 @Index('domains_next_check_at_idx', ['nextCheckAt'])
+@Index('domains_reputation_idx', ['environmentId', 'id'], { where: `reputation <> 'healthy'` })
 @Index('domains_webhook_idx', ['environmentId', 'id'], { where: `kind = 'webhook'` })
 export class DomainEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'domains_pkey' })
@@ -33,7 +38,7 @@ export class DomainEntity {
   @Column('text')
   token: string;
 
-  /** True if this environment was the first one of the installation to prove ownership of the host. */
+  /** True if this domain's environment was the first in the installation to prove ownership of the host. */
   @Column('boolean', { name: 'is_owner' })
   isOwner: boolean;
 
@@ -43,7 +48,7 @@ export class DomainEntity {
   @Column('boolean', { name: 'receiving_enabled' })
   isReceiving: boolean;
 
-  /** Whether bounces can use the domain's own return path. */
+  /** True if the records of the domain's own return path were found, so that bounces can use it. */
   @Column('boolean', { name: 'return_path_seen' })
   isReturnPathSeen: boolean;
 
@@ -51,7 +56,7 @@ export class DomainEntity {
   @Column('jsonb')
   judged: Record<string, Judgement>;
 
-  /** Uninterrupted time in seconds during which a required record was missing. Excludes time without DNS answers. */
+  /** Uninterrupted time in seconds during which a required record was missing. Excludes time without DNS responses. */
   @Column('int', { name: 'missing_seconds' })
   missingSeconds: number;
 
@@ -59,7 +64,7 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'missing_seen_at', nullable: true })
   missingSeenAt: Date | null;
 
-  /** Number of checks since the state or the kind changed. */
+  /** Number of checks since the state or the kind last changed. */
   @Column('int')
   checks: number;
 
@@ -69,11 +74,11 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'next_check_at' })
   nextCheckAt: Date;
 
-  /** End of the lease of the process that checks the domain. The lease expires if that process dies. */
+  /** End of the checking process's lease on the domain. If that process dies, the lease expires. */
   @Column('timestamptz', { name: 'claimed_until', nullable: true })
   claimedUntil: Date | null;
 
-  /** Increases when the kind changes. Results of checks for an older version are discarded. */
+  /** Incremented when the kind changes. The result of a check is discarded if it is for an older version. */
   @Column('int')
   version: number;
 
@@ -85,6 +90,107 @@ export class DomainEntity {
 
   @Column('timestamptz', { name: 'verified_at', nullable: true })
   verifiedAt: Date | null;
+
+  /** `domain` if the domain's own keys sign, or will sign from the domain's first mail on. `platform` otherwise. */
+  @Column('text', { name: 'dkim_signer', default: 'platform' })
+  dkimSigner: 'platform' | 'domain';
+
+  /** Time until which the platform's records are needed for mail that the platform's key signed earlier. */
+  @Column('timestamptz', { name: 'platform_dkim_until', nullable: true })
+  platformDkimUntil: Date | null;
+
+  @Column('text', { default: 'healthy' })
+  reputation: Reputation;
+
+  /** Rate that caused the reputation. Null while the reputation is `healthy`. */
+  @Column('text', { name: 'reputation_cause', nullable: true })
+  reputationCause: ReputationCause | null;
+
+  /** Time of the last change of the reputation. */
+  @Column('timestamptz', { name: 'reputation_at', nullable: true })
+  reputationAt: Date | null;
+
+  /** Time from which mail is counted for the reputation: the last resumption. Null if the domain was never resumed. */
+  @Column('timestamptz', { name: 'counts_since', nullable: true })
+  countsSince: Date | null;
+
+  /** Thresholds of the domain. Null if the default thresholds apply. */
+  @Column('jsonb', { nullable: true })
+  thresholds: ReputationThresholds | null;
+}
+
+/** Numbers of recipients of a domain's mail in one hour. After a resumption, a new row begins within the hour. */
+@Entity('domain_mail_counts')
+@ForeignKey('domains', ['environmentId', 'domainId'], ['environmentId', 'id'], {
+  name: 'domain_mail_counts_domain_fkey',
+  onDelete: 'CASCADE',
+})
+@Index('domain_mail_counts_start_idx', ['start'])
+export class DomainMailCountsEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'domain_mail_counts_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { name: 'domain_id', primaryKeyConstraintName: 'domain_mail_counts_pkey' })
+  domainId: Id;
+
+  @PrimaryColumn('timestamptz', { primaryKeyConstraintName: 'domain_mail_counts_pkey' })
+  start: Date;
+
+  @Column('int')
+  sent: number;
+
+  @Column('int')
+  delivered: number;
+
+  @Column('int')
+  bounced: number;
+
+  @Column('int')
+  complained: number;
+}
+
+/** A DKIM key of one domain. A domain has at most two keys of each algorithm, one per selector. */
+@Entity('domain_dkim_keys')
+@ForeignKey('domains', ['environmentId', 'domainId'], ['environmentId', 'id'], {
+  name: 'domain_dkim_keys_domain_fkey',
+  onDelete: 'CASCADE',
+})
+@Check('domain_dkim_keys_algorithm_check', `algorithm in ('rsa-2048', 'ed25519')`)
+@Check('domain_dkim_keys_state_check', `state in ('pending', 'signing', 'retiring')`)
+export class DomainDkimKeyEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'domain_dkim_keys_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { name: 'domain_id', primaryKeyConstraintName: 'domain_dkim_keys_pkey' })
+  domainId: Id;
+
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'domain_dkim_keys_pkey' })
+  selector: string;
+
+  @Column('text')
+  algorithm: DkimAlgorithm;
+
+  /** Value of `p=` in the key's record. */
+  @Column('text', { name: 'public_key' })
+  publicKey: string;
+
+  /** Private key in PKCS #8, encrypted. */
+  @Column('bytea', { name: 'private_key' })
+  privateKey: Buffer;
+
+  @Column('text')
+  state: DomainKeyState;
+
+  /** Time for which the record of the previous key must stay published after this key starts to sign. */
+  @Column('int', { name: 'grace_seconds' })
+  graceSeconds: number;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  /** Time until which the record of a retiring key must stay published. Null in the other states. */
+  @Column('timestamptz', { name: 'required_until', nullable: true })
+  requiredUntil: Date | null;
 }
 
 /** A DKIM key of the installation. The private key is encrypted. */

@@ -11,7 +11,7 @@ export type DomainPlace = Pick<DomainEntity, 'environmentId' | 'id'>;
 
 export interface DomainOccupancy {
   count: number;
-  /** Id of the domain that already has the host. */
+  /** Id of the environment's domain that already has this host. Null if there is none. */
   takenBy: Id | null;
 }
 
@@ -43,7 +43,7 @@ const OWNED_ELSEWHERE: Statement = {
   text: 'select id from domains where host = $1 and is_owner and (environment_id, id) <> ($2::int, $3::uuid)',
 };
 
-/** Claims a domain that is not claimed and was not checked within the given seconds. */
+/** Claims a domain for a check, unless it is already claimed or was checked within the given seconds. */
 const CLAIM_ONE: Statement = {
   name: 'domains.claim_one',
   // Uses the index domains_pkey.
@@ -56,8 +56,9 @@ const CLAIM_ONE: Statement = {
 };
 
 /**
- * Claims a few due domains of each environment, so that silent name servers of one environment do not delay others. If
- * two processes claim a row at once, the second one re-evaluates the condition and skips the row.
+ * Claims a few domains of each environment whose check is due, so that unresponsive name servers of one environment do
+ * not delay others. If two processes claim a row at the same time, the second one re-evaluates the condition and skips
+ * the row.
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',
@@ -78,7 +79,7 @@ const CLAIM_DUE: Statement = {
     returning d.environment_id as "environmentId", d.id`,
 };
 
-/** Milliseconds until the next check. Uses domains_next_check_at_idx. Skips domains that a process is checking. */
+/** Milliseconds until any domain is due for a check. Skips domains being checked. Uses domains_next_check_at_idx. */
 export const CHECK_IN_MS = `
   select extract(epoch from next_check_at - now()) * 1000 from domains where claimed_until is null
     or claimed_until < now() order by next_check_at limit 1`;
@@ -97,7 +98,23 @@ const OVERDUE: Statement = {
   text: `select coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds from domains where next_check_at <= now()`,
 };
 
-/** Announces changes of a host's availability in the same transaction, so that all nodes refresh their caches. */
+const AT_RISK: Statement = {
+  name: 'domains.at_risk',
+  // Uses the index domains_reputation_idx.
+  text: `
+    select environment_id as "environmentId", id from domains
+    where reputation <> 'healthy' and reputation = 'at_risk' order by environment_id, id limit 1000`,
+};
+
+const PAUSED: Statement = {
+  name: 'domains.paused',
+  // Uses the index domains_reputation_idx.
+  text: `
+    select environment_id as "environmentId", host from domains
+    where reputation <> 'healthy' and reputation = 'paused'`,
+};
+
+/** Stores domains. Notifies all nodes if a host becomes available or unavailable, so that they reload the hosts. */
 @Injectable()
 export class DomainsStore {
   private readonly rows: TenantRepository<DomainEntity>;
@@ -125,7 +142,7 @@ export class DomainsStore {
     return row ?? { count: 0, takenBy: null };
   }
 
-  /** Returns whether another domain owns the host, in any environment, including this one. */
+  /** Returns whether another domain, in this or another environment, owns the host. */
   async isOwnedElsewhere({
     host,
     environmentId,
@@ -134,17 +151,17 @@ export class DomainsStore {
     return (await this.database.query(OWNED_ELSEWHERE, [host, environmentId, id])).length > 0;
   }
 
-  /** Uses the index domains_pkey. */
+  /** Returns a domain, or null if it does not exist. Uses the index domains_pkey. */
   find(environmentId: number, id: Id): Promise<DomainEntity | null> {
     return this.rows.findOne({ environmentId, id });
   }
 
-  /** Locks the row until the transaction ends, so that it is neither changed nor used. Uses the index domains_pkey. */
+  /** Returns a domain and locks its row until the transaction ends, so that it stays unchanged. Uses domains_pkey. */
   findForUpdate(environmentId: number, id: Id): Promise<DomainEntity | null> {
     return this.rows.findForUpdate({ environmentId, id });
   }
 
-  /** Returns a page, newest first. Reads the index domains_pkey backwards. */
+  /** Returns a page of domains, newest first. Reads the index domains_pkey backwards. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<DomainEntity[]> {
     const where: TenantWhere<DomainEntity> = { environmentId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
@@ -155,22 +172,25 @@ export class DomainsStore {
     await this.rows.insert(row);
   }
 
-  /** Updates the row in the caller's transaction. */
+  /** Updates the domain's row in the caller's transaction, and returns the new row. */
   async update(row: DomainEntity, changes: DomainColumns): Promise<DomainEntity> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
     await this.rows.update({ environmentId, id }, columns);
-    if (row.kind === 'webhook' && isServing({ ...row, ...columns }) !== isServing(row)) await this.announce(row);
-    return { ...row, ...columns };
+    const after = { ...row, ...columns };
+    if (row.kind === 'webhook' && isServing(after) !== isServing(row)) await this.announce('custom_host', row);
+    if ((after.reputation === 'paused') !== (row.reputation === 'paused')) await this.announce('paused_domain', row);
+    return after;
   }
 
-  /** Uses the index domains_pkey. */
+  /** Deletes a domain. Uses the index domains_pkey. */
   async remove(row: DomainEntity): Promise<void> {
     await this.rows.delete({ environmentId: row.environmentId, id: row.id });
-    if (row.kind === 'webhook') await this.announce(row);
+    if (row.kind === 'webhook') await this.announce('custom_host', row);
+    if (row.reputation === 'paused') await this.announce('paused_domain', row);
   }
 
-  /** Returns false if the domain is being checked, or was checked within `restSeconds`. */
+  /** Claims a domain for a check. Returns false if it is already claimed, or was checked within `restSeconds`. */
   async claim({ environmentId, id }: DomainPlace, claimSeconds: number, restSeconds: number): Promise<boolean> {
     return (await this.database.query(CLAIM_ONE, [environmentId, id, claimSeconds, restSeconds])).length > 0;
   }
@@ -188,8 +208,18 @@ export class DomainsStore {
     return row?.seconds ?? 0;
   }
 
-  private announce({ environmentId, id }: DomainPlace): Promise<void> {
-    return this.notifications.announce('custom_host', `${environmentId}:${id}`);
+  /** Returns domains whose reputation is `at_risk`, across all environments. */
+  atRisk(): Promise<DomainPlace[]> {
+    return this.database.query<DomainPlace>(AT_RISK);
+  }
+
+  /** Returns the paused domains of all environments. */
+  paused(): Promise<Pick<DomainEntity, 'environmentId' | 'host'>[]> {
+    return this.database.query<Pick<DomainEntity, 'environmentId' | 'host'>>(PAUSED);
+  }
+
+  private announce(topic: 'custom_host' | 'paused_domain', { environmentId, id }: DomainPlace): Promise<void> {
+    return this.notifications.announce(topic, `${environmentId}:${id}`);
   }
 }
 

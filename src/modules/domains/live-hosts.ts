@@ -1,72 +1,45 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Notifications } from '#kernel/database/notifications.js';
+import { AnnouncedCopy } from './announced-copy.js';
 import { type CustomHost, CustomHosts } from './contract.js';
 import { CustomHostsStore } from './custom-hosts.store.js';
 
-const RETRY_MS = 1_000;
-
-/**
- * Caches all hosts that accept requests (about 200 bytes each), so that routing needs no query. Reloads them when a
- * change is announced, and every second while it is unknown whether announcements arrive.
- */
+/** Caches all hosts that accept requests (about 200 bytes each), so that routing needs no query. */
 @Injectable()
 export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(LiveHosts.name);
-  private hosts: ReadonlyMap<string, CustomHost> = new Map();
-  private reading: Promise<void> | null = null;
-  private isStale = true;
-  private timer: NodeJS.Timeout | null = null;
+  private readonly hosts: AnnouncedCopy<ReadonlyMap<string, CustomHost>>;
 
   constructor(
     private readonly store: CustomHostsStore,
-    private readonly notifications: Notifications,
+    notifications: Notifications,
   ) {
     super();
-    notifications.on('custom_host', () => this.refresh());
+    this.hosts = new AnnouncedCopy<ReadonlyMap<string, CustomHost>>(notifications, {
+      topic: 'custom_host',
+      subject: "The customers' own hosts",
+      initial: new Map(),
+      load: async () => new Map((await store.serving()).map((host) => [host.host, host])),
+    });
   }
 
   override get isEmpty(): boolean {
-    return this.hosts.size === 0;
+    return this.hosts.value.size === 0;
   }
 
   override serving(host: string): CustomHost | null {
-    return this.hosts.get(host) ?? null;
+    return this.hosts.value.get(host) ?? null;
   }
 
   override ofEnvironment(environmentId: number): Promise<CustomHost[]> {
     return this.store.ofEnvironment(environmentId);
   }
 
-  /** Loads the hosts before the server listens, because the first request must find its endpoint. */
-  async onApplicationBootstrap(): Promise<void> {
-    this.timer = setInterval(() => {
-      if (this.isStale || this.notifications.isDeaf()) this.refresh();
-    }, RETRY_MS);
-    this.refresh();
-    await this.reading;
+  /** Loads the hosts before the server listens, because already the first request may be to a custom host. */
+  onApplicationBootstrap(): Promise<void> {
+    return this.hosts.start();
   }
 
   onApplicationShutdown(): void {
-    if (this.timer) clearInterval(this.timer);
-  }
-
-  /** A change that arrives during a load causes another load. */
-  private refresh(): void {
-    this.isStale = true;
-    this.reading ??= this.readAll().finally(() => (this.reading = null));
-  }
-
-  private async readAll(): Promise<void> {
-    try {
-      while (this.isStale) {
-        this.isStale = false;
-        this.hosts = new Map((await this.store.serving()).map((host) => [host.host, host]));
-      }
-    } catch (error) {
-      this.isStale = true;
-      this.logger.warn(
-        `The customers' own hosts can't be read, the next try is in ${RETRY_MS} ms: ${(error as Error).message}`,
-      );
-    }
+    this.hosts.stop();
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { foreignMx } from '#engine/mail/dns-records.js';
+import { type DnsAnswer, foreignMx, implicitMx, type SeenMx } from '#engine/mail/dns-records.js';
 import { conflict } from '#kernel/errors.js';
 import { DomainRecords } from './domain-records.js';
 import { PlatformZone } from './platform-zone.js';
@@ -12,20 +12,31 @@ export class MxGate {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Throws 409 with `details.mx` if another server may receive the domain's mail, unless acknowledged. */
+  /** Throws 409 with `details.mx` if another server may receive the domain's mail and the caller did not confirm it. */
   async pass(host: { environmentId: number; host: string }, isAcknowledged: boolean): Promise<void> {
     if (isAcknowledged) return;
-    const answer = await this.records.mx(host);
-    if ('unanswered' in answer) {
-      const message = `It can't be said where the mail of ${host.host} goes now: its name servers did not answer (${answer.unanswered}).`;
+    const foreign = await this.foreign(host);
+    if ('unanswered' in foreign) {
+      const message = `It can't be said where the mail of ${host.host} goes now: its name servers did not answer (${foreign.unanswered}).`;
       throw conflict(`${message} Try again, or set acknowledge_mx_conflict to true.`, { mx: null });
     }
-    const foreign = foreignMx(answer.found, this.zone.mailHost);
-    if (foreign.length === 0) return;
-    const mx = foreign
+    if (foreign.found.length === 0) return;
+    const mx = foreign.found
       .toSorted((a, b) => a.priority - b.priority)
       .map(({ exchange, priority }) => ({ exchange: exchange.toLowerCase(), priority }));
     const message = `The mail of ${host.host} goes to ${mx[0]?.exchange} now. Publishing Posthorn's MX moves it away from there.`;
     throw conflict(`${message} Set acknowledge_mx_conflict to true if that is what you want.`, { mx });
+  }
+
+  /** Returns MX records that point to other servers. Without an MX record, returns the domain's own addresses. */
+  private async foreign({ environmentId, host }: { environmentId: number; host: string }): Promise<DnsAnswer<SeenMx>> {
+    const { mailHost } = this.zone;
+    const mx = await this.records.mx({ environmentId, host });
+    if ('unanswered' in mx) return mx;
+    if (mx.found.length > 0) return { found: foreignMx(mx.found, mailHost) };
+    const addresses = await this.records.addresses(environmentId, host);
+    if ('unanswered' in addresses) return addresses;
+    const ours = await this.records.addresses(environmentId, mailHost);
+    return { found: implicitMx(host, addresses.found, 'found' in ours ? ours.found : []) };
   }
 }

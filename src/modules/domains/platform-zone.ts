@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type DnsRecord, type PlatformNames, recordsOf } from '#engine/mail/dns-records.js';
+import type { PlatformNames } from '#engine/mail/dns-records.js';
 import { mailHost } from '#engine/mail/platform-zone.js';
 import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
-import type { DomainEntity } from './domains.entities.js';
 
-/** Names in the operator's zone that customers' records point to. */
+/** Names in the operator's zone to which customers' DNS records point. */
 @Injectable()
 export class PlatformZone {
   constructor(
@@ -13,7 +12,7 @@ export class PlatformZone {
     private readonly keys: DkimKeys,
   ) {}
 
-  /** PLATFORM_DOMAIN, or null if that name is not publicly resolvable. */
+  /** PLATFORM_DOMAIN, or null if PLATFORM_DOMAIN is not publicly resolvable. */
   get domain(): string | null {
     const { platformDomain } = this.config;
     return platformDomain.includes('.') ? platformDomain : null;
@@ -27,10 +26,6 @@ export class PlatformZone {
   async names(): Promise<PlatformNames> {
     const { domain, mailHost } = this;
     return { domain, mailHost, ingestHost: domain ?? this.ownHost, dkim: await this.keys.published() };
-  }
-
-  async recordsOf(row: Pick<DomainEntity, 'host' | 'kind' | 'token'>): Promise<DnsRecord[]> {
-    return recordsOf(row, await this.names());
   }
 
   private get ownHost(): string {

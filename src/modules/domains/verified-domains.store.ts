@@ -11,20 +11,24 @@ export interface SendingRow {
   id: Id;
   domain: string;
   isReturnPathSeen: boolean;
+  dkimSigner: 'platform' | 'domain';
+  version: number;
+  isPaused: boolean;
 }
 
 const SENDING: Statement = {
   name: 'domains.sending',
   // Uses the index domains_host_idx.
   text: `
-    select i.n::int - 1 as place, d.id, d.host as domain, d.return_path_seen as "isReturnPathSeen"
+    select i.n::int - 1 as place, d.id, d.host as domain, d.return_path_seen as "isReturnPathSeen",
+      d.dkim_signer as "dkimSigner", d.version, d.reputation = 'paused' as "isPaused"
     from unnest($1::int[], $2::text[]) with ordinality as i(environment_id, host, n)
     join domains d on d.environment_id = i.environment_id and d.host = i.host and d.is_owner and d.sending_enabled`,
 };
 
 const RECEIVING: Statement = {
   name: 'domains.receiving',
-  // Uses the index domains_owner_idx: a host has one owner.
+  // Uses the index domains_owner_idx, because a host has at most one owner.
   text: `
     select environment_id as "environmentId", id as "domainId" from domains
     where host = $1 and is_owner and receiving_enabled and kind = 'email'`,
@@ -32,7 +36,7 @@ const RECEIVING: Statement = {
 
 const OF_ENVIRONMENT: Statement = {
   name: 'domains.of_environment',
-  // Uses the index domains_pkey. The lock blocks a conversion and a removal until the caller's transaction ends.
+  // Uses the index domains_pkey. The lock blocks conversion and deletion of the domain until the transaction ends.
   text: `
     select host as domain from domains
     where environment_id = $1::int and id = $2::uuid and is_owner and receiving_enabled and kind = 'email' for share`,
@@ -47,7 +51,7 @@ export class VerifiedDomainsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Throws 503 while storage is unavailable. */
+  /** Returns the domain with this host, if mail may be sent from it. Throws 503 while storage is unavailable. */
   sending(environmentId: number, host: string): Promise<SendingRow | null> {
     return storedOr503(() => this.sendingReads.get({ environmentId, host }));
   }

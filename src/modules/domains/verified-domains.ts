@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { returnPathHost } from '#engine/mail/dns-records.js';
 import type { Id } from '#kernel/ids.js';
-import { type DkimKey, type SendingDomain } from './contract.js';
+import { type DkimKey, type SendingDomain, type SigningKeys } from './contract.js';
 import { DkimKeys } from './dkim-keys.js';
+import { DomainKeys } from './domain-keys.js';
 import { PlatformZone } from './platform-zone.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
@@ -12,22 +13,33 @@ export class SendingDomains {
     private readonly store: VerifiedDomainsStore,
     private readonly zone: PlatformZone,
     private readonly keys: DkimKeys,
+    private readonly ownKeys: DomainKeys,
   ) {}
 
   /**
    * Returns the verified domain with exactly this host, never a parent domain. Null if there is no such domain, or if
-   * it must not send mail. Throws 503 while storage is unavailable.
+   * mail must not be sent from it. Throws 503 while storage is unavailable.
    */
   async find(environmentId: number, host: string): Promise<SendingDomain | null> {
     const row = await this.store.sending(environmentId, host);
     if (row === null) return null;
-    const { id, domain, isReturnPathSeen } = row;
+    const { id, domain, isReturnPathSeen, dkimSigner, version, isPaused } = row;
     const { domain: platformDomain } = this.zone;
-    if (platformDomain === null) return { id, domain, returnPathHost: null };
-    return { id, domain, returnPathHost: returnPathHost(isReturnPathSeen ? domain : platformDomain) };
+    return {
+      id,
+      domain,
+      returnPathHost: platformDomain === null ? null : returnPathHost(isReturnPathSeen ? domain : platformDomain),
+      keyVersion: dkimSigner === 'domain' ? version : null,
+      isPaused,
+    };
   }
 
-  /** Returns the current key. The first call creates the key, which is stored encrypted. */
+  /** Returns the keys that sign a domain's mail: its own or the platform's. Throws 503 if storage is unavailable. */
+  async signingKeysOf(environmentId: number, { id, keyVersion }: SendingDomain): Promise<SigningKeys> {
+    return keyVersion === null ? this.signingKey() : this.ownKeys.signing(environmentId, id, keyVersion);
+  }
+
+  /** Returns the platform's current DKIM key. The first call creates the key, which is stored encrypted. */
   signingKey(): Promise<DkimKey> {
     return this.keys.signing();
   }
@@ -42,7 +54,7 @@ export class ReceivingDomains {
     return this.store.receiving(host);
   }
 
-  /** Returns null if the domain does not receive mail, because aliases cannot be created on it then. */
+  /** Returns a domain that can have aliases. Null if the domain does not receive mail. */
   ofEnvironment(environmentId: number, domainId: Id): Promise<{ domain: string } | null> {
     return this.store.ofEnvironment(environmentId, domainId);
   }

@@ -11,38 +11,50 @@ import { AcceptancePolicies } from '#modules/ledger/acceptance-policies.js';
 import { Ledger } from '#modules/ledger/ledger.js';
 import { AttachmentFetch, type FetchAllowance } from './attachment-fetch.js';
 import { EmailMetrics } from './email.metrics.js';
-import { askedFor, EmailComposition, messageIdOf, shownOf } from './email-composition.js';
+import { EmailComposition, messageIdOf, ruledSubmission, shownOf } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
-import { type CompleteDraft, type EmailDraft, recipientsOf } from './email-draft.js';
+import { type CompleteDraft, type EmailDraft } from './email-draft.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
-import { EmailGroup } from './email-group.js';
-import type { NewEmail, ShownStatus } from './emails.store.js';
+import { type ComposedEmail, EmailGroup } from './email-group.js';
+import type { ShownStatus } from './emails.store.js';
+import { refuseUnlessDeliverable } from './international-addresses.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
-import { SenderIdentities, type SenderIdentity } from './sender-identity.js';
+import { refusePaused, SenderIdentities, type SenderIdentity } from './sender-identity.js';
+import { MailTransport } from './transport.contract.js';
+import { UnsubscribeLinks } from './unsubscribe-links.js';
 
 export interface AcceptedEmail {
   id: Id;
   status: ShownStatus;
 }
 
-/** The request's idempotency key, and the response that is stored for it when the email's event is committed. */
+/** A request's idempotency key, and the response to store with the key when the email's event is committed. */
 export interface AcceptedOnce {
   request: IdempotentRequest;
   answer: (email: AcceptedEmail) => StoredAnswer;
 }
 
+/** An email that is stored but not accepted yet: its event does not exist yet. */
+export interface PreparedEmail {
+  email: AcceptedEmail;
+  /** Accepts the email in the caller's transaction. */
+  acceptWithin: () => Promise<void>;
+}
+
 /**
- * Accepts emails. An email is composed once and stored before its event is created, in this order: the bytes, the row,
- * the event. Data without an event was not accepted: no list shows it, and the sweeper deletes it. A scheduled email is
- * stored as submitted, with its attachments, and composed later.
+ * Accepts emails. An email is composed once and stored before its event is created, in this order: raw message, email
+ * row, event. A stored email without an event is not accepted: no list shows it, and the sweeper deletes it. A
+ * scheduled email is stored as submitted, with its attachments, and composed later.
  */
 @Injectable()
 export class AcceptEmail {
   constructor(
     private readonly identities: SenderIdentities,
+    private readonly links: UnsubscribeLinks,
     private readonly acceptancePolicies: AcceptancePolicies,
     private readonly attachments: AttachmentFetch,
     private readonly composition: EmailComposition,
+    private readonly transport: MailTransport,
     private readonly group: EmailGroup,
     private readonly scheduled: ScheduledEmailsStore,
     private readonly destination: EmailDestination,
@@ -56,8 +68,9 @@ export class AcceptEmail {
   ) {}
 
   /**
-   * Resolves once the email is committed. Throws 422 for an invalid sender or attachment and for a policy's refusal,
-   * AlreadyAnswered or 409 for a used key, and 503 while storage is unavailable.
+   * Accepts an email, and resolves once the email is committed. Throws 422 for an invalid or paused sender, an invalid
+   * topic or attachment, or an email that a policy rejects. Throws `AlreadyAnswered` or 409 for a used idempotency key,
+   * and 503 while storage is unavailable.
    */
   async accept(
     tenant: Tenant,
@@ -65,41 +78,77 @@ export class AcceptEmail {
     allowed: FetchAllowance,
     once: AcceptedOnce | null,
   ): Promise<AcceptedEmail> {
-    const identity = await this.identities.resolve(tenant, draft.from.address);
-    const headers = this.acceptancePolicies.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
-    const complete = { ...draft, headers, attachments: await this.attachments.complete(draft.attachments, allowed) };
+    const { complete, identity } = await this.complete(tenant, draft, allowed);
     const { environmentId } = tenant;
     const id = this.ids.next();
-    if (await this.isForLater(environmentId, draft)) return this.schedule(environmentId, id, complete, identity);
+    if (await this.isForLater(environmentId, complete)) return this.schedule(environmentId, id, complete, identity);
+    return this.commit(await this.compose(environmentId, id, complete, identity), once);
+  }
+
+  /** Stores a composed email and creates its event. Resolves once both are committed. */
+  async commit(composed: ComposedEmail, once: AcceptedOnce | null): Promise<AcceptedEmail> {
+    await this.group.add(composed);
+    const { email } = composed;
+    const { environmentId, id, status } = email;
+    const targetId = await this.destination.forEnvironment(environmentId);
+    const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
+    const idempotency = once && { request: once.request, ...once.answer({ id, status }) };
+    await this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency }));
+    span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
+    this.metrics.accepted();
+    return { id, status };
+  }
+
+  /** Composes an email to send now, and stores it without accepting it. Throws the same errors as `accept`. */
+  async prepare(tenant: Tenant, draft: EmailDraft, allowed: FetchAllowance): Promise<PreparedEmail> {
+    const { complete, identity } = await this.complete(tenant, draft, allowed);
+    const { environmentId } = tenant;
+    const composed = await this.compose(environmentId, this.ids.next(), complete, identity);
+    await this.group.add(composed);
+    const { email } = composed;
+    return {
+      email: { id: email.id, status: email.status },
+      acceptWithin: async () => {
+        const targetId = await this.destination.forEnvironment(environmentId);
+        await this.ledger.acceptWithin(emailEvent(email, targetId, { traceparent: null, idempotency: null }));
+        this.database.afterCommit(() => this.metrics.accepted());
+      },
+    };
+  }
+
+  /** Returns the sender's identity, and the draft with the policies' headers, topic and attachments. Throws 422. */
+  private async complete(
+    tenant: Tenant,
+    draft: EmailDraft,
+    allowed: FetchAllowance,
+  ): Promise<{ complete: CompleteDraft; identity: SenderIdentity }> {
+    const identity = await this.identities.resolve(tenant, draft.from.address);
+    refusePaused(identity);
+    if (!identity.isCaptured) await refuseUnlessDeliverable(draft, this.transport);
+    const headers = this.acceptancePolicies.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
+    const unsubscribe = await this.links.resolve(tenant.environmentId, draft.unsubscribe);
+    const attachments = await this.attachments.complete(draft.attachments, allowed);
+    return { complete: { ...draft, headers, unsubscribe, attachments }, identity };
+  }
+
+  private async compose(
+    environmentId: number,
+    id: Id,
+    complete: CompleteDraft,
+    identity: SenderIdentity,
+  ): Promise<ComposedEmail> {
     const named = {
       environmentId,
       id,
       expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
       messageId: messageIdOf(id, identity),
     };
-    const { email, raw } = await this.composition.make(named, complete, identity);
-    await this.group.add({ email, raw });
-    await this.makeEvent(email, once);
-    this.metrics.accepted();
-    return { id, status: email.status };
+    return this.composition.make(named, complete, identity);
   }
 
-  /** Runs before anything is fetched. Policies' headers replace the caller's headers with the same name in any case. */
+  /** Returns the caller's headers with the changes made by policies. Runs before the attachments are loaded. */
   private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
-    const headers = Object.fromEntries(
-      Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value]),
-    );
-    const to = recipientsOf(draft)
-      .map(({ address }) => address)
-      .join(',');
-    const added = await this.acceptancePolicies.rule({
-      kind: 'email',
-      tenant,
-      to,
-      eventType: EMAIL_EVENT_TYPE,
-      headers,
-      payload: askedFor(draft),
-    });
+    const added = await this.acceptancePolicies.rule(ruledSubmission(tenant, draft));
     if (added === null) return draft.headers;
     return {
       ...Object.fromEntries(
@@ -109,13 +158,13 @@ export class AcceptEmail {
     };
   }
 
-  /** Also returns false if the email has no recipients left, because that is reported immediately. */
-  private async isForLater(environmentId: number, draft: EmailDraft): Promise<boolean> {
+  /** Returns true if the email must be scheduled. False if all recipients are suppressed: the response says so. */
+  private async isForLater(environmentId: number, draft: CompleteDraft): Promise<boolean> {
     if (draft.scheduledAt === null || draft.scheduledAt.getTime() <= this.clock.nowMs()) return false;
     return !(await this.composition.isSuppressed(environmentId, draft));
   }
 
-  /** Commits with the request's idempotency key, if any: the HTTP layer then provides a transaction. */
+  /** Stores a scheduled email. With an idempotency key, the HTTP layer commits both in one transaction. */
   private async schedule(
     environmentId: number,
     id: Id,
@@ -140,15 +189,6 @@ export class AcceptEmail {
     }
     this.metrics.accepted();
     return { id, status: 'scheduled' };
-  }
-
-  private async makeEvent(email: NewEmail, once: AcceptedOnce | null): Promise<void> {
-    const { environmentId, id, status } = email;
-    const targetId = await this.destination.forEnvironment(environmentId);
-    const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
-    const idempotency = once && { request: once.request, ...once.answer({ id, status }) };
-    await this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency }));
-    span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
   }
 }
 

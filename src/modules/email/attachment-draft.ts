@@ -1,3 +1,4 @@
+import { bytesOfBase64, bytesOfBuffer } from '#engine/mail/attachment-bytes.js';
 import type { Fault } from '#kernel/errors.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
@@ -9,24 +10,25 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 const TYPE =
   /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*$/i;
 const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
+const IN_BRACKETS = /^<(.*)>$/;
 
-/** Field names. The `resend` package uses `path` for our field `url`. */
+/** Names of the request's fields. Clients of the `resend` package send our field `url` as `path`. */
 const NAMES: FieldNames = {
   known: new Set(['filename', 'content_type', 'content', 'url', 'content_id']),
   aliases: { contentType: 'content_type', contentId: 'content_id', path: 'url' },
-  // Rejected, because only base64 is supported.
+  // The field `encoding` is rejected, because only base64 is supported.
   refused: new Set(['encoding']),
 };
 
 export interface AttachmentDraft {
   filename: string;
-  /** Null if the caller gave no type; the server of the URL may then provide it. */
+  /** Media type. Null if the caller specified none; the server of the attachment's URL may then provide one. */
   contentType: string | null;
   contentId: string | null;
   source: { bytes: Buffer } | { url: string };
 }
 
-/** Parses attachments and collects all errors. Pure. */
+/** Parses attachments and collects all errors. Has no side effects. */
 export function readAttachments(given: unknown): { attachments: AttachmentDraft[]; faults: Fault[] } {
   if (given === undefined) return { attachments: [], faults: [] };
   if (!Array.isArray(given)) return { attachments: [], faults: [{ path: 'attachments', message: 'must be a list' }] };
@@ -44,7 +46,7 @@ export function readAttachments(given: unknown): { attachments: AttachmentDraft[
 
 export const TOO_LARGE = `The attachments of a request must have at most ${ATTACHMENT_BYTES_MAX / 1024 / 1024} MB in total after decoding.`;
 
-/** Returns the total size of attachments included in the request. Attachments at URLs are not counted. */
+/** Returns the total size of the attachments in the request itself. Excludes attachments to be fetched from URLs. */
 export function decodedBytes(attachments: readonly AttachmentDraft[]): number {
   return attachments.reduce((sum, { source }) => sum + ('bytes' in source ? source.bytes.length : 0), 0);
 }
@@ -54,7 +56,8 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
   const fault = (name: string, message: string): null => (faults.push({ path: at + name, message }), null);
   if (!isRecord(given)) return (faults.push({ path: at.slice(0, -1), message: 'must be an object' }), null);
   const fields = named(given, NAMES, fault);
-  const { filename, content_type: type, content_id: contentId, content, url } = fields;
+  const { filename, content_type: type, content, url } = fields;
+  const contentId = withoutBrackets(fields['content_id']);
   if ((content === undefined) === (url === undefined))
     fault('content', 'An attachment needs either content (base64) or url (https).');
   const name = filename ?? (typeof url === 'string' ? lastSegment(url) : undefined);
@@ -92,12 +95,20 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
 
 type AddFault = (name: string, message: string) => null;
 
-/** Accepts only canonical base64: decoders disagree about other forms, so different bytes could be sent. */
+/** Returns a Content-ID without angle brackets, which surround it only in the message header (RFC 2392). */
+function withoutBrackets(contentId: unknown): unknown {
+  return typeof contentId === 'string' ? (IN_BRACKETS.exec(contentId.trim())?.[1] ?? contentId) : contentId;
+}
+
+/** Returns the bytes of `content`, which is base64 or the JSON of a Node.js Buffer. Null if it is neither. */
 function bytesOf(content: unknown, fault: AddFault): { bytes: Buffer } | null {
-  const bytes = typeof content === 'string' ? Buffer.from(content, 'base64') : null;
-  if (bytes === null || bytes.toString('base64') !== content)
-    return fault('content', 'must be base64 (RFC 4648 section 4) with its padding and without line breaks');
-  return { bytes };
+  const bytes = typeof content === 'string' ? bytesOfBase64(content) : bytesOfBuffer(content);
+  return bytes === null
+    ? fault(
+        'content',
+        'must be base64 (RFC 4648), which may have line breaks, or {"type": "Buffer", "data": [bytes as numbers]}',
+      )
+    : { bytes };
 }
 
 function urlOf(url: unknown, fault: AddFault): { url: string } | null {

@@ -1,12 +1,12 @@
 import type { FactKind } from '#engine/mail/recipient-state.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A delivery event of one recipient, from an SMTP reply, a report or a provider's notification. */
+/** A delivery event for one recipient, from an SMTP reply, a report or a provider's notification. */
 export interface EmailFact {
-  /** The address as it appears in the email. Case and the form of the domain do not matter. */
+  /** The address as written in the email. Addresses are compared regardless of case and of the form of the domain. */
   address: string;
   kind: FactKind;
-  /** Kind of bounce, complaint or refusal, in the source's own term: `permanent`, `5.1.1`, `abuse`. */
+  /** Kind of bounce, complaint or refusal, as named by the source, such as `permanent`, `5.1.1` or `abuse`. */
   subtype: string | null;
   /** Text of the report, sanitized, at most 1 KB. */
   detail: string | null;
@@ -15,25 +15,26 @@ export interface EmailFact {
 }
 
 export interface IncomingReport {
-  /** From the signed return path (`ReturnAddresses`). Null for mail to one of the operator's addresses. */
+  /** Environment in the signed return path (`ReturnAddresses`). Null for mail to one of the operator's addresses. */
   environmentId: number | null;
   /** Null if `environmentId` is null. */
   emailId: Id | null;
   /** Address in RCPT TO. */
   recipient: string;
-  /** Address in MAIL FROM. Empty for the null sender, which reports use. */
+  /** Address in MAIL FROM. Empty for the null sender, which bounce reports use. */
   envelopeFrom: string;
   receivedFrom: string;
 }
 
-/** Reports about mail that Posthorn sent: bounces, delays, complaints, and any other mail to the report addresses. */
+/** Accepts reports about mail that Posthorn sent (bounces, delays, complaints), and other mail to their addresses. */
 export abstract class IncomingReports {
   /** Maximum size of a report. The receiving side must reject larger reports with 552 5.3.4. */
   static readonly BYTES_MAX = 1_048_576;
 
   /**
-   * Stores a report, which is committed when this resolves. `raw` is the received message, at most `BYTES_MAX`. A
-   * repeated report (the sender did not receive the reply) is stored once. Throws while storage is unavailable.
+   * Stores a report, and resolves once the report is committed. `raw` is the received message, at most `BYTES_MAX`. A
+   * report that is sent again (because the sender did not receive the reply) is stored once. Throws while storage is
+   * unavailable.
    */
   abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
 }
@@ -41,26 +42,31 @@ export abstract class IncomingReports {
 export interface NamedEmail {
   environmentId: number;
   emailId: Id;
-  /** Positions in the result of `SentEmails.recipientsOf`. Null for a return path of an older build. */
+  /** Positions of recipients in the result of `SentEmails.recipientsOf`. Null for return paths of older versions. */
   places: readonly number[] | null;
 }
 
 /** The body of `POST /v1/emails`. */
 export interface EmailContent {
-  /** The sender: one mailbox, optionally with a display name. */
-  from: string;
+  /** The sender: one mailbox, optionally with a display name. Required unless the template specifies a sender. */
+  from?: string;
   to: string | string[];
   cc?: string | string[];
   bcc?: string | string[];
   reply_to?: string | string[];
-  subject: string;
+  /** Required unless the template specifies a subject. */
+  subject?: string;
   html?: string;
   text?: string;
   headers?: Record<string, string>;
   attachments?: EmailAttachmentContent[];
   tags?: { name: string; value: string }[];
-  /** RFC 3339, or a duration such as `in 5 minutes`. */
+  /** Id or alias of a published template that provides the content, and the values of the template's variables. */
+  template?: { id: string; variables?: Record<string, unknown> };
+  /** Time at which to send the email: RFC 3339, or a duration such as `in 5 minutes`. */
   scheduled_at?: string;
+  /** Adds an unsubscribe link: from all emails if true, or from the topic with the given id or key. */
+  unsubscribe?: boolean | { topic: string };
 }
 
 /** An attachment: either its bytes in `content`, or the `url` to fetch them from. */
@@ -74,7 +80,7 @@ export interface EmailAttachmentContent {
 }
 
 export interface AcceptedEmailAnswer {
-  /** `evt_…` */
+  /** Id of the email in the form `evt_…`. */
   id: string;
   status: 'sending' | 'scheduled' | 'suppressed';
 }

@@ -7,15 +7,15 @@ import type { EmailState, NewEmail } from './emails.store.js';
 export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
   isChanged: boolean;
-  /** Addresses to suppress: each at most once for bounces and once for complaints, even if reports are repeated. */
+  /** Addresses to suppress. Each is listed at most once for bounces and once for complaints, even if reports repeat. */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
-  /** Recipients that just entered one of these states, for which system events must be created. */
+  /** Recipients whose state has just changed to one of these. A system event is stored for each recipient. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
-  /** True if a message was sent or delivered, but then turned out not to have reached its recipient. */
+  /** True if a message that counted as sent or delivered turned out not to have reached its recipient. */
   isLateFailure: boolean;
 }
 
-/** Subtype of an event that reports a delay: the message is in transit longer than usual. */
+/** Subtype of an event that reports that the message is in transit longer than usual. */
 export const DELAYED = 'delayed';
 /** Event types that appear in the timeline. Deferrals are shown as attempts instead. */
 const TIMELINE_TYPES: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
@@ -25,12 +25,13 @@ const TIMELINE_TYPES: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['t
   complained: 'complained',
   rejected: 'rejected',
   suppressed: 'rejected',
+  unsubscribed: 'unsubscribed',
 };
-/** Maximum length: fifty recipients with every kind of event and several subtypes. Later events are not added. */
+/** Maximum number of timeline items, enough for every kind of event for fifty recipients. Later events are omitted. */
 const TIMELINE_MAX = 500;
 const HANDED_OVER = new Set(['sent', 'delivered']);
 
-/** Applies events in order. Ignores events for addresses that are not recipients. Pure. */
+/** Applies events in order and returns the changes. Ignores addresses that are not recipients. No side effects. */
 export function applyDeliveryEvents(
   state: Pick<EmailState, 'recipients' | 'timeline'>,
   facts: readonly EmailFact[],
@@ -53,7 +54,7 @@ export function applyDeliveryEvents(
   return { ...applied, after: { recipients, timeline, ...overallState(recipients) } };
 }
 
-/** `isOwed` is true while the message must still be sent to any recipient. */
+/** Derives an email's status from its recipients. `isOwed`: the message must still be sent to some recipient. */
 export function overallState(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
   status: EmailStatus;
   isOwed: boolean;
@@ -77,7 +78,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
     applied.isChanged = true;
   }
   const isAdded = addToTimeline(applied.after.timeline, recipient.address, fact, at);
-  // A late event that changes nothing must not replace the detail that explains the state.
+  // A late event that does not change the state must not replace the detail that explains the state.
   const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
   if (!explains && !isAdded) return;
   applied.isChanged = true;
@@ -88,7 +89,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
 }
 
-/** Returns whether the address was already suppressed for `origin`. Older builds did not store it for complaints. */
+/** Returns whether the address was already suppressed for `origin`. Older builds did not record this for complaints. */
 function isCounted(
   { suppressedFor }: StoredRecipient,
   before: StoredRecipient['state'],
@@ -97,7 +98,7 @@ function isCounted(
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
-/** Adds an event to the timeline. Returns false if it is already there, is not shown, or exceeds the limit. */
+/** Adds an event to the timeline. Returns false if the event is already there, is not shown, or exceeds the limit. */
 function addToTimeline(
   timeline: TimelineItem[],
   recipient: string,

@@ -11,29 +11,43 @@ import {
   DestinationAdapter,
   NotAttempted,
   type Outgoing,
+  Postponed,
   type ProbeReport,
   type Target,
 } from '#modules/destinations/contract.js';
+import { PausedDomains } from '#modules/domains/paused-domains.js';
+import { Topics } from '#modules/topics/topics.js';
 import type { EmailFact } from './contract.js';
 import { applyDeliveryEvents } from './delivery-events.js';
 import type { StoredRecipient } from './email.entities.js';
 import { EmailMetrics } from './email.metrics.js';
+import { suppressionNote } from './email-composition.js';
 import { EMAIL_TYPE } from './email-destination.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
+import { hostOfSender } from './mail-volume.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
+import { RewrittenSenders } from './rewritten-senders.js';
 import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 import { capturedReply, deliveryEventsOf, handoffResult, simulatedReply } from './transport-handoff.js';
 
-/** Time limit and pauses for storing the result. The message was sent, and must not be sent again unnecessarily. */
+/** Results for emails that have no recipient left to send to. */
+const NO_RECIPIENTS: Partial<Record<EmailStatus, string>> = {
+  suppressed: 'Every recipient is suppressed.',
+  canceled: 'The email was canceled before its scheduled time.',
+};
+/** Maximum wait in milliseconds before an email from a paused domain is attempted again. */
+const PAUSED_MS = 300_000;
+/** Time limit and pauses for repeated tries to store a result. If the result is lost, the message is sent again. */
 const NOTED_MS_MAX = 25_000;
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
 
 /**
- * Hands the stored bytes to the transport, for recipients without a final outcome. Each result is stored before the
- * delivery records its attempt. A crash before that may send the email again (at-least-once delivery).
+ * Passes the stored message to the email transport, for recipients without a final state. Each result is stored before
+ * the delivery records its attempt. A crash between sending and storing may send the email again (at-least-once
+ * delivery).
  */
 @Adapter()
 @Injectable()
@@ -47,9 +61,12 @@ export class EmailAdapter extends DestinationAdapter {
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
     private readonly facts: StoredDeliveryEvents,
+    private readonly topics: Topics,
     private readonly raw: RawEmails,
     private readonly transport: MailTransport,
     private readonly returnPaths: ReturnPaths,
+    private readonly rewrittenSenders: RewrittenSenders,
+    private readonly pausedDomains: PausedDomains,
     private readonly metrics: EmailMetrics,
     private readonly config: Config,
     private readonly clock: Clock,
@@ -57,7 +74,7 @@ export class EmailAdapter extends DestinationAdapter {
     super();
   }
 
-  /** Does not use the target's own timeout, which depends on the version of Posthorn that created the row. */
+  /** Time limit of an attempt. Ignores the target's own timeout, which an older version of Posthorn may have stored. */
   override get attemptMsMax(): number {
     return this.transport.submitMsMax + NOTED_MS_MAX;
   }
@@ -86,12 +103,25 @@ export class EmailAdapter extends DestinationAdapter {
     email: EmailState,
     replayed: boolean,
   ): Promise<Omit<DeliveryAnswer, 'durationMs'>> {
+    // Captured and forwarded mail is not counted for the sender's domain, and does not wait while that domain is
+    // paused.
+    const isCounted = !email.isCaptured && email.originalSender === null;
+    if (isCounted && this.pausedDomains.has(environmentId, hostOfSender(email.sender)))
+      throw new Postponed(
+        'The domain of the sender is paused.',
+        Math.round(PAUSED_MS * (0.8 + 0.2 * this.clock.random())),
+      );
     const owed = email.recipients.filter(({ state }) => isOwed(state, replayed));
     const suppressed = new Set(email.suppressed);
     const isSuppressed = ({ address }: StoredRecipient): boolean =>
       suppressed.has(suppressionKey(address)) && !isAtSimulator(address, this.config.platformDomain);
-    const open = owed.filter((recipient) => !isSuppressed(recipient));
-    const passedBy = owed.filter(isSuppressed).map(({ address }): EmailFact => suppressedFact(address));
+    const passedBy = owed.filter(isSuppressed).map(({ address }) => suppressedFact(address, null));
+    const open: StoredRecipient[] = [];
+    for (const recipient of owed.filter((each) => !isSuppressed(each))) {
+      const refusal = await this.topicRefusal(environmentId, recipient);
+      if (refusal === null) open.push(recipient);
+      else passedBy.push(suppressedFact(recipient.address, refusal));
+    }
     if (open.length === 0) {
       await this.note(environmentId, email, passedBy);
       return this.settled(email, passedBy);
@@ -108,14 +138,19 @@ export class EmailAdapter extends DestinationAdapter {
     return this.resultOf(email, facts, report);
   }
 
-  /** Simulates replies for simulator addresses and captured mail. Returns null if the bytes no longer exist. */
+  /** Returns why the recipient gets no email on the topic. Null if subscribed, or if the email has no topic. */
+  private async topicRefusal(environmentId: number, { topicId, address }: StoredRecipient): Promise<string | null> {
+    return topicId === undefined ? null : this.ours(() => this.topics.refusalOf(environmentId, topicId, address));
+  }
+
+  /** Submits the email. Simulated replies for simulator addresses and captured mail. Null without a stored message. */
   private async submit(
     environmentId: number,
     email: EmailState,
     addresses: readonly string[],
   ): Promise<SubmissionReport | null> {
-    // The transport `capture:` sends nothing out. It still receives captured mail, also from the test environment, and
-    // delivers it to the installation's own aliases.
+    // The transport `capture:` sends no mail to other servers. It still receives captured mail, also that of the test
+    // environment, and delivers the mail to the installation's own aliases.
     const isKept = email.isCaptured && this.config.emailTransport.kind !== 'capture';
     const played = addresses.map(
       (address) => simulatedReply(address, this.config.platformDomain) ?? (isKept ? capturedReply(address) : null),
@@ -134,19 +169,26 @@ export class EmailAdapter extends DestinationAdapter {
     return { ...report, replies: [...replies, ...report.replies] };
   }
 
-  /** Bounces go to Posthorn if the domain or the platform has a host for them, otherwise to the sender. */
+  /**
+   * Returns the return path: Posthorn's address for bounces, or the sender if neither the domain nor the platform has a
+   * host for bounces. For a forwarded message, returns its rewritten sender. A null sender stays null, so that a bounce
+   * never causes another bounce.
+   */
   private returnPath(
     environmentId: number,
-    { id, sender, returnPathHost, recipients }: EmailState,
+    { id, sender, originalSender, returnPathHost, recipients }: EmailState,
     addresses: readonly string[],
   ): string {
+    if (originalSender === '') return '';
+    const rewritten = originalSender === null ? null : this.rewrittenSenders.localPart(originalSender);
+    if (rewritten !== null && returnPathHost !== null) return `${rewritten}@${returnPathHost}`;
     const places = recipients.flatMap(({ address }, place) => (addresses.includes(address) ? [place] : []));
     if (returnPathHost !== null) return `${this.returnPaths.addressFor(environmentId, id, places)}@${returnPathHost}`;
-    const from = parseMailbox(sender);
+    const from = parseMailbox(sender, 'international');
     return isRefused(from) ? '' : from.address;
   }
 
-  /** A simulated recipient immediately produces the events that a real recipient would report later. */
+  /** Returns the events for a reply. For a simulated recipient, adds the events that would follow for a real one. */
   private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
     const role = simulatedRole(reply.address, this.config.platformDomain);
     const facts = deliveryEventsOf(reply, isFinal || role !== null);
@@ -164,13 +206,10 @@ export class EmailAdapter extends DestinationAdapter {
   private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
     const status = this.statusAfter(email, passedBy);
     if (eventStatusOf(status) !== 'failed') return nothing('success', 'All recipients already have a final status.');
-    return nothing(
-      'refused',
-      status === 'suppressed' ? 'Every recipient is suppressed.' : 'No recipient is left to send to.',
-    );
+    return nothing('refused', NO_RECIPIENTS[status] ?? 'No recipient is left to send to.');
   }
 
-  /** If no recipient is deferred, the email's status decides: it is a success only if no recipient was ever refused. */
+  /** Returns an attempt's result. If no recipient is deferred, success means that no recipient was ever rejected. */
   private resultOf(
     email: EmailState,
     facts: readonly EmailFact[],
@@ -191,7 +230,7 @@ export class EmailAdapter extends DestinationAdapter {
     return applyDeliveryEvents(email, facts, this.clock.now().toISOString()).after.status;
   }
 
-  /** Stores the provider's message id first: its notifications may arrive before its response is processed. */
+  /** Stores a submission's result. Stores the provider's message id first: notifications may refer to it very soon. */
   private async note(
     environmentId: number,
     email: EmailState,
@@ -210,7 +249,7 @@ export class EmailAdapter extends DestinationAdapter {
     }
   }
 
-  /** Reports a failure of Posthorn's own storage as `NotAttempted`, because the transport is not at fault. */
+  /** Returns the result of `ask`. Throws `NotAttempted` if Posthorn's storage fails: the transport is not at fault. */
   private async ours<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -220,11 +259,10 @@ export class EmailAdapter extends DestinationAdapter {
   }
 }
 
-const suppressedFact = (address: string): EmailFact => ({
+const suppressedFact = (address: string, refusal: string | null): EmailFact => ({
   address,
   kind: 'suppressed',
-  subtype: 'suppressed',
-  detail: 'The address is on the suppression list.',
+  ...suppressionNote(refusal),
   isPermanent: false,
 });
 

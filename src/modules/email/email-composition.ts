@@ -2,16 +2,27 @@ import { Injectable } from '@nestjs/common';
 import type { Mailbox } from '#engine/mail/addresses.js';
 import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
+import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
-import { compose } from '#mail/compose.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { compose, signMessage } from '#mail/compose.js';
+import type { Submission } from '#modules/ledger/acceptance.contract.js';
+import { Topics } from '#modules/topics/topics.js';
+import type { AttachmentDraft } from './attachment-draft.js';
 import { overallState } from './delivery-events.js';
 import type { StoredRecipient, TimelineItem } from './email.entities.js';
 import { type CompleteDraft, type EmailDraft, recipientsOf } from './email-draft.js';
+import { EMAIL_EVENT_TYPE } from './email-event.js';
 import type { NewEmail } from './emails.store.js';
+import type { ScheduledRow } from './scheduled-emails.store.js';
 import type { SenderIdentity } from './sender-identity.js';
 import { SuppressionsStore } from './suppressions.store.js';
 import { MailTransport } from './transport.contract.js';
+import { UnsubscribeLinks } from './unsubscribe-links.js';
+
+/** The HTML converter is loaded on first use, because most installations send no email. */
+const textPart = memoizeAsync(() => import('./text-part.js'));
 
 export type Named = Pick<NewEmail, 'environmentId' | 'id' | 'expiresOnDay' | 'messageId'>;
 
@@ -19,51 +30,73 @@ export type Named = Pick<NewEmail, 'environmentId' | 'id' | 'expiresOnDay' | 'me
 export class EmailComposition {
   constructor(
     private readonly suppressions: SuppressionsStore,
+    private readonly topics: Topics,
+    private readonly links: UnsubscribeLinks,
     private readonly transport: MailTransport,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
 
-  /** Composes and signs an email. Recipients that are suppressed now do not receive it. Throws NotComposed. */
+  /** Composes and signs an email. Currently suppressed recipients get no email. Throws `NotComposed` on failure. */
   async make(named: Named, draft: CompleteDraft, identity: SenderIdentity): Promise<{ email: NewEmail; raw: Buffer }> {
-    const { from, to, cc, replyTo, subject, html, text, headers, attachments } = draft;
+    const { from, to, cc, replyTo, subject, attachments } = draft;
+    const linked = await this.links.addTo(named, draft);
+    const { headers, html } = linked;
+    const { textPartOf } = await textPart();
+    const text = textPartOf(linked);
     const date = this.clock.now();
     const raw = await compose(
       { messageId: named.messageId, date, from, to, cc, replyTo, subject, html, text, headers, attachments },
       identity.dkim,
       this.transport,
     );
-    const { returnPathHost, isCaptured } = identity;
-    return {
-      raw,
-      email: {
-        ...named,
-        ...shownOf(draft),
-        ...(await this.recipients(named.environmentId, draft)),
-        sizeBytes: raw.length,
-        returnPathHost,
-        isCaptured,
-      },
-    };
+    return { raw, email: await this.rowOf(named, draft, identity, raw.length) };
   }
 
-  /** Builds an email without a raw message. All its recipients have failed for the reason in `detail`. */
+  /** Signs a message composed by a mail client. `draft` contains its envelope and the fields that the API shows. */
+  async sign(
+    named: Named,
+    draft: CompleteDraft,
+    identity: SenderIdentity,
+    unsigned: Buffer,
+  ): Promise<{ email: NewEmail; raw: Buffer }> {
+    const raw = await signMessage(unsigned, identity.dkim, {
+      rewritesIdentity: this.transport.rewritesIdentity,
+      date: this.clock.now(),
+    });
+    return { raw, email: await this.rowOf(named, draft, identity, raw.length) };
+  }
+
+  /** Builds the row of an email without a raw message. All recipients have failed for the reason in `detail`. */
   unsendable(named: Named, draft: CompleteDraft, subtype: string, detail: string): NewEmail {
+    return this.withoutMessage(named, draft, { state: 'failed', type: 'rejected', subtype, detail });
+  }
+
+  /** Builds the row of a canceled scheduled email, which has no raw message. */
+  canceled(named: Named, { draft, isCaptured }: Pick<ScheduledRow, 'draft' | 'isCaptured'>): NewEmail {
+    const end = { state: 'canceled', type: 'canceled', subtype: null, detail: null } as const;
+    return { ...this.withoutMessage(named, draft, end), isCaptured };
+  }
+
+  private withoutMessage(
+    named: Named,
+    draft: CompleteDraft,
+    {
+      state,
+      type,
+      subtype,
+      detail,
+    }: Pick<StoredRecipient, 'state'> & Pick<TimelineItem, 'type' | 'subtype' | 'detail'>,
+  ): NewEmail {
     const at = this.clock.now().toISOString();
     const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({
       address,
       kind,
-      state: 'failed',
+      state,
       at,
       detail,
     }));
-    const timeline = recipients.map(({ address }): TimelineItem => ({
-      type: 'rejected',
-      subtype,
-      at,
-      detail,
-      recipient: address,
-    }));
+    const timeline = recipients.map(({ address }): TimelineItem => ({ type, subtype, at, detail, recipient: address }));
     return {
       ...named,
       ...shownOf(draft),
@@ -73,17 +106,35 @@ export class EmailComposition {
       sizeBytes: 0,
       returnPathHost: null,
       isCaptured: false,
+      originalSender: null,
     };
   }
 
-  /** True if every recipient is suppressed now. */
-  async isSuppressed(environmentId: number, draft: EmailDraft): Promise<boolean> {
+  /** Returns whether every recipient is suppressed now. */
+  async isSuppressed(environmentId: number, draft: CompleteDraft): Promise<boolean> {
     return (await this.recipients(environmentId, draft)).status === 'suppressed';
+  }
+
+  private async rowOf(
+    named: Named,
+    draft: CompleteDraft,
+    { returnPathHost, isCaptured }: SenderIdentity,
+    sizeBytes: number,
+  ): Promise<NewEmail> {
+    return {
+      ...named,
+      ...shownOf(draft),
+      ...(await this.recipients(named.environmentId, draft)),
+      sizeBytes,
+      returnPathHost,
+      isCaptured,
+      originalSender: null,
+    };
   }
 
   private async recipients(
     environmentId: number,
-    draft: Pick<EmailDraft, 'to' | 'cc' | 'bcc'>,
+    draft: Pick<CompleteDraft, 'to' | 'cc' | 'bcc' | 'unsubscribe'>,
   ): Promise<Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>> {
     const at = this.clock.now().toISOString();
     const named = recipientsOf(draft);
@@ -91,35 +142,50 @@ export class EmailComposition {
       environmentId,
       named.map(({ key }) => key),
     );
-    const recipients = named.map(({ address, key, kind }): StoredRecipient => ({
-      address,
-      kind,
-      state: this.isListed(address, suppressed.has(key)) ? 'suppressed' : 'sending',
-      at,
-      detail: null,
-    }));
-    const timeline = recipients
-      .filter(({ state }) => state === 'suppressed')
-      .map(({ address }): TimelineItem => ({
-        type: 'rejected',
-        subtype: 'suppressed',
-        at,
-        detail: 'The address is on the suppression list.',
-        recipient: address,
-      }));
+    const topicId = draft.unsubscribe?.topicId ?? undefined;
+    const recipients: StoredRecipient[] = [];
+    const timeline: TimelineItem[] = [];
+    for (const { address, key, kind } of named) {
+      const isListed = this.isListed(address, suppressed.has(key));
+      const refusal =
+        isListed || topicId === undefined ? null : await this.topics.refusalOf(environmentId, topicId, address);
+      const state = isListed || refusal !== null ? 'suppressed' : 'sending';
+      recipients.push({ address, kind, state, at, detail: refusal, ...(topicId !== undefined && { topicId }) });
+      if (state === 'suppressed')
+        timeline.push({ type: 'rejected', at, recipient: address, ...suppressionNote(refusal) });
+    }
     return { recipients, timeline, ...overallState(recipients) };
   }
 
-  /** Simulator addresses behave according to their role, regardless of the suppression list. */
+  /** Returns whether an address is suppressed. For a simulator address, its role decides, not the suppression list. */
   private isListed(address: string, isListed: boolean): boolean {
     const { platformDomain } = this.config;
     return isAtSimulator(address, platformDomain) ? simulatedRole(address, platformDomain) === 'suppressed' : isListed;
   }
 }
 
+/** Returns the reason why an address gets no email: a topic's `refusal` or, if null, the suppression list. */
+export function suppressionNote(refusal: string | null): { subtype: string; detail: string } {
+  if (refusal !== null) return { subtype: 'unsubscribed', detail: refusal };
+  return { subtype: 'suppressed', detail: 'The address is on the suppression list.' };
+}
+
 export function shownOf(
   draft: CompleteDraft,
-): Pick<NewEmail, 'sender' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'tags' | 'attachments' | 'scheduledAt'> {
+): Pick<
+  NewEmail,
+  | 'sender'
+  | 'to'
+  | 'cc'
+  | 'bcc'
+  | 'replyTo'
+  | 'subject'
+  | 'tags'
+  | 'attachments'
+  | 'scheduledAt'
+  | 'templateId'
+  | 'templateVersion'
+> {
   return {
     sender: shown(draft.from),
     to: draft.to.map(shown),
@@ -129,6 +195,9 @@ export function shownOf(
     subject: draft.subject,
     tags: draft.tags,
     scheduledAt: draft.scheduledAt,
+    // Drafts that an older version scheduled have no field `template`.
+    templateId: draft.template?.id ?? null,
+    templateVersion: draft.template?.version ?? null,
     attachments: draft.attachments.map(({ filename, contentType, content }) => ({
       filename,
       content_type: contentType,
@@ -137,8 +206,29 @@ export function shownOf(
   };
 }
 
-/** Returns an email in the form for acceptance policies: the API's field names, without the bytes of attachments. */
-export function askedFor({
+/** An email as acceptance policies see it: with the size of each attachment, but without its content. */
+type RuledDraft = Omit<EmailDraft, 'attachments' | 'template'> & {
+  attachments: readonly (Pick<AttachmentDraft, 'filename' | 'contentType'> & {
+    source: { bytes: { length: number } } | { url: string };
+  })[];
+};
+
+/** Returns the submission on which acceptance policies decide. */
+export function ruledSubmission(tenant: Tenant, draft: RuledDraft): Submission {
+  return {
+    kind: 'email',
+    tenant,
+    to: recipientsOf(draft)
+      .map(({ address }) => address)
+      .join(','),
+    eventType: EMAIL_EVENT_TYPE,
+    headers: Object.fromEntries(Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    payload: payloadOf(draft),
+  };
+}
+
+/** Returns the fields of an email as JSON: the API's field names, without the bytes of attachments. */
+function payloadOf({
   from,
   to,
   cc,
@@ -151,7 +241,8 @@ export function askedFor({
   tags,
   attachments,
   scheduledAt,
-}: EmailDraft): string {
+  unsubscribe,
+}: RuledDraft): string {
   return JSON.stringify({
     from: shown(from),
     to: to.map(shown),
@@ -164,6 +255,7 @@ export function askedFor({
     headers,
     tags,
     scheduled_at: scheduledAt,
+    ...(unsubscribe !== null && { unsubscribe: unsubscribe.topic === null ? true : unsubscribe }),
     attachments: attachments.map(({ filename, contentType, source }) => ({
       filename,
       content_type: contentType,
@@ -172,7 +264,7 @@ export function askedFor({
   });
 }
 
-/** The Message-ID is derived from the email's id, so that it never changes. */
+/** Returns the Message-ID. It is derived from the email's id, so it is the same on every attempt. */
 export function messageIdOf(id: Id, { dkim }: SenderIdentity): string {
   return `<${showId('evt', id)}@${dkim.domain}>`;
 }

@@ -5,10 +5,24 @@ import type { Tenant } from '#kernel/tenant.js';
 import { SignedViews } from '#modules/inbox/messages/signed-views.js';
 import { ThreadedMailReading } from '#modules/inbox/reading/mail-reading-threads.js';
 import { type FileNote, type MailContents, type MailView } from '#modules/inbox/viewing.contract.js';
-import { EmailsService } from './emails.service.js';
+import { EmailsService, type EmailView } from './emails.service.js';
 import { SentEmails } from './sent-emails.js';
+import { SignedDownloads } from './signed-downloads.js';
 
-/** Reads emails by parsing the exact bytes that are sent. */
+/** An attachment, with a download link that needs no key. */
+export interface LinkedFile {
+  index: number;
+  note: FileNote;
+  url: string;
+  expiresAt: Date;
+}
+
+/** HTML and text of an email. */
+export type EmailBodies = Pick<MailContents, 'html' | 'text'>;
+
+const NO_BODIES: EmailBodies = { html: null, text: null };
+
+/** Reads the contents of emails by parsing the exact bytes of the sent messages. */
 @Injectable()
 export class EmailContents {
   constructor(
@@ -16,12 +30,52 @@ export class EmailContents {
     private readonly sent: SentEmails,
     private readonly reading: ThreadedMailReading,
     private readonly views: SignedViews,
+    private readonly downloads: SignedDownloads,
   ) {}
 
-  /** Throws 404 if the email is unknown, erased or not composed yet, and 503 if there is no capacity to parse it. */
+  /** Returns the HTML and the text. Both are null for an email without a message. Throws 503 if the parser is busy. */
+  async bodiesOf(tenant: Tenant, { email, draft }: EmailView): Promise<EmailBodies> {
+    if (draft !== null) return { html: draft.html, text: draft.text };
+    if (email.sizeBytes === 0 || email.erasedAt !== null) return NO_BODIES;
+    const contents = await this.contentsOf(tenant.environmentId, email.id);
+    return contents === null ? NO_BODIES : { html: contents.html, text: contents.text };
+  }
+
+  /** Returns all attachments with links. Throws the same errors as `read`. */
+  async links(tenant: Tenant, text: string): Promise<LinkedFile[]> {
+    const { id, contents } = await this.read(tenant, text);
+    return contents.attachments.map((note, index) => ({
+      index,
+      note,
+      ...this.downloads.issue({ environmentId: tenant.environmentId, id, index }),
+    }));
+  }
+
+  /** Returns one attachment with a link. Throws the same errors as `read`. */
+  async link(tenant: Tenant, text: string, index: number): Promise<LinkedFile> {
+    const found = (await this.links(tenant, text))[index];
+    if (found === undefined) throw noSuch('attachment');
+    return found;
+  }
+
+  /** Returns the attachment that a token identifies. Throws 404 for an invalid or expired token, or a missing file. */
+  async fileOf(token: string): Promise<{ note: FileNote; content: Uint8Array }> {
+    const named = this.downloads.read(token);
+    const found =
+      named &&
+      (await this.reading.attachment(
+        named.environmentId,
+        () => this.sent.rawOf(named.environmentId, named.id),
+        named.index,
+      ));
+    if (!found) throw noSuch('attachment, or the link has expired');
+    return found;
+  }
+
+  /** Returns an email's contents. Throws 404 if unknown, erased or not composed yet, 503 if the parser is busy. */
   async read(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
     const id = await this.composed(tenant, text);
-    const contents = await this.reading.contents(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id));
+    const contents = await this.contentsOf(tenant.environmentId, id);
     if (contents === null) throw gone();
     return { id, contents };
   }
@@ -38,13 +92,19 @@ export class EmailContents {
     return found;
   }
 
-  /** Issues a signed link to the HTML. Throws like `read`. Only opening the link checks whether there is HTML. */
+  /** Issues a signed link to the HTML. Throws the same errors as `read`. Does not check whether the email has HTML. */
   async view(tenant: Tenant, text: string): Promise<MailView> {
     return this.views.issue({
       environmentId: tenant.environmentId,
       id: await this.composed(tenant, text),
       aliasId: null,
     });
+  }
+
+  /** Returns an email's contents. Omits text that the parser derived from the HTML, because such text was not sent. */
+  private async contentsOf(environmentId: number, id: Id): Promise<MailContents | null> {
+    const contents = await this.reading.contents(environmentId, () => this.sent.rawOf(environmentId, id));
+    return contents?.isTextFromHtml ? { ...contents, text: null } : contents;
   }
 
   private async composed(tenant: Tenant, text: string): Promise<Id> {
@@ -57,6 +117,6 @@ export class EmailContents {
 function gone(): ApiError {
   return new ApiError(
     'not_found',
-    'There is no message: it was erased, could not be composed, or is scheduled and will be composed when it is sent.',
+    'There is no message: it was erased or cancelled, could not be composed, or is scheduled and will be composed when it is sent.',
   );
 }

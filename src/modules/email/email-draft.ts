@@ -3,18 +3,20 @@ import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { readSchedule } from '#engine/mail/schedule.js';
 import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import type { Fault } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
 import type { ComposedAttachment } from '#mail/compose.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
+import { readUnsubscribe, type UnsubscribeRequest } from './unsubscribe-request.js';
 
 /** Maximum number of recipients, including cc and bcc. */
 export const RECIPIENTS_MAX = 50;
 export const TAGS_MAX = 20;
 const REPLY_TO_MAX = 50;
-/** Maximum length of a line (RFC 5322, section 2.1.1). */
+/** Maximum length of a subject: the line length of RFC 5322, section 2.1.1. */
 export const SUBJECT_CHARACTERS_MAX = 998;
-const TEXT_BYTES_MAX = 1_048_576;
-const TAG = /^[A-Za-z0-9_-]{1,256}$/;
+export const TEXT_BYTES_MAX = 1_048_576;
+export const TAG = /^[A-Za-z0-9_-]{1,256}$/;
 const UNWELL = /\p{Cs}/u;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
@@ -32,9 +34,13 @@ const NAMES: FieldNames = {
     'attachments',
     'tags',
     'scheduled_at',
+    'unsubscribe',
+    'topic_id',
   ]),
-  aliases: { replyTo: 'reply_to', scheduledAt: 'scheduled_at' },
-  refused: new Set(['template', 'topic_id', 'topicId']),
+  aliases: { replyTo: 'reply_to', scheduledAt: 'scheduled_at', topicId: 'topic_id' },
+  // The field `template` is rejected here, because `TemplatedDrafts` has already replaced it with the template's
+  // content.
+  refused: new Set(['template']),
 };
 
 export interface Tag {
@@ -55,13 +61,19 @@ export interface EmailDraft {
   headers: Record<string, string>;
   attachments: AttachmentDraft[];
   tags: Tag[];
-  /** Time to send, possibly in the past. Null to send now. */
+  /** Time at which to send the email, possibly in the past. Null to send it now. */
   scheduledAt: Date | null;
+  /** Null if the email has no unsubscribe link. */
+  unsubscribe: UnsubscribeRequest | null;
+  /** The template from which the content was rendered. Null if there was none. */
+  template: { id: Id; version: number } | null;
 }
 
-/** A draft with the bytes of all attachments. */
-export interface CompleteDraft extends Omit<EmailDraft, 'attachments'> {
+/** A draft with the bytes of all attachments and the id of its topic. */
+export interface CompleteDraft extends Omit<EmailDraft, 'attachments' | 'unsubscribe'> {
   attachments: readonly ComposedAttachment[];
+  /** Null or undefined if the email has no unsubscribe link. Drafts stored by older versions do not have this field. */
+  unsubscribe?: { topicId: Id | null } | null;
 }
 
 class Faults {
@@ -73,7 +85,7 @@ class Faults {
   }
 }
 
-/** Parses an email. Returns all errors together. `in 5 minutes` is relative to `nowMs`. Pure. */
+/** Parses an email. Returns all errors together. `in 5 minutes` is relative to `nowMs`. No side effects. */
 export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults: Fault[] } {
   if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
   const faults = new Faults();
@@ -84,14 +96,27 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
   ) as [Mailbox[], Mailbox[], Mailbox[]];
   if (fields['to'] === undefined || (Array.isArray(fields['to']) && fields['to'].length === 0))
     faults.add('to', 'must name at least one recipient');
-  if (to.length + cc.length + bcc.length > RECIPIENTS_MAX)
-    faults.add('to', `An email has at most ${RECIPIENTS_MAX} recipients, those of cc and bcc included.`);
+  const recipients = to.length + cc.length + bcc.length;
+  if (recipients > RECIPIENTS_MAX)
+    faults.add(
+      'to',
+      `An email has at most ${RECIPIENTS_MAX} recipients, those of cc and bcc included, and this one has ${recipients}.`,
+    );
   const html = bodyOf(fields['html'], 'html', faults);
   const text = bodyOf(fields['text'], 'text', faults);
   if (html === null && text === null && faults.found.every(({ path }) => path !== 'html' && path !== 'text'))
     faults.add('text', 'An email needs a text, html, or both.');
   const { attachments, faults: refused } = readAttachments(fields['attachments']);
   faults.found.push(...refused);
+  const { unsubscribe, headers } = readUnsubscribe(
+    {
+      unsubscribe: fields['unsubscribe'],
+      topicId: fields['topic_id'],
+      headers: headersOf(fields['headers'], faults),
+      recipients: recipientsOf({ to, cc, bcc }).length,
+    },
+    (path, message) => faults.add(path, message),
+  );
   const draft = {
     to,
     cc,
@@ -100,15 +125,17 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
     text,
     attachments,
     subject: subjectOf(fields['subject'], faults),
-    headers: headersOf(fields['headers'], faults),
+    headers,
+    unsubscribe,
     tags: tagsOf(fields['tags'], faults),
     replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults),
     scheduledAt: scheduleOf(fields['scheduled_at'], nowMs, faults),
+    template: null,
   };
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
 
-/** Returns the recipients without duplicates. An address in several lists is kept only in the first list. */
+/** Returns the recipients without duplicates. An address in several fields is kept only in the first field. */
 export function recipientsOf({
   to,
   cc,
@@ -127,7 +154,7 @@ function mailboxOf(value: unknown, path: string, faults: Faults): Mailbox | null
       path,
       value === undefined ? 'is required' : 'must be an address such as "Shop <shop@example.com>"',
     );
-  const mailbox = parseMailbox(value);
+  const mailbox = parseMailbox(value, 'international');
   return 'refusal' in mailbox ? faults.add(path, mailbox.refusal) : mailbox;
 }
 
@@ -135,7 +162,7 @@ function mailboxesOf(value: unknown, path: string, max: number, faults: Faults):
   if (value === undefined) return [];
   if (typeof value === 'string') return [mailboxOf(value, path, faults)].filter((mailbox) => mailbox !== null);
   if (!Array.isArray(value)) return faults.add(path, 'must be an address, or a list of addresses') ?? [];
-  if (value.length > max) return faults.add(path, `must have at most ${max} addresses`) ?? [];
+  if (value.length > max) return faults.add(path, `must have at most ${max} addresses, and has ${value.length}`) ?? [];
   return value.flatMap((entry, i) => mailboxOf(entry ?? '', `${path}.${i}`, faults) ?? []);
 }
 

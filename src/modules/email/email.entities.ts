@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { CompleteDraft, Tag } from './email-draft.js';
 
 export interface StoredRecipient {
-  /** The address as it was submitted; empty after the email was erased. */
+  /** The address as submitted. Empty once the email is erased. */
   address: string;
   kind: 'to' | 'cc' | 'bcc';
   state: RecipientState;
@@ -12,12 +12,14 @@ export interface StoredRecipient {
   at: string;
   /** Text of the latest reply or report, sanitized. */
   detail: string | null;
-  /** Reasons for which the address was already suppressed. A report does not suppress it again after its removal. */
+  /** Reasons for which this email has suppressed the address. A repeated report does not suppress it a second time. */
   suppressedFor?: ('bounce' | 'complaint')[];
+  /** Topic to which the recipient must be subscribed, if the email has one. */
+  topicId?: Id;
 }
 
 export interface TimelineItem {
-  type: 'sent' | 'delivered' | 'bounced' | 'complained' | 'rejected';
+  type: 'sent' | 'delivered' | 'bounced' | 'complained' | 'rejected' | 'canceled' | 'unsubscribed';
   subtype: string | null;
   at: string;
   detail: string | null;
@@ -32,7 +34,10 @@ export interface AttachmentNote {
 
 /** A sent email with the state of its recipients. Its event has the same id. */
 @Entity('emails')
-@Check('emails_status_check', `status in ('sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed')`)
+@Check(
+  'emails_status_check',
+  `status in ('sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'canceled')`,
+)
 @Index('emails_status_idx', ['environmentId', 'status', 'id'])
 @Index('emails_provider_message_id_idx', ['providerMessageId'], { where: 'provider_message_id is not null' })
 export class EmailEntity {
@@ -42,7 +47,7 @@ export class EmailEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'emails_pkey' })
   id: Id;
 
-  /** Day on which retention ends. The row is stored in the partition of this day. */
+  /** Day on which the email's retention ends. The row is stored in that day's partition. */
   @PrimaryColumn('date', { name: 'expires_on', primaryKeyConstraintName: 'emails_pkey' })
   expiresOn: string;
 
@@ -93,25 +98,36 @@ export class EmailEntity {
   @Column('text')
   status: EmailStatus;
 
-  /** True while a recipient has no final result. */
+  /** True while at least one recipient has no final state. */
   @Column('boolean', { name: 'is_owed' })
   isOwed: boolean;
 
-  /** Optimistic lock. */
+  /** Version for optimistic locking. */
   @Column('int')
   version: number;
 
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt: Date | null;
 
+  /** Envelope sender of a forwarded message; empty for the null sender. Null for an email that Posthorn composed. */
+  @Column('text', { name: 'original_sender', nullable: true })
+  originalSender: string | null;
+
   @Column('timestamptz', { name: 'scheduled_at', nullable: true })
   scheduledAt: Date | null;
 
   @Column('text', { name: 'provider_message_id', nullable: true })
   providerMessageId: string | null;
+
+  /** Template from which the content was rendered. The template may have been deleted since. */
+  @Column('uuid', { name: 'template_id', nullable: true })
+  templateId: Id | null;
+
+  @Column('int', { name: 'template_version', nullable: true })
+  templateVersion: number | null;
 }
 
-/** An email that waits for its time. It becomes a row of `emails` when it is released. */
+/** An email that waits for its scheduled time. At that time, it becomes a row of `emails`. */
 @Entity('scheduled_emails')
 @Index('scheduled_emails_due_at_idx', ['dueAt'])
 @Index('scheduled_emails_try_at_idx', ['environmentId', 'tryAt'])
@@ -126,7 +142,7 @@ export class ScheduledEmailEntity {
   @Column('timestamptz', { name: 'due_at' })
   dueAt: Date;
 
-  /** Time of the next try to release the email. */
+  /** Time of the next attempt to move the email to `emails`. */
   @Column('timestamptz', { name: 'try_at' })
   tryAt: Date;
 
@@ -151,14 +167,14 @@ export class ScheduledEmailEntity {
   @Column('jsonb')
   draft: CompleteDraft;
 
-  /** Encrypted attachments. */
+  /** Attachments, encrypted. */
   @Column('bytea')
   files: Buffer;
 }
 
-/** An address that gets no email. */
+/** A suppressed address, to which no email is sent. */
 @Entity('suppressions')
-@Check('suppressions_origin_check', `origin in ('bounce', 'complaint', 'manual')`)
+@Check('suppressions_origin_check', `origin in ('bounce', 'complaint', 'manual', 'unsubscribe')`)
 @Index('suppressions_address_idx', ['environmentId', 'address'], { unique: true })
 @Index('suppressions_expires_at_idx', ['expiresAt'], { where: 'expires_at is not null' })
 export class SuppressionEntity {
@@ -169,18 +185,18 @@ export class SuppressionEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'suppressions_pkey' })
   id: Id;
 
-  /** Key that identifies the address. */
+  /** Key for lookups, derived from the address. */
   @Column('text')
   address: string;
 
-  /** Address in its original form. */
+  /** The address as originally written. */
   @Column('text')
   email: string;
 
   @Column('text')
-  origin: 'bounce' | 'complaint' | 'manual';
+  origin: 'bounce' | 'complaint' | 'manual' | 'unsubscribe';
 
-  /** Email whose report suppressed the address. Null if it was added manually. */
+  /** Email whose report or unsubscribe link suppressed the address. Null if the address was added manually. */
   @Column('uuid', { name: 'source_id', nullable: true })
   sourceId: Id | null;
 

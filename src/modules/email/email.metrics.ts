@@ -8,6 +8,7 @@ export class EmailMetrics {
   private readonly statesTotal;
   private readonly repliesTotal;
   private readonly releasedTotal;
+  private readonly choicesTotal;
 
   constructor(metrics: Metrics, scheduled: ScheduledEmailsStore) {
     this.acceptedTotal = metrics.counter('emails_accepted_total', 'Emails that were accepted.');
@@ -21,8 +22,13 @@ export class EmailMetrics {
     ]);
     this.releasedTotal = metrics.counter(
       'scheduled_emails_released_total',
-      'Scheduled emails that became due: sent, or failed because they may no longer be sent.',
+      'Scheduled emails that became due (sent, or failed because they may no longer be sent) or were canceled.',
       ['outcome'],
+    );
+    this.choicesTotal = metrics.counter(
+      'email_unsubscribes_total',
+      'Choices that recipients made with unsubscribe links, about one topic or about all emails.',
+      ['choice', 'scope'],
     );
     metrics.gauge(
       'scheduled_emails_overdue_seconds',
@@ -34,7 +40,11 @@ export class EmailMetrics {
     );
   }
 
-  released(outcome: 'sent' | 'failed'): void {
+  recordChoice(choice: 'unsubscribed' | 'resubscribed', isOfTopic: boolean): void {
+    this.choicesTotal.inc({ choice, scope: isOfTopic ? 'topic' : 'all' });
+  }
+
+  released(outcome: 'sent' | 'failed' | 'canceled'): void {
     this.releasedTotal.inc({ outcome });
   }
 

@@ -33,7 +33,7 @@ export class EmailTools extends AgentTools {
       input: z.object({ email_id: z.string().min(1).max(64).describe('`evt_…`.') }),
       example: { email_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { email_id: email }) => ({
-        content: await api.get(apiPath`/v1/emails/${email}`),
+        content: await api.get(apiPath`/v1/emails/${email}`, { content: 'false' }),
         untrusted: ['recipients[].detail', 'attempts[]'],
       }),
     }),

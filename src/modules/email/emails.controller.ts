@@ -5,8 +5,10 @@ import {
   Delete,
   Get,
   Header,
+  Headers,
   HttpCode,
   Param,
+  Patch,
   Post,
   Query,
   Req,
@@ -17,6 +19,7 @@ import {
   ApiBody,
   ApiConflictResponse,
   ApiExtraModels,
+  ApiHeader,
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
@@ -30,21 +33,23 @@ import { Audit, HoldsContent } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
+import { ResendErrors } from '#http/resend-errors.js';
 import { AllowUnknownFields } from '#http/unknown-fields.js';
+import { badRequest } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { BATCH_EXAMPLES, EmailBatchAccepted, EmailBatchBody, presentBatch } from './email-batch.dto.js';
+import { EmailContents } from './email-contents.js';
+import { EmailRescheduled, EmailScheduleBody, presentRescheduled, scheduleOf } from './email-schedule.dto.js';
 import {
-  BATCH_EXAMPLES,
   EmailAccepted,
-  EmailBatchAccepted,
-  EmailBatchBody,
   EmailBody,
   EmailCancelled,
   EmailDetail,
+  EmailDetailQuery,
   EmailListQuery,
   EmailPage,
   KEPT,
   presentAccepted,
-  presentBatch,
   presentCancelled,
   presentEmail,
   presentPage,
@@ -53,21 +58,26 @@ import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
 const EMAIL = { name: 'id', description: 'Id of the email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-/** Room for 10 MB of attachments in base64, two bodies of 1 MB, and the JSON around them. */
+/** Maximum size of a request body: 10 MB of attachments in base64, HTML and text of 1 MB each, and the JSON syntax. */
 const BODY_BYTES_MAX = 18 * 1024 * 1024;
 
-/** Response description for emails that can no longer be cancelled. */
-const LEFT = { description: 'The email was already sent, or is being sent.' };
+const BATCH_MODES = ['strict', 'permissive'] as const;
 
-/** Emails that are sent. */
+/** Descriptions of the 409 responses for scheduled emails that can no longer be changed. */
+const LEFT = { description: 'The email was already sent, or is being sent.' };
+const ENDED = { description: 'The email was already sent or cancelled, or is being sent.' };
+
+/** API that sends emails and returns their status. */
 @Section('Emails', 'Emails that you send, one at a time or in batches, and their status for each recipient.')
 @ApiExtraModels(EmailBatchBody)
 @AllowUnknownFields()
+@ResendErrors()
 @Controller('v1/emails')
 export class EmailsController {
   constructor(
     private readonly sending: SendEmails,
     private readonly emails: EmailsService,
+    private readonly contents: EmailContents,
   ) {}
 
   @Post()
@@ -75,7 +85,7 @@ export class EmailsController {
   @HttpCode(202)
   @Scope('write')
   @BodyLimit(BODY_BYTES_MAX)
-  @Idempotent()
+  @Idempotent('create', { takesAnyKey: true })
   @ApiOperation({
     summary: 'Send an email',
     description:
@@ -99,11 +109,19 @@ export class EmailsController {
   @HttpCode(202)
   @Scope('write')
   @BodyLimit(BODY_BYTES_MAX)
-  @Idempotent()
+  @Idempotent('create', { takesAnyKey: true })
   @ApiOperation({
     summary: 'Send many emails',
     description:
-      'Accepts up to 100 emails, each one separately. An invalid email, or one whose recipients are all suppressed, does not affect the others. The limits on attachments apply to the whole request.',
+      'Accepts up to 100 emails, each one separately. An invalid email, or one whose recipients are all suppressed, does not affect the others. With `x-batch-validation: strict`, all emails are accepted or none. The limits on attachments apply to the whole request.',
+  })
+  @ApiHeader({
+    name: 'x-batch-validation',
+    required: false,
+    description:
+      '`strict`: one invalid email rejects the whole batch with 422, whose `details.fields` name the position and the field of each fault. `permissive`: each email is accepted or rejected separately, as without the header, and the response also lists `errors`. The `resend` package sends `strict` by default.',
+    schema: { type: 'string', enum: [...BATCH_MODES] },
+    example: 'permissive',
   })
   @ApiBody({
     schema: {
@@ -119,14 +137,20 @@ export class EmailsController {
     description: 'The result for each email, in the order of the request.',
   })
   @ApiUnprocessableEntityResponse({
-    description: 'The body is not a list of 1 to 100 emails, or the attachments exceed the limits of a request.',
+    description:
+      'The body is not a list of 1 to 100 emails, the attachments exceed the limits of a request, or an email of a strict batch is invalid.',
   })
   async sendEmails(
     @CurrentTenant() tenant: Tenant,
     @Body() body: unknown,
     @Req() { idempotency }: FastifyRequest,
+    @Headers('x-batch-validation') validation?: string,
   ): Promise<EmailBatchAccepted> {
-    return presentBatch(await this.sending.batch(tenant, body, idempotency, KEPT));
+    const mode = BATCH_MODES.find((each) => each === validation);
+    if (validation !== undefined && mode === undefined)
+      throw badRequest('The header x-batch-validation must be strict or permissive.');
+    const outcomes = await this.sending.batch(tenant, body, idempotency, KEPT, mode === 'strict');
+    return presentBatch(outcomes, mode === 'permissive');
   }
 
   @Get()
@@ -146,12 +170,41 @@ export class EmailsController {
   @Scope('read')
   @ApiOperation({
     summary: 'Get an email',
-    description: 'Returns the email with its recipients, attempts and timeline.',
+    description:
+      'Returns the email with its recipients, attempts, timeline, HTML and text. Reading the HTML and the text parses the whole message: to poll the status, send `content=false`.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailDetail, description: 'The email.' })
-  async getEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailDetail> {
-    return presentEmail(await this.emails.find(tenant, id));
+  async getEmail(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Query() { content = true }: EmailDetailQuery,
+  ): Promise<EmailDetail> {
+    const view = await this.emails.find(tenant, id);
+    return presentEmail(view, content ? await this.contents.bodiesOf(tenant, view) : {});
+  }
+
+  @Patch(':id')
+  @Audit()
+  @Scope('write')
+  @ApiOperation({
+    summary: 'Change the time of a scheduled email',
+    description:
+      'Sends the email at another time. A time in the past means now. Nothing else of a scheduled email can be changed. Returns 409 after the email was released or cancelled.',
+  })
+  @ApiParam(EMAIL)
+  @ApiOkResponse({ type: EmailRescheduled, description: 'The email and its new time.' })
+  @ApiConflictResponse(ENDED)
+  @TryNeeds('a scheduled email: send the example `scheduled` first')
+  async updateEmail(
+    @CurrentTenant() tenant: Tenant,
+    @Param('id') id: string,
+    @Body() body: EmailScheduleBody,
+    @Req() request: FastifyRequest,
+  ): Promise<EmailRescheduled> {
+    const { id: email, dueAt, wasDueAt } = await this.emails.reschedule(tenant, id, scheduleOf(body));
+    request.removed = { ...presentRescheduled(email, wasDueAt) };
+    return presentRescheduled(email, dueAt);
   }
 
   @Delete(':id')
@@ -161,10 +214,10 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Cancel a scheduled email',
     description:
-      'Cancels the email and deletes everything that was stored for it. Returns 409 after the scheduled time.',
+      'Cancels the email and deletes its content and attachments. The email stays readable with the status `canceled`. Returns 409 after the email was released. Cancelling again has no effect.',
   })
   @ApiParam(EMAIL)
-  @ApiNoContentResponse({ description: 'The email was cancelled and deleted.' })
+  @ApiNoContentResponse({ description: 'The email is cancelled.' })
   @ApiConflictResponse(LEFT)
   @TryNeeds('a scheduled email: send the example `scheduled` first')
   async deleteEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
@@ -175,14 +228,14 @@ export class EmailsController {
   @Audit()
   @HttpCode(200)
   @Scope('write')
-  @Idempotent()
+  @Idempotent('create', { takesAnyKey: true })
   @ApiOperation({
     summary: 'Cancel a scheduled email (compatible with Resend)',
     description:
       'Does the same as `DELETE /v1/emails/{id}`. The `resend` package calls this operation in `resend.emails.cancel`.',
   })
   @ApiParam(EMAIL)
-  @ApiOkResponse({ type: EmailCancelled, description: 'The email was cancelled and deleted.' })
+  @ApiOkResponse({ type: EmailCancelled, description: 'The email is cancelled.' })
   @ApiConflictResponse(LEFT)
   @TryNeeds('a scheduled email: send the example `scheduled` first')
   async cancelEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailCancelled> {

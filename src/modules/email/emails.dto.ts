@@ -1,11 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
-  ArrayMinSize,
   IsArray,
   IsBoolean,
   IsIn,
   IsInt,
+  IsOptional,
   IsString,
   Length,
   Matches,
@@ -17,6 +17,7 @@ import { MAIL_HEADERS_RULE } from '#engine/mail/header-rules.js';
 import { recipientStatus } from '#engine/mail/recipient-state.js';
 import { SCHEDULE_RULE } from '#engine/mail/schedule.js';
 import { Examples } from '#http/openapi-examples.js';
+import { RoundsNumbers } from '#http/schemas.js';
 import { AllowUnknownFields } from '#http/unknown-fields.js';
 import {
   CanBeNull,
@@ -29,82 +30,36 @@ import {
 } from '#http/validation.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
-import type { AttemptRow } from '#modules/events/attempts.contract.js';
 import type { AcceptedEmail } from './accept-email.js';
 import { ATTACHMENTS_MAX } from './attachment-draft.js';
+import { EmailAttachmentBody } from './email-attachment-body.dto.js';
+import { EmailAttempt, presentAttempt } from './email-attempt.dto.js';
+import type { EmailBodies } from './email-contents.js';
 import { RECIPIENTS_MAX, SUBJECT_CHARACTERS_MAX, TAGS_MAX } from './email-draft.js';
-import type { EmailView } from './emails.service.js';
+import { EmailTemplateBody, EmailTemplateItem, presentTemplate } from './email-template.dto.js';
+import type { EmailRows, EmailView } from './emails.service.js';
 import { type EmailRow, SHOWN_STATUSES } from './emails.store.js';
-import type { BatchOutcome } from './send-emails.js';
+import { UnsubscribeFieldsBody } from './unsubscribe.dto.js';
 
 const ACCEPTED_STATUS = 202;
 const ID = 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
+const LAST_EVENTS = [
+  'queued',
+  'scheduled',
+  'sent',
+  'delivery_delayed',
+  'delivered',
+  'bounced',
+  'complained',
+  'suppressed',
+  'failed',
+  'canceled',
+];
+
 const ONE_OR_MANY = {
   oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: RECIPIENTS_MAX }],
 };
-
-/** An attachment of an email: either its bytes, or a URL to fetch them from. */
-@AllowUnknownFields()
-export class EmailAttachmentBody {
-  /** File name of the attachment. Defaults to the last path segment of `url`. */
-  @ApiProperty({ example: 'invoice.pdf' })
-  @CanBeOmitted()
-  @IsString()
-  @MaxLength(255)
-  filename?: string;
-
-  /** Media type of the attachment. Defaults to the content type that the server of `url` returns. */
-  @ApiProperty({ example: 'application/pdf' })
-  @CanBeOmitted()
-  @IsString()
-  @MaxLength(255)
-  content_type?: string;
-
-  /** Alias of `content_type`. */
-  @ApiProperty({ example: 'application/pdf' })
-  @CanBeOmitted()
-  @IsString()
-  @MaxLength(255)
-  contentType?: string;
-
-  /** The bytes of the file in base64 (RFC 4648), with padding and without line breaks. */
-  @ApiProperty({ example: 'SGVsbG8=' })
-  @CanBeOmitted()
-  @IsString()
-  content?: string;
-
-  /**
-   * A public https URL to fetch the file from. It is fetched while the request is handled, within ten seconds;
-   * redirects are not followed.
-   */
-  @ApiProperty({ example: 'https://example.com/invoice.pdf' })
-  @CanBeOmitted()
-  @IsString()
-  @MaxLength(2048)
-  url?: string;
-
-  /** Alias of `url`. */
-  @ApiProperty({ example: 'https://example.com/invoice.pdf' })
-  @CanBeOmitted()
-  @IsString()
-  @MaxLength(2048)
-  path?: string;
-
-  /** Content-ID that `cid:` URLs in the HTML refer to. The file is then shown inline. */
-  @ApiProperty({ example: 'logo' })
-  @CanBeOmitted()
-  @IsString()
-  @MaxLength(128)
-  content_id?: string;
-
-  /** Alias of `content_id`. */
-  @ApiProperty({ example: 'logo' })
-  @CanBeOmitted()
-  @IsString()
-  @MaxLength(128)
-  contentId?: string;
-}
 
 /** A custom tag on an email. */
 export class EmailTag {
@@ -121,8 +76,8 @@ export class EmailTag {
   value: string;
 }
 
-/** An example email that needs no domain and fills every field that the email operations return. */
-const SIMULATED = {
+/** An example email that needs no domain. Uses every field that the responses of the email operations contain. */
+export const SIMULATED = {
   from: 'Shop <shop@simulator.localhost>',
   to: 'delivered@simulator.localhost',
   subject: 'Your order',
@@ -131,10 +86,7 @@ const SIMULATED = {
   attachments: [{ filename: 'order.txt', content: 'T3JkZXIgNDcxMQo=' }],
 };
 
-/**
- * The email to send. Unknown fields, such as those of other email services, are ignored; `template` and `topic_id`,
- * which would change the content, are rejected with 422.
- */
+/** The email to send. Unknown fields, such as those of other email services, are ignored. */
 @AllowUnknownFields()
 @Examples({
   simulator: {
@@ -158,12 +110,16 @@ const SIMULATED = {
     },
   },
 })
-export class EmailBody {
-  /** The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending. */
+export class EmailBody extends UnsubscribeFieldsBody {
+  /**
+   * The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending.
+   * Required unless the template has a sender.
+   */
   @ApiProperty({ example: 'Shop <shop@example.com>' })
+  @CanBeOmitted()
   @IsString()
   @MaxLength(1024)
-  from: string;
+  from?: string;
 
   /** Recipients: one address or a list. At most 50 recipients in total, including cc and bcc. */
   @ApiProperty({ example: ['customer@example.org'] })
@@ -176,7 +132,7 @@ export class EmailBody {
   @MatchesSchema(ONE_OR_MANY)
   cc?: string | string[];
 
-  /** Recipients of a blind copy. No header shows them. */
+  /** Recipients of a blind copy. They do not appear in any header. */
   @ApiProperty({ example: ['archive@example.com'] })
   @CanBeOmitted()
   @MatchesSchema(ONE_OR_MANY)
@@ -194,22 +150,34 @@ export class EmailBody {
   @MatchesSchema(ONE_OR_MANY)
   replyTo?: string | string[];
 
-  /** The subject, without line breaks. */
+  /** The subject, without line breaks. Required unless the template has a subject. */
   @ApiProperty({ example: 'Your order' })
+  @CanBeOmitted()
   @IsString()
   @MaxLength(SUBJECT_CHARACTERS_MAX)
-  subject: string;
+  subject?: string;
 
   /**
-   * HTML body, at most 1 MB. At least one of `html` and `text` is required. If both are given, the recipient's mail
-   * client chooses.
+   * A published template that provides the content, instead of `html` and `text`. The email's own `from`, `subject` and
+   * `reply_to` override those of the template.
+   */
+  @CanBeOmitted()
+  @IsObjectOf(() => EmailTemplateBody)
+  template?: EmailTemplateBody;
+
+  /**
+   * HTML body, at most 1 MB. Without a template, at least one of `html` and `text` is required. If both are given, the
+   * recipient's mail client chooses which one to show.
    */
   @ApiProperty({ example: '<p>It is on its way.</p>' })
   @CanBeOmitted()
   @IsString()
   html?: string;
 
-  /** Plain-text body, at most 1 MB. */
+  /**
+   * Plain-text body, at most 1 MB. If it is omitted, the text part is derived from the HTML (up to 128 KB of HTML). An
+   * empty string means no text part.
+   */
   @ApiProperty({ example: 'It is on its way.' })
   @CanBeOmitted()
   @IsString()
@@ -222,6 +190,8 @@ export class EmailBody {
   headers?: Record<string, string>;
 
   /** Attachments: at most 20, with at most 10 MB in total after decoding. */
+  // The numbers in a `Buffer` are bytes, so they are exact. Megabytes of content are not searched for inexact numbers.
+  @RoundsNumbers()
   @CanBeOmitted()
   @IsArrayOf(() => EmailAttachmentBody)
   @ArrayMaxSize(ATTACHMENTS_MAX)
@@ -233,7 +203,7 @@ export class EmailBody {
   @ArrayMaxSize(TAGS_MAX)
   tags?: EmailTag[];
 
-  /** Time to send the email. Defaults to now. */
+  /** Time at which to send the email. Defaults to now. */
   @ApiProperty({
     description: `Time to send the email. Defaults to now. ${SCHEDULE_RULE} Not allowed in a batch.`,
     example: 'in 5 minutes',
@@ -251,25 +221,6 @@ export class EmailBody {
   scheduledAt?: string;
 }
 
-/** Complete batches that can be sent unchanged, by example name. */
-export const BATCH_EXAMPLES = {
-  two: {
-    summary: 'Two emails',
-    value: {
-      emails: ['delivered', 'bounced'].map((part) => ({ ...SIMULATED, to: `${part}@simulator.localhost` })),
-    },
-  },
-};
-
-/** Independent emails to send in one request. A bare JSON array of emails is also accepted. */
-export class EmailBatchBody {
-  /** The emails, 1 to 100. */
-  @IsArrayOf(() => EmailBody)
-  @ArrayMinSize(1)
-  @ArrayMaxSize(100)
-  emails: EmailBody[];
-}
-
 /** An accepted email. */
 export class EmailAccepted {
   /** The email's id. It is also the id of the email's event. */
@@ -277,46 +228,10 @@ export class EmailAccepted {
   @IsString()
   id: string;
 
-  /** `sending`; `scheduled` if the email is sent later; `suppressed` if every recipient is on the suppression list. */
+  /** `sending`, `scheduled` if the email is sent later, `suppressed` if every recipient is on the suppression list. */
   @ApiProperty({ example: 'sending' })
   @IsIn(['sending', 'scheduled', 'suppressed'])
   status: string;
-}
-
-/** The reason why an email of a batch was not sent. */
-export class EmailBatchError {
-  /**
-   * Error type, as in a single request's error response; `suppressed` if every recipient is on the suppression list.
-   */
-  @ApiProperty({ example: 'validation_failed' })
-  @IsString()
-  type: string;
-
-  /** Reason for the error, and how to fix it. */
-  @ApiProperty({ example: 'to.0: An address has exactly one "@", as in name@example.com.' })
-  @IsString()
-  message: string;
-}
-
-/** The result for one email of a batch. */
-export class EmailBatchItem {
-  /** The email's id; `null` if the email was not accepted. */
-  @ApiProperty({ example: ID })
-  @CanBeNull()
-  @IsString()
-  id: string | null;
-
-  /** Why the email was rejected; absent if it was accepted. */
-  @CanBeOmitted()
-  @IsObjectOf(() => EmailBatchError)
-  error?: EmailBatchError;
-}
-
-/** The results of a batch. */
-export class EmailBatchAccepted {
-  /** One result for each email, in the order of the request. */
-  @IsArrayOf(() => EmailBatchItem)
-  data: EmailBatchItem[];
 }
 
 /** Filters of the email list. */
@@ -353,12 +268,29 @@ export class EmailListQuery {
   @Length(1, 320)
   recipient?: string;
 
-  /** The `next_cursor` of the previous page. The filters must stay the same. */
+  /** The `next_cursor` of the previous page, requested with the same filters. */
   @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   @CanBeOmitted()
   @IsString()
   @MaxLength(1024)
   cursor?: string;
+
+  /** Id of an email. Returns only emails older than this email. Use it instead of `cursor`. */
+  @ApiProperty({ example: ID })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
+  after?: string;
+
+  /**
+   * Id of an email. Returns the page of emails that precedes this email in the list: the next newer ones, newest first.
+   * Can be combined only with `limit`, `since` and `until`.
+   */
+  @ApiProperty({ example: ID })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
+  before?: string;
 
   /** Maximum number of emails to return. */
   @ApiProperty({ default: 50, example: 50 })
@@ -392,20 +324,35 @@ export class EmailItem {
   @IsString()
   subject: string;
 
+  /** The Message-ID (RFC 5322), which is the same on every attempt. */
+  @ApiProperty({ example: `<${ID}@example.com>` })
+  @IsString()
+  message_id: string;
+
   /**
-   * The worst status among the recipients, in the order complained, bounced, dlq (all retries are used up), failed,
-   * sending, delivered. `suppressed` if every recipient is suppressed; `scheduled` until the scheduled time.
+   * The worst status among the recipients. From worst to best: complained, bounced, dlq (all retries are used up),
+   * failed, sending, delivered. Also `suppressed` if every recipient is suppressed, `scheduled` until the scheduled
+   * time, and `canceled` if the email was canceled before that time.
    */
   @ApiProperty({ example: 'delivered' })
   @IsIn(SHOWN_STATUSES)
   status: string;
+
+  /**
+   * The status in the terms of the `resend` package. `failed` stands for `dlq`. Instead of `sending`, it is `queued`
+   * (no attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or
+   * `delivery_delayed` (deferred, and will be retried).
+   */
+  @ApiProperty({ example: 'delivered' })
+  @IsIn(LAST_EVENTS)
+  last_event: string;
 
   /** Time at which the email was accepted. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @IsDateTime()
   created_at: string;
 
-  /** When the email is or was scheduled to be sent; absent if it was not scheduled. */
+  /** Time for which the email is or was scheduled. Absent if it was not scheduled. */
   @ApiProperty({ example: '2026-11-21T10:30:00.000Z' })
   @CanBeOmitted()
   @IsDateTime()
@@ -414,67 +361,50 @@ export class EmailItem {
 
 /** One page of emails, newest first. */
 export class EmailPage {
+  /** Always `list`. */
+  @ApiProperty({ example: 'list' })
+  @IsIn(['list'])
+  object: 'list';
+
   /** The emails of this page. */
   @IsArrayOf(() => EmailItem)
   data: EmailItem[];
 
   /**
-   * Pass this value as `cursor` to get the next page; `null` on the last page. With a status filter, a page can be
-   * short without being the last.
+   * Pass this value as `cursor` to get the next page. `null` on the last page. With a status filter, a page with fewer
+   * items than `limit` is not necessarily the last.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
   next_cursor: string | null;
+
+  /** `true` if there are more emails: older ones or, for a page with `before`, newer ones. */
+  @ApiProperty({ example: false })
+  @IsBoolean()
+  has_more: boolean;
 }
 
-/** One attempt to hand an email to the mail transport. */
-export class EmailAttempt {
-  /** Number of the attempt within its delivery, starting at 1. */
-  @ApiProperty({ example: 1 })
-  @IsInt()
-  number: number;
-
-  /** SMTP reply code; `null` if there was no reply. */
-  @ApiProperty({ example: 250 })
-  @CanBeNull()
-  @IsInt()
-  status: number | null;
-
-  /** Duration of the attempt in milliseconds. */
-  @ApiProperty({ example: 42 })
-  @IsInt()
-  duration_ms: number;
-
-  /** Time at which the attempt started. */
-  @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
-  @IsDateTime()
-  at: string;
-
-  /** Last line of the SMTP reply, at most 1 KB. */
-  @ApiProperty({ example: '250 2.0.0 OK' })
-  @CanBeNull()
-  @IsString()
-  response_excerpt: string | null;
-}
-
-/** A delivery event of an email, concerning one recipient. */
+/** A delivery event of an email for one recipient. */
 export class EmailFactItem {
   /**
-   * `sent` (handed to the transport), `delivered`, `bounced`, `complained`, or `rejected` (the message was refused, or
-   * its recipient is suppressed).
+   * `sent` (passed to the mail transport), `delivered`, `bounced`, `complained`, `rejected` (the message was rejected,
+   * or its recipient is suppressed), `canceled`, or `unsubscribed` (the recipient used the email's unsubscribe link).
    */
   @ApiProperty({ example: 'delivered' })
-  @IsIn(['sent', 'delivered', 'bounced', 'complained', 'rejected'])
+  @IsIn(['sent', 'delivered', 'bounced', 'complained', 'rejected', 'canceled', 'unsubscribed'])
   type: string;
 
-  /** More specific type: an enhanced status code (RFC 3463), `suppressed`, or a word chosen by the source. */
+  /**
+   * More specific type of the event: an enhanced status code (RFC 3463), `suppressed`, `unsubscribed`, the key of a
+   * topic, or a word chosen by the source of the event.
+   */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
   subtype: string | null;
 
-  /** When Posthorn recorded the event. */
+  /** Time at which Posthorn recorded the event. */
   @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
   @IsDateTime()
   at: string;
@@ -493,7 +423,7 @@ export class EmailFactItem {
 
 /** The state of an email for one recipient. */
 export class EmailRecipientItem {
-  /** The address. */
+  /** Address of the recipient. */
   @ApiProperty({ example: 'customer@example.org' })
   @IsString()
   address: string;
@@ -503,7 +433,7 @@ export class EmailRecipientItem {
   @IsIn(SHOWN_STATUSES)
   status: string;
 
-  /** When the recipient reached this status. */
+  /** Time at which the recipient reached this status. */
   @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
   @IsDateTime()
   at: string;
@@ -533,8 +463,34 @@ export class EmailAttachmentItem {
   size_bytes: number;
 }
 
+/** Query parameters for reading an email. */
+export class EmailDetailQuery {
+  /** `false` omits `html` and `text`. The response is then faster, because the message is not parsed. */
+  @ApiProperty({ default: true, example: true })
+  @CanBeOmitted()
+  @IsBoolean()
+  content?: boolean;
+}
+
 /** An email with its recipients, attempts and timeline. */
 export class EmailDetail extends EmailItem {
+  /** Always `email`. */
+  @ApiProperty({ example: 'email' })
+  @IsIn(['email'])
+  object: 'email';
+
+  /** HTML body, up to 1 MB. `null` if the email has no HTML body, or was canceled or erased. */
+  @ApiProperty({ example: '<p>It is on its way.</p>' })
+  @IsOptional()
+  @IsString()
+  html?: string | null;
+
+  /** Plain-text body, up to 1 MB. `null` if the email has no text body, or was canceled or erased. */
+  @ApiProperty({ example: 'It is on its way.' })
+  @IsOptional()
+  @IsString()
+  text?: string | null;
+
   /** Addresses in the `cc` field. */
   @ApiProperty({ example: [] })
   @IsArray()
@@ -553,16 +509,11 @@ export class EmailDetail extends EmailItem {
   @IsString({ each: true })
   reply_to: string[];
 
-  /** The Message-ID (RFC 5322), identical on every attempt. */
-  @ApiProperty({ example: `<${ID}@example.com>` })
-  @IsString()
-  message_id: string;
-
   /** All recipients, each listed once. */
   @IsArrayOf(() => EmailRecipientItem)
   recipients: EmailRecipientItem[];
 
-  /** Attempts to hand the email to the mail transport, oldest first. */
+  /** Attempts to pass the email to the mail transport, oldest first. */
   @IsArrayOf(() => EmailAttempt)
   attempts: EmailAttempt[];
 
@@ -578,17 +529,22 @@ export class EmailDetail extends EmailItem {
   @IsArrayOf(() => EmailAttachmentItem)
   attachments: EmailAttachmentItem[];
 
-  /** Size of the sent message in bytes; 0 until a scheduled email is composed. */
+  /** The template from which the content was rendered. `null` if no template was used. */
+  @CanBeNull()
+  @IsObjectOf(() => EmailTemplateItem)
+  template: EmailTemplateItem | null;
+
+  /** Size of the sent message in bytes. 0 until a scheduled email is composed. */
   @ApiProperty({ example: 1_482 })
   @IsInt()
   size_bytes: number;
 
-  /** `true` if the email is captured instead of sent: in the test environment, and from the simulator's addresses. */
+  /** `true` if the email is captured instead of sent, as in the test environment or from the simulator's addresses. */
   @ApiProperty({ example: false })
   @IsBoolean()
   captured: boolean;
 
-  /** When the email was erased; absent if it was not. */
+  /** Time at which the email was erased. Absent if it was not erased. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @CanBeOmitted()
   @IsDateTime()
@@ -599,7 +555,7 @@ export function presentAccepted({ id, status }: AcceptedEmail): EmailAccepted {
   return { id: showId('evt', id), status };
 }
 
-/** Converts an accepted email to the answer that is stored for its idempotency key, and back. */
+/** Converts an accepted email to the response that is stored for its idempotency key, and back. */
 export const KEPT = {
   keep: (email: AcceptedEmail): StoredAnswer => ({
     status: ACCEPTED_STATUS,
@@ -611,31 +567,18 @@ export const KEPT = {
   },
 };
 
-export function presentBatch(outcomes: readonly BatchOutcome[]): EmailBatchAccepted {
-  return { data: outcomes.map(presentOutcome) };
+export function presentPage({ rows, nextCursor, hasMore }: EmailRows): EmailPage {
+  return { object: 'list', data: rows.map(presentItem), next_cursor: nextCursor, has_more: hasMore };
 }
 
-function presentOutcome(outcome: BatchOutcome): EmailBatchItem {
-  if ('error' in outcome) {
-    const { type, message } = outcome.error;
-    return { id: null, error: { type: type === 'unavailable' ? 'internal' : type, message } };
-  }
-  const id = showId('evt', outcome.email.id);
-  if (outcome.email.status !== 'suppressed') return { id };
-  return { id, error: { type: 'suppressed', message: 'Every recipient is on the suppression list: nothing is sent.' } };
-}
-
-export function presentPage({ rows, nextCursor }: { rows: EmailRow[]; nextCursor: string | null }): EmailPage {
-  return { data: rows.map(presentItem), next_cursor: nextCursor };
-}
-
-export function presentEmail({ email, attempts }: EmailView): EmailDetail {
+export function presentEmail({ email, attempts }: EmailView, bodies: Partial<EmailBodies>): EmailDetail {
   return {
+    object: 'email',
     ...presentItem(email),
+    ...bodies,
     cc: email.cc,
     bcc: email.bcc,
     reply_to: email.replyTo,
-    message_id: email.messageId,
     recipients: email.recipients.map(({ address, state, at, detail }) => ({
       address,
       status: email.status === 'scheduled' ? email.status : recipientStatus(state, email.handingOver),
@@ -646,13 +589,14 @@ export function presentEmail({ email, attempts }: EmailView): EmailDetail {
     timeline: email.timeline,
     tags: email.tags,
     attachments: email.attachments,
+    template: presentTemplate(email),
     size_bytes: email.sizeBytes,
     captured: email.isCaptured,
     ...(email.erasedAt !== null && { erased_at: email.erasedAt.toISOString() }),
   };
 }
 
-/** The response that the `resend` package expects after a cancellation. */
+/** The response to a cancellation, as the `resend` package expects it. */
 export class EmailCancelled {
   /** Always `email`. */
   @ApiProperty({ example: 'email' })
@@ -669,18 +613,21 @@ export function presentCancelled(id: Id): EmailCancelled {
   return { object: 'email', id: showId('evt', id) };
 }
 
-function presentItem({ id, sender, to, subject, status, scheduledAt }: EmailRow): EmailItem {
+function presentItem({ id, sender, to, subject, messageId, status, progress, scheduledAt }: EmailRow): EmailItem {
   return {
     id: showId('evt', id),
     from: sender,
     to,
     subject,
+    message_id: messageId,
     status,
+    last_event: lastEvent(status, progress),
     created_at: new Date(idTimeMs(id)).toISOString(),
     ...(scheduledAt !== null && { scheduled_at: scheduledAt.toISOString() }),
   };
 }
 
-function presentAttempt({ number, status, durationMs, startedAt, excerpt }: AttemptRow): EmailAttempt {
-  return { number, status, duration_ms: durationMs, at: startedAt.toISOString(), response_excerpt: excerpt };
+function lastEvent(status: EmailRow['status'], progress: EmailRow['progress']): string {
+  if (status === 'sending') return progress ?? 'queued';
+  return status === 'dlq' ? 'failed' : status;
 }

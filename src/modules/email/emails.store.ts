@@ -11,7 +11,7 @@ import {
   timestampArray,
   uuidArray,
 } from '#kernel/database/pg-array.js';
-import { type Id, idTimeMs } from '#kernel/ids.js';
+import { type Id, idTimeMs, parseId } from '#kernel/ids.js';
 import type { EmailEntity } from './email.entities.js';
 import { HOLDS } from './suppressions.store.js';
 
@@ -24,21 +24,34 @@ export interface NewEmail extends Omit<EmailEntity, 'expiresOn' | 'version' | 'e
   expiresOnDay: number;
 }
 
-export interface EmailRow extends Pick<EmailEntity, 'id' | 'sender' | 'to' | 'subject' | 'scheduledAt'> {
+export interface EmailRow extends Pick<EmailEntity, 'id' | 'sender' | 'to' | 'subject' | 'messageId' | 'scheduledAt'> {
   status: ShownStatus;
+  progress: EmailProgress | null;
 }
+
+/** Progress of an email with the status `sending`. Null for any other status. */
+export type EmailProgress = 'queued' | 'sent' | 'delivery_delayed';
 
 export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay' | 'status'> {
   status: ShownStatus;
+  progress: EmailProgress | null;
   expiresOn: EmailEntity['expiresOn'];
-  /** Delivery of the email. Null if there is no delivery yet. */
+  /** The delivery that sends the email. Null if it does not exist yet. */
   handingOver: HandingOver | null;
   erasedAt: EmailEntity['erasedAt'];
 }
 
 export interface EmailState extends Pick<
   EmailRecord,
-  'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'
+  | 'id'
+  | 'expiresOn'
+  | 'sender'
+  | 'returnPathHost'
+  | 'isCaptured'
+  | 'originalSender'
+  | 'recipients'
+  | 'timeline'
+  | 'erasedAt'
 > {
   version: number;
   /** Keys (`suppressionKey`) of recipients whose addresses are currently suppressed. */
@@ -59,15 +72,17 @@ export interface EmailChange {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
 }
 
-/** Filter of a list. Ids limit the time range. */
+/** Filter of an email list. The ids limit the time range. */
 export interface EmailFilter {
   environmentId: number;
   beforeId: Id;
   fromId: Id;
+  /** If true, returns the emails after `fromId`, oldest first. Otherwise, those before `beforeId`, newest first. */
+  isAscending?: boolean;
   status?: ShownStatus;
   targetId: Id;
   tag?: { name: string; value?: string };
-  /** Address, compared without regard to case. */
+  /** Email address of a recipient, compared case-insensitively. */
   recipient?: string;
 }
 
@@ -80,18 +95,20 @@ const INSERT: Statement = {
   text: `
     insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id,
       return_path_host, is_captured,
-                        tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, version)
+                        tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at,
+                          template_id, template_version, original_sender, version)
     select environment_id, id, expires_on, sender, string_to_array(to_list, E'\\n'), string_to_array(cc, E'\\n'),
       string_to_array(bcc, E'\\n'), string_to_array(reply_to, E'\\n'),
            subject, message_id, return_path_host, is_captured, tags, attachments, size_bytes, recipients, timeline,
-             status, is_owed, scheduled_at, 1
+             status, is_owed, scheduled_at, template_id, template_version, original_sender, 1
     from unnest($1::int[], $2::uuid[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
       $9::text[], $10::text[], $11::text[], $12::boolean[],
                 $13::jsonb[], $14::jsonb[], $15::int[], $16::jsonb[], $17::jsonb[], $18::text[], $19::boolean[],
-                  $20::timestamptz[])
+                  $20::timestamptz[], $21::uuid[], $22::int[], $23::text[])
       as i(environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host,
         is_captured,
-           tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at)
+           tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, template_id,
+             template_version, original_sender)
     on conflict do nothing`,
 };
 
@@ -106,7 +123,7 @@ const SUPPRESSED = `
 
 const STATE_COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.sender, e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.recipients, e.timeline,
-  e.erased_at as "erasedAt", e.version, ${SUPPRESSED} as suppressed`;
+  e.erased_at as "erasedAt", e.original_sender as "originalSender", e.version, ${SUPPRESSED} as suppressed`;
 
 /** Uses the index emails_pkey of one partition per email. */
 const STATES: Statement = {
@@ -138,20 +155,20 @@ const CHANGE: Statement = {
 };
 
 /**
- * Uses the index emails_pkey of one partition. A redrive or a replay overwrites the provider's id, because the
- * notifications about earlier submissions have already arrived.
+ * Stores the id that a provider assigned to an email. Uses the index emails_pkey of one partition. A redrive or a
+ * replay overwrites the id, because notifications about earlier submissions have already arrived.
  */
 const TAKEN_AS: Statement = {
   name: 'emails_taken_as',
   text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
 };
 
-/** Uses the index emails_pkey. Clears the addresses, so that nothing can be sent any more. */
+/** Uses the index emails_pkey. Clears the recipients' addresses, so that nothing can be sent any more. */
 const ERASE: Statement = {
   name: 'emails_erase',
   text: `
     update emails set sender = '', to_list = '{}', cc = '{}', bcc = '{}', reply_to = '{}', subject = '',
-      message_id = '', tags = '[]', attachments = '[]',
+      message_id = '', tags = '[]', attachments = '[]', original_sender = null,
       recipients = coalesce((select jsonb_agg(r || '{"address": "", "detail": null}' order by n)
         from jsonb_array_elements(recipients) with ordinality as x(r, n)), '[]'),
       timeline = coalesce((select jsonb_agg(t || '{"recipient": "", "detail": null}' order by n)
@@ -161,7 +178,7 @@ const ERASE: Statement = {
 };
 
 /**
- * Reads the email's own delivery by scalar subqueries, like the event list. Uses due_deliveries_pkey, deliveries_pkey.
+ * Reads the email's delivery with scalar subqueries, like the event list. Uses due_deliveries_pkey and deliveries_pkey.
  */
 const HANDING_OVER = `
   coalesce((
@@ -174,26 +191,35 @@ const HANDING_OVER = `
     having count(*) > 0
   ))`;
 
-/** SQL equivalent of `emailStatus`. While a recipient is still owed the email, the delivery affects the status. */
+/** SQL equivalent of `emailStatus`. Until every recipient has a final state, the status depends on the delivery. */
 const STATUS = `
   case when e.status in ('complained', 'bounced') or not e.is_owed then e.status
        else case ${HANDING_OVER} when 'dlq' then 'dlq' when 'failed' then 'failed' else e.status end end`;
 
-/** True if the email was accepted, which means that its event exists. Uses the index events_pkey. */
+/** True if the email was accepted, that is, if its event exists. Uses the index events_pkey. */
 const ACCEPTED = `(
   select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
 
-const ROW = `e.id, e.sender, e.to_list as "to", e.subject, ${STATUS} as status, e.scheduled_at as "scheduledAt"`;
+/** For a deferred recipient, `detail` contains the reason. */
+const PROGRESS = `
+  case when e.status = 'sending' then (
+    select case when bool_or(r ->> 'state' = 'sending' and r ->> 'detail' is not null) then 'delivery_delayed'
+                when bool_or(r ->> 'state' = 'sent') then 'sent' else 'queued' end
+    from jsonb_array_elements(e.recipients) r) end`;
+
+const ROW = `e.id, e.sender, e.to_list as "to", e.subject, e.message_id as "messageId", ${STATUS} as status, e.scheduled_at as "scheduledAt", ${PROGRESS} as progress`;
 const RANGE = (id: string): string => `${id} < $2 and ${id} >= $3`;
+
+const SCHEDULED_ROW = `s.id, s.sender, s.to_list as "to", s.subject, s.message_id as "messageId", 'scheduled' as status, s.due_at as "scheduledAt", null::text as progress`;
 
 /** Uses the index scheduled_emails_pkey. */
 const SCHEDULED = `
-  select s.id, s.sender, s.to_list as "to", s.subject, 'scheduled' as status, s.due_at as "scheduledAt"
+  select ${SCHEDULED_ROW}
   from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4`;
 
 /**
- * Uses the indexes emails_pkey and scheduled_emails_pkey. It is one statement, because a release moves an email from
- * one table to the other in one commit.
+ * Lists emails with one statement, because a scheduled email is moved from one table to the other in one commit. Uses
+ * the indexes emails_pkey and scheduled_emails_pkey.
  */
 const LIST: Statement = {
   name: 'emails_list',
@@ -204,13 +230,26 @@ const LIST: Statement = {
     ) e order by id desc limit $4`,
 };
 
+/** Lists the emails directly after an id. Uses the indexes emails_pkey and scheduled_emails_pkey. */
+const LIST_ASCENDING: Statement = {
+  name: 'emails_list_ascending',
+  text: `
+    select * from (
+      (select ${ROW} from emails e where e.environment_id = $1 and ${RANGE('e.id')} and ${ACCEPTED} order by e.id
+        limit $4)
+      union all
+      (select ${SCHEDULED_ROW} from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id
+        limit $4)
+    ) e order by id limit $4`,
+};
+
 const LIST_SCHEDULED: Statement = { name: 'emails_list_scheduled', text: SCHEDULED };
 
 const OF_STATUS = `select id, expires_on from emails where environment_id = $1 and ${RANGE('id')} and status =`;
 const OF_TARGET = `select event_id, expires_on from deliveries where environment_id = $1 and target_id = $5 and not superseded and ${RANGE('event_id')} and status =`;
 
 /**
- * Selects the smallest indexed set that contains all emails with a status. Uses emails_status_idx, and
+ * Returns SQL for the smallest indexed set that contains all emails with a status. Uses emails_status_idx, and
  * deliveries_target_id_idx for emails that are no longer retried.
  */
 function candidates(status: EmailStatus): string {
@@ -220,7 +259,7 @@ function candidates(status: EmailStatus): string {
   return status === 'failed' ? `${ofStatus} union ${few(`${OF_TARGET} 'failed'`, 'event_id')}` : ofStatus;
 }
 
-/** Selects candidates, at most one page's limit, and returns those that have the status. */
+/** Statement that reads a limited number of candidates, and returns those that have the status. */
 const listOf = (status: EmailStatus): Statement => ({
   name: `emails_list_${status}`,
   text: `
@@ -239,8 +278,8 @@ const TRAITS = (tags: string, recipients: string): string => `
   ($6::jsonb is null or ${tags} @> $6) and ($7::text is null or exists (select from jsonb_array_elements(${recipients}) r where lower(r->>'address') = $7))`;
 
 /**
- * Statement for filters without an index. Scans at most one page's limit of candidates: by emails_pkey and
- * scheduled_emails_pkey, or by the indexes of a status.
+ * Statement for filters without an index. Scans a limited number of candidates, with emails_pkey and
+ * scheduled_emails_pkey, or with the indexes for a status.
  */
 const foundOf = (status: ShownStatus | null): Statement => {
   const scheduled = `(select s.id, null::date as expires_on from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4)`;
@@ -256,7 +295,7 @@ const foundOf = (status: ShownStatus | null): Statement => {
          where e.environment_id = $1 and e.id = c.id and e.expires_on = c.expires_on
            and ${TRAITS('e.tags', 'e.recipients')} and ${ACCEPTED} offset 0)
         union all
-        (select s.id, s.sender, s.to_list, s.subject, 'scheduled', s.due_at from scheduled_emails s
+        (select ${SCHEDULED_ROW} from scheduled_emails s
          where c.expires_on is null and s.environment_id = $1 and s.id = c.id
            and ${TRAITS(`(s.draft->'tags')`, `(s.draft->'to' || (s.draft->'cc') || (s.draft->'bcc'))`)} offset 0)
       ) e on ${status === null ? 'true' : `e.status = '${status}'`}
@@ -271,22 +310,24 @@ const FIND: Statement = {
   text: `
     select e.id, e.expires_on::text as "expiresOn", e.sender, e.to_list as "to", e.cc, e.bcc, e.reply_to as "replyTo",
       e.subject, e.message_id as "messageId",
-           e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.tags, e.attachments,
-             e.size_bytes as "sizeBytes",
+           e.return_path_host as "returnPathHost", e.is_captured as "isCaptured",
+             e.original_sender as "originalSender", e.tags, e.attachments, e.size_bytes as "sizeBytes",
            e.recipients, e.timeline, e.is_owed as "isOwed", e.scheduled_at as "scheduledAt",
-             e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
+             e.erased_at as "erasedAt", e.template_id as "templateId", e.template_version as "templateVersion",
+           ${PROGRESS} as progress, ${STATUS} as status, ${HANDING_OVER} as "handingOver"
     from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
 };
 
-/** Scans the table environments once. */
+/** Reads the retention of all environments. Scans the table environments once. */
 const RETENTIONS: Statement = {
   name: 'emails_retentions',
   text: 'select distinct retention_days as days from environments order by 1',
 };
 
 /**
- * Uses emails_pkey for each environment, and events_pkey for each row. The day is a literal, so that only its two
- * partitions are planned and locked. Locks on all partitions would block the removal of an old one.
+ * Selects emails that have no event and expire on a given day. Uses emails_pkey for each environment, and events_pkey
+ * for each row. The day is a literal, so that only that day's partitions are planned and locked. Locks on all
+ * partitions would block the removal of an old partition.
  */
 const orphansOf = (day: string): Statement => ({
   name: '',
@@ -299,7 +340,7 @@ const orphansOf = (day: string): Statement => ({
     ) e limit $3`,
 });
 
-/** Searches the expiry days of possible retentions. Uses emails_pkey of one partition for each environment. */
+/** Finds an email's environment. Searches the partition that each environment's retention implies. Uses emails_pkey. */
 const ENVIRONMENT_OF_DAY: Statement = {
   name: 'emails_environment_of_day',
   text: `
@@ -309,7 +350,7 @@ const ENVIRONMENT_OF_DAY: Statement = {
     ) e limit 1`,
 };
 
-/** Searches all partitions, for emails sent later or with a changed retention. Uses emails_pkey per environment. */
+/** Searches all partitions with emails_pkey. An email may be sent later than its id says, or retention may change. */
 const ENVIRONMENT_OF: Statement = {
   name: 'emails_environment_of',
   text: `
@@ -324,10 +365,25 @@ const OF_PROVIDER: Statement = {
   text: 'select environment_id as "environmentId", id as "emailId" from emails where provider_message_id = $1 limit 1',
 };
 
+/**
+ * Finds the email with a Message-ID. Posthorn's own Message-IDs contain the email's id (emails_pkey). A Message-ID set
+ * by a provider contains the id that the provider assigned to the email (emails_provider_message_id_idx).
+ */
+const OF_MESSAGE_IDS: Statement = {
+  name: 'emails_of_message_ids',
+  text: `
+    select e.id from unnest($2::uuid[], $3::text[], $4::text[]) with ordinality as i(id, message_id, provider_id, n)
+    cross join lateral (
+      select e.id from emails e where e.environment_id = $1 and e.id = i.id and e.message_id = i.message_id
+      union all
+      select e.id from emails e where e.provider_message_id = i.provider_id and e.environment_id = $1
+    ) e order by i.n limit 1`,
+};
+
 /** Uses the index emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
-/** A scanned email. The columns of its row are null unless it matches the filters. */
+/** A scanned email. All other columns are null if the email does not match the filters. */
 type Candidate = { candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null };
 
 function among(found: readonly Candidate[], candidatesMax: number): { rows: EmailRow[]; floor: Id | null } {
@@ -339,10 +395,10 @@ function among(found: readonly Candidate[], candidatesMax: number): { rows: Emai
 export class EmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** If not run in the caller's transaction, commits before the event that makes the emails accepted. */
+  /** Inserts emails. Without a caller's transaction, commits before the event exists that makes the emails accepted. */
   async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
-    // Mailboxes are parsed, so they contain no line feeds.
+    // Mailboxes are already parsed, so they contain no line feeds, which separate them here.
     const lists = (name: 'to' | 'cc' | 'bcc' | 'replyTo'): Buffer =>
       textArray(emails.map((email) => email[name].join('\n')));
     const json = (name: 'tags' | 'attachments' | 'recipients' | 'timeline'): Buffer =>
@@ -368,11 +424,14 @@ export class EmailsStore {
       textArray(column('status')),
       booleanArray(column('isOwed')),
       timestampArray(column('scheduledAt').map((at) => at && at.getTime())),
+      uuidArray(column('templateId')),
+      intArray(column('templateVersion')),
+      textArray(column('originalSender')),
     ];
     await (isInTransaction ? this.database.query(INSERT, values) : this.database.queryPrepared(INSERT, values));
   }
 
-  /** Returns states in the given order, with null for an email that is not in the given partition. */
+  /** Returns states in the order of `places`, with null for an email that is not in the partition given for it. */
   async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
     const rows = await this.database.queryPrepared<EmailState & { place: number }>(STATES, [
       intArray(places.map(({ environmentId }) => environmentId)),
@@ -383,15 +442,15 @@ export class EmailsStore {
     return places.map((_, place) => found.get(place) ?? null);
   }
 
-  /** Searches all partitions. Returns null if there is no such email in this environment. */
+  /** Returns an email's state. Searches all partitions. Null if this environment has no such email. */
   async state(environmentId: number, id: Id): Promise<EmailState | null> {
     const [row] = await this.database.queryPrepared<EmailState>(STATE, [environmentId, id]);
     return row ?? null;
   }
 
   /**
-   * Returns results in the order of the changes, false on an optimistic-lock conflict. Of two changes to the same
-   * email, only one is applied. Runs inside the caller's transaction if there is one.
+   * Returns a result for each change, in order: false on an optimistic-lock conflict. Of two changes to the same email,
+   * only one is applied. Runs inside the caller's transaction if there is one.
    */
   async change(changes: readonly EmailChange[], isInTransaction: boolean): Promise<boolean[]> {
     const values = [
@@ -419,14 +478,15 @@ export class EmailsStore {
     await this.database.queryPrepared(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
   }
 
-  /** Returns false if there is no such email, or if it was already erased. */
+  /** Erases an email. Returns false if it does not exist or was already erased. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }
 
-  /** Lists emails, newest first. */
-  list({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
-    return this.database.readPrepared(LIST, [environmentId, beforeId, fromId, limit]);
+  /** Lists emails, newest first, or oldest first if the filter is ascending. */
+  list({ environmentId, beforeId, fromId, isAscending }: EmailFilter, limit: number): Promise<EmailRow[]> {
+    const statement = isAscending === true ? LIST_ASCENDING : LIST;
+    return this.database.readPrepared(statement, [environmentId, beforeId, fromId, limit]);
   }
 
   /** Lists scheduled emails, newest first. */
@@ -434,7 +494,7 @@ export class EmailsStore {
     return this.database.readPrepared(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Lists newest first, among a limited number of candidates. Returns the last candidate if more may follow. */
+  /** Lists emails by status, newest first. Scans up to `candidatesMax`. `floor`: last scanned, if more may follow. */
   async listOf(
     status: EmailStatus,
     { environmentId, beforeId, fromId, targetId }: EmailFilter,
@@ -452,7 +512,7 @@ export class EmailsStore {
     );
   }
 
-  /** Lists emails by tag, recipient or both, with the limits of `listOf`. Without a status, any state matches. */
+  /** Lists emails by tag, recipient or both. Scans like `listOf`. Without a status, emails with any status match. */
   async withTraits(
     { environmentId, beforeId, fromId, targetId, status, tag, recipient }: EmailFilter,
     candidatesMax: number,
@@ -472,7 +532,7 @@ export class EmailsStore {
     );
   }
 
-  /** Returns null if there is no such email in this environment, or if it was not accepted. */
+  /** Finds an email. Returns null if it does not exist in this environment or was not accepted. */
   async find(environmentId: number, id: Id): Promise<EmailRecord | null> {
     const [row] = await this.database.readPrepared<EmailRecord>(FIND, [environmentId, id]);
     return row ?? null;
@@ -482,7 +542,7 @@ export class EmailsStore {
     return (await this.database.readPrepared<{ days: number }>(RETENTIONS, [])).map(({ days }) => days);
   }
 
-  /** Searches all environments within one expiry day (days since the epoch). The end of the id range is exclusive. */
+  /** Returns emails without an event that expire on a day (in days since the epoch). Excludes `beforeId` itself. */
   orphans(expiresOnDay: number, fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
     return this.database.readPrepared(orphansOf(dateOf(expiresOnDay)), [fromId, beforeId, limit]);
   }
@@ -505,6 +565,18 @@ export class EmailsStore {
       providerMessageId,
     ]);
     return row ?? null;
+  }
+
+  /** Returns the sent email with the first known of these Message-IDs. Null if the environment sent none of them. */
+  async ofMessageIds(environmentId: number, messageIds: readonly string[]): Promise<Id | null> {
+    const locals = messageIds.map((text) => /^<([^<>@\s]+)@[^<>@\s]+>$/.exec(text)?.[1] ?? '');
+    const [row] = await this.database.readPrepared<{ id: Id }>(OF_MESSAGE_IDS, [
+      environmentId,
+      locals.map((local) => parseId('evt', local)),
+      messageIds,
+      locals,
+    ]);
+    return row?.id ?? null;
   }
 
   async drop(environmentId: number, id: Id): Promise<void> {

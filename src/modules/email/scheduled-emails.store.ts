@@ -27,9 +27,9 @@ const ADD: Statement = {
 };
 
 /**
- * Selects due emails in rounds: the oldest of each environment before the second of any, so that many emails of one
- * environment do not delay others. The order within a round is random. Emails that have just failed are skipped. If
- * nothing is due, scheduled_emails_due_at_idx ends the query early. The query takes one step in
+ * Selects due emails in rounds: the oldest email of each environment before the second oldest of any, so that many
+ * emails of one environment do not delay others. The order within a round is random. Emails that have just failed are
+ * skipped. If no email is due, scheduled_emails_due_at_idx ends the query early. The query takes one step in
  * scheduled_emails_try_at_idx per environment and per selected email.
  */
 const DUE: Statement = {
@@ -53,11 +53,11 @@ const DUE: Statement = {
     where g.environment_id is not null order by d.place, random() limit $2::int`,
 };
 
-/** Milliseconds until the next scheduled email. Uses the index scheduled_emails_due_at_idx. */
+/** Milliseconds until the next scheduled email is due. Uses the index scheduled_emails_due_at_idx. */
 export const SCHEDULED_IN_MS =
   'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
 
-/** Uses scheduled_emails_pkey. Selects no row if a process holds, has released or just failed to release the email. */
+/** Uses scheduled_emails_pkey. Selects no row if the email is locked, already released, or to be retried later. */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
   text: `
@@ -70,6 +70,25 @@ const CLAIM: Statement = {
 const REMOVE: Statement = {
   name: 'scheduled_emails_remove',
   text: 'delete from scheduled_emails where environment_id = $1 and id = $2 returning 1 as removed',
+};
+
+/** Waits for a process that is just releasing the email. Uses the index scheduled_emails_pkey. */
+const TAKE: Statement = {
+  name: 'scheduled_emails_take',
+  text: `
+    delete from scheduled_emails where environment_id = $1 and id = $2
+    returning id, message_id as "messageId", is_captured as "isCaptured", due_at as "dueAt", draft, files`,
+};
+
+/** Waits for a process that is just releasing the email. Uses the index scheduled_emails_pkey. */
+const RESCHEDULE: Statement = {
+  name: 'scheduled_emails_reschedule',
+  text: `
+    with earlier as (select due_at from scheduled_emails where environment_id = $1 and id = $2 for update)
+    update scheduled_emails s set due_at = greatest($3::timestamptz, now()), try_at = greatest($3::timestamptz, now()),
+      tries = 0
+    from earlier where s.environment_id = $1 and s.id = $2
+    returning s.due_at as "dueAt", earlier.due_at as "wasDueAt"`,
 };
 
 /** Uses the index scheduled_emails_pkey. */
@@ -93,7 +112,7 @@ const OVERDUE: Statement = {
   text: 'select greatest(0, extract(epoch from clock_timestamp() - min(due_at)))::float8 as seconds from scheduled_emails',
 };
 
-/** A draft without the attachments' bytes, which are concatenated in another column. */
+/** A draft without the bytes of its attachments, which are stored together in another column. */
 type StoredDraft = Omit<CompleteDraft, 'attachments' | 'scheduledAt'> & {
   attachments: { filename: string; contentType: string; contentId: string | null; sizeBytes: number }[];
 };
@@ -104,11 +123,17 @@ interface StoredRow extends Pick<ScheduledEmail, 'id' | 'messageId' | 'isCapture
   files: Buffer;
 }
 
+/** The new time of a scheduled email, and its previous time. */
+export interface Rescheduling {
+  dueAt: Date;
+  wasDueAt: Date;
+}
+
 @Injectable()
 export class ScheduledEmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** Runs inside the caller's transaction if there is one. */
+  /** Stores a scheduled email, inside the caller's transaction if there is one. */
   async add({ environmentId, id, messageId, isCaptured, sender, to, subject, draft }: ScheduledEmail): Promise<void> {
     const { attachments, scheduledAt, ...asked } = draft;
     const stored: StoredDraft = {
@@ -135,23 +160,35 @@ export class ScheduledEmailsStore {
     ]);
   }
 
-  /** Returns due emails: at most `ofOneMax` per environment and `max` in total. Claim each email before its release. */
+  /** Returns due emails: at most `ofOneMax` per environment and `max` in total. Call `claim` before sending each. */
   due(ofOneMax: number, max: number): Promise<ScheduledKey[]> {
     return this.database.readPrepared(DUE, [ofOneMax, max]);
   }
 
-  /** Locks the email until the transaction ends. Returns null if a process holds it or has released it. */
+  /** Locks an email until the transaction ends. Null if the lock is taken, or the email is released or postponed. */
   async claim({ environmentId, id }: ScheduledKey): Promise<(ScheduledRow & { environmentId: number }) | null> {
     const [row] = await this.database.query<StoredRow & { environmentId: number }>(CLAIM, [environmentId, id]);
     return row === undefined ? null : { environmentId: row.environmentId, ...restored(row) };
   }
 
-  /** Returns false if the email does not exist or no longer exists. Waits for a release in progress. */
+  /** Deletes a scheduled email. Returns false if it does not exist. Waits while another process releases the email. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
   }
 
-  /** Delays the next try, each time for longer, up to five minutes. */
+  /** Deletes a scheduled email and returns it, inside the caller's transaction. Returns null if it does not exist. */
+  async take(environmentId: number, id: Id): Promise<ScheduledRow | null> {
+    const [row] = await this.database.query<StoredRow>(TAKE, [environmentId, id]);
+    return row === undefined ? null : restored(row);
+  }
+
+  /** Changes the time of a scheduled email. A past time means now. Returns null if the email does not exist. */
+  async reschedule(environmentId: number, id: Id, at: Date): Promise<Rescheduling | null> {
+    const [row] = await this.database.query<Rescheduling>(RESCHEDULE, [environmentId, id, at]);
+    return row ?? null;
+  }
+
+  /** Delays the next attempt to release the email. The delay grows with each failure, up to five minutes. */
   async postpone(environmentId: number, id: Id): Promise<void> {
     await this.database.query(POSTPONE, [environmentId, id]);
   }
@@ -161,7 +198,7 @@ export class ScheduledEmailsStore {
     return row === undefined ? null : restored(row);
   }
 
-  /** Returns how long the oldest due email has been due, or 0 if none is due. */
+  /** Returns the number of seconds for which the oldest due email has been due, or 0 if none is due. */
   async overdueSeconds(): Promise<number> {
     const [row] = await this.database.readPrepared<{ seconds: number | null }>(OVERDUE, []);
     return row?.seconds ?? 0;

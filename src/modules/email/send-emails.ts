@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
+import { mapAtOnce } from '#kernel/concurrency/map-at-once.js';
 import { ApiError, type Fault, invalid } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -12,10 +13,11 @@ import {
   TOO_LARGE,
 } from './attachment-draft.js';
 import type { FetchAllowance } from './attachment-fetch.js';
-import { type EmailDraft, readEmail } from './email-draft.js';
+import type { EmailDraft } from './email-draft.js';
+import { AT_ONCE_MAX, StrictBatch } from './strict-batch.js';
+import { TemplatedDrafts } from './templated-drafts.js';
 
 export const BATCH_MAX = 100;
-const AT_ONCE = 8;
 
 export type BatchOutcome = { email: AcceptedEmail } | { error: ApiError };
 
@@ -29,12 +31,19 @@ export interface KeptEmail {
 export class SendEmails {
   constructor(
     private readonly accepting: AcceptEmail,
+    private readonly strict: StrictBatch,
+    private readonly drafts: TemplatedDrafts,
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 422 with all validation errors, and the errors of `AcceptEmail`. */
-  one(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<AcceptedEmail> {
-    const draft = readEmail(given, this.clock.nowMs());
+  /** Accepts one email. Throws 422 that lists all validation errors. Also throws whatever `AcceptEmail` throws. */
+  async one(
+    tenant: Tenant,
+    given: unknown,
+    idempotency: IdempotentRequest | null,
+    kept: KeptEmail,
+  ): Promise<AcceptedEmail> {
+    const draft = await this.drafts.read(tenant, given, this.clock.nowMs());
     if ('faults' in draft) throw invalid(draft.faults);
     return this.accepting.accept(
       tenant,
@@ -45,28 +54,27 @@ export class SendEmails {
   }
 
   /**
-   * Returns one outcome per email, in order; an invalid email does not affect the others. Throws 422 if the body is not
-   * a batch. With an idempotency key, each email is also stored under its own derived key, so that a repeated request
-   * continues a batch whose process died. If storage becomes unavailable, the whole request fails with 503 and can be
-   * repeated.
+   * Returns one result per email, in the order of the request. An invalid email does not affect the others, unless the
+   * batch is strict. Throws 422 if the body is not a batch. If the request has an idempotency key, each email gets its
+   * own key derived from it, so that a repeated request continues a batch whose process died. If storage becomes
+   * unavailable, the whole request fails with 503 and can be repeated.
    */
   async batch(
     tenant: Tenant,
     given: unknown,
     idempotency: IdempotentRequest | null,
     kept: KeptEmail,
+    isStrict = false,
   ): Promise<BatchOutcome[]> {
     const nowMs = this.clock.nowMs();
-    const drafts = itemsOf(given).map((item) => withoutSchedule(readEmail(item, nowMs)));
+    const read = await mapAtOnce(itemsOf(given), AT_ONCE_MAX, (item) => this.drafts.read(tenant, item, nowMs));
+    const drafts = read.map(withoutSchedule);
     refuseTooMuch(drafts);
     const allowed = allowanceOf(drafts);
-    const outcomes: BatchOutcome[] = [];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      for (let i = next++; i < drafts.length; i = next++)
-        outcomes[i] = await this.item(tenant, drafts[i] as Draft, allowed, keyOfItem(idempotency, i), kept);
-    };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, drafts.length) }, work));
+    if (isStrict) return (await this.strict.acceptAll(tenant, drafts, allowed)).map((email) => ({ email }));
+    const outcomes = await mapAtOnce(drafts, AT_ONCE_MAX, (draft, i) =>
+      this.item(tenant, draft, allowed, keyOfItem(idempotency, i), kept),
+    );
     const away = outcomes.find((outcome) => 'error' in outcome && outcome.error.type === 'unavailable');
     if (away && 'error' in away && idempotency !== null) throw away.error;
     return outcomes;
@@ -93,7 +101,7 @@ export class SendEmails {
 
 type Draft = EmailDraft | { faults: Fault[] };
 
-/** Rejects a schedule in a batch (contract, section 10). Ignoring it would send the email too early. */
+/** Returns the draft, or an error if it is scheduled: not allowed in batches, and sending it now would be too early. */
 function withoutSchedule(draft: Draft): Draft {
   if ('faults' in draft || draft.scheduledAt === null) return draft;
   return {
@@ -101,7 +109,7 @@ function withoutSchedule(draft: Draft): Draft {
   };
 }
 
-/** Accepts a plain array, which the `resend` package sends, or an object with the array in `emails`. */
+/** Returns the emails of a batch: a plain array, as the `resend` package sends, or the array in the field `emails`. */
 function itemsOf(given: unknown): unknown[] {
   const items: unknown = Array.isArray(given) ? given : ((given ?? {}) as { emails?: unknown }).emails;
   const unknown =
@@ -115,7 +123,7 @@ function itemsOf(given: unknown): unknown[] {
   return items as unknown[];
 }
 
-/** Rejects requests over the limits, which apply to all emails together. Fetched attachments are counted later. */
+/** Throws if the emails together exceed a request's limits. Attachments at URLs are counted when they are fetched. */
 function refuseTooMuch(drafts: readonly Draft[]): void {
   const attachments = attachmentsOf(drafts);
   if (attachments.length > ATTACHMENTS_MAX)
@@ -132,7 +140,7 @@ const allowanceOf = (drafts: readonly Draft[]): FetchAllowance => ({
   bytes: ATTACHMENT_BYTES_MAX - decodedBytes(attachmentsOf(drafts)),
 });
 
-/** Derives an item's key. The fencing token is left out, because it belongs to the reservation of the whole request. */
+/** Returns the idempotency key for one email in a batch. The fencing token belongs only to the request's own key. */
 function keyOfItem(idempotency: IdempotentRequest | null, i: number): IdempotentRequest | null {
   if (idempotency === null) return null;
   const { environmentId, route, key, fingerprint } = idempotency;

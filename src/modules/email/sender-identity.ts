@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { domainOf } from '#engine/mail/addresses.js';
+import { returnPathHost } from '#engine/mail/dns-records.js';
 import { isAtSimulator, simulatorHost } from '#engine/mail/simulator.js';
 import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { type DkimKey } from '#modules/domains/contract.js';
+import { type SendingDomain, type SigningKeys } from '#modules/domains/contract.js';
 import { SendingDomains } from '#modules/domains/verified-domains.js';
 
 export interface SenderIdentity {
-  dkim: DkimKey & { domain: string };
+  dkim: SigningKeys & { domain: string };
   returnPathHost: string | null;
   /** True if the email is captured instead of sent. */
   isCaptured: boolean;
+  /** True if the sender's domain is paused because of its bounces or complaints. */
+  isPaused: boolean;
 }
 
 @Injectable()
@@ -24,32 +27,67 @@ export class SenderIdentities {
   ) {}
 
   /**
-   * The address's domain must be a verified sending domain of the environment. The simulator's own addresses are always
-   * allowed; their mail is captured, and so is all mail of a test environment. Throws 422.
+   * Returns the identity of a sender. The address's domain must be a verified sending domain of the environment. The
+   * simulator's own addresses are always allowed. Mail from them and all mail of a test environment is captured. Throws
+   * 422.
    */
   async resolve(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
     if (isAtSimulator(from, platformDomain)) {
       return {
-        dkim: { ...(await this.signingKey()), domain: simulatorHost(platformDomain) },
+        dkim: { ...(await this.signingKeysOf(tenant.environmentId, null)), domain: simulatorHost(platformDomain) },
         returnPathHost: null,
         isCaptured: true,
+        isPaused: false,
       };
     }
     const host = domainOf(from);
     const found = await this.domains.find(tenant.environmentId, host);
     if (found === null) throw notVerified(host, simulatorHost(platformDomain));
     return {
-      dkim: { ...(await this.signingKey()), domain: found.domain },
+      dkim: { ...(await this.signingKeysOf(tenant.environmentId, found)), domain: found.domain },
       returnPathHost: found.returnPathHost,
       isCaptured: tenant.mode === 'test',
+      isPaused: found.isPaused,
     };
   }
 
-  /** Creates the first key in a separate commit, so that a rollback of the caller's request does not remove it. */
-  private signingKey(): Promise<DkimKey> {
-    return this.database.unitOfWork(() => this.domains.signingKey());
+  /**
+   * Returns the identity with which an alias's mail is forwarded and gets an ARC set: the alias's domain if mail may be
+   * sent from that domain, otherwise the platform's domain. A forwarding server needs a host for bounces, so the return
+   * path's host is never null.
+   */
+  async forwarder(
+    tenant: Pick<Tenant, 'environmentId' | 'mode'>,
+    aliasHost: string,
+  ): Promise<SenderIdentity & { returnPathHost: string }> {
+    const { platformDomain } = this.config;
+    const found = await this.domains.find(tenant.environmentId, aliasHost);
+    return {
+      dkim: { ...(await this.signingKeysOf(tenant.environmentId, found)), domain: found?.domain ?? platformDomain },
+      returnPathHost: found?.returnPathHost ?? returnPathHost(platformDomain),
+      isCaptured: tenant.mode === 'test',
+      isPaused: found?.isPaused ?? false,
+    };
   }
+
+  /** Returns the signing keys. A missing key is created in a separate commit, so that a rollback does not remove it. */
+  private signingKeysOf(environmentId: number, domain: SendingDomain | null): Promise<SigningKeys> {
+    return this.database.unitOfWork(() =>
+      domain === null ? this.domains.signingKey() : this.domains.signingKeysOf(environmentId, domain),
+    );
+  }
+}
+
+/** Throws 422 if the sender's domain is paused. Emails that were accepted before the pause wait instead. */
+export function refusePaused({ isPaused, dkim: { domain } }: SenderIdentity): void {
+  if (!isPaused) return;
+  const message = `${domain} is paused, because too many of its emails bounced or were reported as spam. GET /v1/domains/{id}/reputation has the rates, and POST /v1/domains/{id}/resume resumes the domain.`;
+  throw new ApiError('validation_failed', `from: ${message}`, {
+    check: 'schema',
+    reason: 'domain_paused',
+    fields: [{ path: 'from', message }],
+  });
 }
 
 function notVerified(host: string, simulator: string): ApiError {

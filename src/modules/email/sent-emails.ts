@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { headersOf } from '#engine/mail/mime-parts.js';
+import { type EmailStatus, recipientStatus } from '#engine/mail/recipient-state.js';
 import type { Id } from '#kernel/ids.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
@@ -13,31 +14,47 @@ export class SentEmails {
     private readonly raw: RawEmails,
   ) {}
 
-  /** Returns addresses in a stable order. Null if the email was erased or does not exist (any longer). */
+  /** Returns the recipients' addresses in a stable order, or null if the email was erased or does not exist. */
   async recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null> {
     const state = await this.states.find(environmentId, emailId);
     return state === null || state.erasedAt !== null ? null : state.recipients.map(({ address }) => address);
   }
 
-  /** Returns null if the message was erased, is not composed yet, or no longer exists. Throws 503 during an outage. */
+  /** Returns the state of the only recipient of an email, such as a forwarded message. Null if no such email exists. */
+  async soleRecipientOf(
+    environmentId: number,
+    emailId: Id,
+  ): Promise<{ status: EmailStatus; detail: string | null } | null> {
+    const email = await this.emails.find(environmentId, emailId);
+    const recipient = email?.recipients[0];
+    if (!email || recipient === undefined) return null;
+    return { status: recipientStatus(recipient.state, email.handingOver), detail: recipient.detail };
+  }
+
+  /** Returns the sent email with the first known of these Message-IDs. Null if the environment sent none of them. */
+  async sentAs(environmentId: number, messageIds: readonly string[]): Promise<Id | null> {
+    return this.emails.ofMessageIds(environmentId, messageIds);
+  }
+
+  /** Returns the sent message. Null if it is erased, not composed yet or deleted. Throws 503 if storage is down. */
   async rawOf(environmentId: number, emailId: Id): Promise<Buffer | null> {
     const state = await this.states.find(environmentId, emailId);
     return state === null || state.erasedAt !== null ? null : this.raw.whole(blobKeyOf(environmentId, state));
   }
 
-  /** Searches all environments, for sources that give an email's id but no environment. */
+  /** Returns the environment of an email, for callers that know only the email's id. Searches all environments. */
   environmentOf(emailId: Id): Promise<number | null> {
     return this.emails.environmentOf(emailId);
   }
 
-  /** Searches all environments for the email that a provider accepted under this id. */
+  /** Returns the email to which a provider assigned this id. Searches all environments. */
   ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null> {
     return this.emails.ofProvider(providerMessageId);
   }
 
   /**
    * Returns the `b=` value of the DKIM signature without white space, or null if the message no longer exists. A report
-   * with this value proves that its sender has seen the message. Knowing the Message-ID proves nothing.
+   * that contains this value proves that its sender has seen the message. The Message-ID alone proves nothing.
    */
   async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
     const chunks = await this.raw.read(environmentId, emailId);

@@ -3,12 +3,14 @@ import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { SIMULATED_ROLES, simulatorHost } from '#engine/mail/simulator.js';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Section } from '#http/openapi-sections.js';
+import { ResendErrors } from '#http/resend-errors.js';
 import { Config } from '#kernel/config/config.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SimulatorDetail } from './simulator.dto.js';
 
-/** The email simulator. */
+/** API that lists the addresses of the email simulator. */
 @Section('Emails', 'Emails that you send, one at a time or in batches, and their status for each recipient.')
+@ResendErrors()
 @Controller('v1/emails/simulator')
 export class SimulatorController {
   constructor(private readonly config: Config) {}

@@ -5,6 +5,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
+import { DomainMailCounts } from '#modules/domains/domain-mail-counts.js';
 import { LateFailuresStore } from '#modules/ledger/late-failures.store.js';
 import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
 import { type EmailFact } from './contract.js';
@@ -13,9 +14,10 @@ import { EmailMetrics } from './email.metrics.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
+import { hostOfSender, mailCountsOf } from './mail-volume.js';
 import { SuppressionsStore } from './suppressions.store.js';
 
-/** Maximum number of tries after optimistic-lock conflicts. More conflicts in a row are not expected. */
+/** Maximum number of tries, each after an optimistic-lock conflict. More conflicts in a row are not expected. */
 const TRIES = 20;
 
 const SYSTEM_EVENT_TYPES: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
@@ -36,15 +38,16 @@ export class StoredDeliveryEvents {
     private readonly systemEvents: SystemEvents,
     private readonly database: Database,
     private readonly metrics: EmailMetrics,
+    private readonly domainCounts: DomainMailCounts,
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
 
   /**
-   * Updates the email's recipients, timeline, suppressions, system events, and the status of its event. All changes are
-   * committed when the promise resolves. Ignores addresses that are not recipients, and emails that no longer exist.
-   * Throws while storage is unavailable.
+   * Updates the email's recipients, timeline, suppressions and system events, and the status of the email's event. All
+   * changes are committed when the promise resolves. Ignores addresses that are not recipients, and emails that no
+   * longer exist. Throws while storage is unavailable.
    */
   async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -54,19 +57,19 @@ export class StoredDeliveryEvents {
     throw new Error(`The email ${showId('evt', emailId)} changed too often to store its delivery events.`);
   }
 
-  /** Like `record`, for a caller that has just read the email. It is read again only after a conflict. */
+  /** Like `record`, for a caller that has just read the email. Reads the email again only after a conflict. */
   async recordOn(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<void> {
     if (!(await this.apply(environmentId, state, facts))) await this.record(environmentId, state.id, facts);
   }
 
-  /** Returns false on an optimistic-lock conflict. */
+  /** Applies delivery events. Returns false on an optimistic-lock conflict. */
   private async apply(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<boolean> {
     if (state.erasedAt !== null) return true;
     const applied = applyDeliveryEvents(state, facts, this.clock.now().toISOString());
     return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
-  /** Uses one grouped statement if the change has no consequences. Otherwise one commit includes the consequences. */
+  /** Writes the changes, in a group commit if only the email changes. Returns false on an optimistic-lock conflict. */
   private async write(environmentId: number, state: EmailState, applied: AppliedDeliveryEvents): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain
@@ -74,8 +77,26 @@ export class StoredDeliveryEvents {
       : await this.database.unitOfWork(() =>
           this.database.transaction(() => this.writeAll(environmentId, state, applied)),
         );
-    if (isWritten) for (const { state: became } of applied.news) this.metrics.recordState(became);
-    return isWritten;
+    if (!isWritten) return false;
+    for (const { state: became } of applied.news) this.metrics.recordState(became);
+    this.count(environmentId, state, applied);
+    return true;
+  }
+
+  /**
+   * Adds the changes to the counts for the reputation of the sender's domain. Ignores captured mail and the simulator.
+   * Also ignores forwarded mail: its sender is the author named in the received message, and anyone could name this
+   * domain there.
+   */
+  private count(
+    environmentId: number,
+    { isCaptured, originalSender, sender, recipients }: EmailState,
+    applied: AppliedDeliveryEvents,
+  ): void {
+    if (isCaptured || originalSender !== null) return;
+    const { platformDomain } = this.config;
+    const counts = mailCountsOf(recipients, applied, (address) => !isAtSimulator(address, platformDomain));
+    if (counts !== null) this.domainCounts.add(environmentId, hostOfSender(sender), counts);
   }
 
   private async writeAll(
@@ -99,7 +120,7 @@ export class StoredDeliveryEvents {
     return true;
   }
 
-  /** Does nothing for the simulator's addresses, because their role must not change. */
+  /** Suppresses an address. Does nothing for a simulator address, whose simulated behavior must not change. */
   private async suppress(
     environmentId: number,
     email: string,

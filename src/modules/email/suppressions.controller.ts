@@ -11,6 +11,7 @@ import { CurrentTenant, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
+import { ResendErrors } from '#http/resend-errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import {
   NewSuppressionBody,
@@ -28,8 +29,9 @@ const ID = {
   example: 'customer@example.org',
 };
 
-/** Addresses that receive no email. */
+/** API for the suppression list: addresses that receive no email. */
 @Section('Suppressions', 'Addresses that receive no email: they bounced, their owners complained, or you added them.')
+@ResendErrors()
 @Controller('v1/suppressions')
 export class SuppressionsController {
   constructor(private readonly suppressions: SuppressionsService) {}

@@ -23,7 +23,7 @@ export class SuppressionsService {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 400 for an invalid cursor. */
+  /** Lists suppressions. Throws 400 for an invalid cursor. */
   async list(tenant: Tenant, query: SuppressionQuery): Promise<{ rows: SuppressionRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const { origin = null, email } = filters;
@@ -39,9 +39,9 @@ export class SuppressionsService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 422 for an invalid address, and 409 if it is already on the list. */
+  /** Suppresses an address and returns the suppression. Throws 422 for an invalid address, 409 if already listed. */
   async add({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
-    const mailbox = parseMailbox(text);
+    const mailbox = parseMailbox(text, 'international');
     if (isRefused(mailbox)) throw invalid([{ path: 'email', message: mailbox.refusal }]);
     const { address: email } = mailbox;
     const fresh = {
@@ -58,7 +58,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** Finds a suppression by id or address. Throws 404. */
+  /** Returns a suppression by id or address. Throws 404 if it does not exist. */
   async find({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
     const id: Id | null = parseId('sup', text);
     const row = await this.store.find(environmentId, id === null ? { key: suppressionKey(text) } : { id });
@@ -66,7 +66,7 @@ export class SuppressionsService {
     return row;
   }
 
-  /** Removes a suppression, so that the address receives emails again. Throws 404. */
+  /** Removes a suppression, so that the address receives emails again. Throws 404 if it does not exist. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { id } = await this.find(tenant, text);
     if (!(await this.store.remove(tenant.environmentId, id))) throw noSuch('suppression');

@@ -9,18 +9,18 @@ import { SuppressionEntity } from './email.entities.js';
 
 export type SuppressionOrigin = (typeof SUPPRESSION_ORIGINS)[number];
 
-export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual'] as const;
+export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual', 'unsubscribe'] as const;
 
 export type SuppressionRow = Pick<
   SuppressionEntity,
   'id' | 'email' | 'origin' | 'sourceId' | 'createdAt' | 'expiresAt'
 >;
 
-/** `key` identifies the address. */
+/** A suppression to add. `key` is the lookup key of the address. */
 export interface NewSuppression extends Omit<SuppressionRow, 'createdAt' | 'expiresAt'> {
   environmentId: number;
   key: string;
-  /** Duration in days. Null for a permanent suppression. */
+  /** Duration of the suppression in days. Null for a permanent suppression. */
   forDays: number | null;
 }
 
@@ -29,25 +29,32 @@ export interface SuppressionFilter {
   origin: SuppressionOrigin | null;
 }
 
-/** Maximum number of lookups per statement, each for up to fifty addresses. */
+/** Maximum number of lookups that share one statement. Each lookup contains up to fifty addresses. */
 const ASKED_MAX = 64;
 
 const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "createdAt", expires_at as "expiresAt"`;
-/** SQL condition: true while a suppression is in force. Expired suppressions have no effect until they are deleted. */
+/** SQL condition: the suppression has not expired. An expired one has no effect, even before it is deleted. */
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
-/** Uses suppressions_address_idx. A complaint replaces a bounce, and any reason replaces an expired suppression. */
+/**
+ * Uses suppressions_address_idx, environments_pkey and organizations_pkey. Adds nothing for a removed organization,
+ * whose addresses were erased. A complaint replaces every other reason, and an unsubscription replaces a bounce or a
+ * manual suppression. Any reason replaces an expired suppression.
+ */
 const ADD: Statement = {
   name: 'suppressions_add',
   text: `
     insert into suppressions as s (environment_id, id, address, email, origin, source_id, created_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6, now(), now() + $7::int * interval '1 day')
+    select e.id, $2::uuid, $3::text, $4::text, $5::text, $6::uuid, now(), now() + $7::int * interval '1 day'
+    from environments e join organizations o on o.id = e.organization_id
+    where e.id = $1::int and o.removed_at is null
     on conflict (environment_id, address) do update set origin = excluded.origin, source_id = excluded.source_id,
       expires_at = excluded.expires_at,
         id = case when s.expires_at <= now() then excluded.id else s.id end, email = case when s.expires_at <= now()
           then excluded.email else s.email end,
         created_at = case when s.expires_at <= now() then excluded.created_at else s.created_at end
-      where s.expires_at <= now() or (excluded.origin = 'complaint' and s.origin <> 'complaint')
+      where s.expires_at <= now() or coalesce(array_position(array['unsubscribe', 'complaint'], excluded.origin), 0)
+        > coalesce(array_position(array['unsubscribe', 'complaint'], s.origin), 0)
     returning ${COLUMNS}`,
 };
 
@@ -80,7 +87,7 @@ export class SuppressionsStore {
     this.rows = new TenantRepository(database, SuppressionEntity);
   }
 
-  /** Runs inside the caller's transaction. Returns null if the address was already suppressed. */
+  /** Adds or replaces a suppression in the caller's transaction. Returns null if the existing one stays unchanged. */
   async add({
     environmentId,
     id,
@@ -99,7 +106,7 @@ export class SuppressionsStore {
       sourceId,
       forDays,
     ]);
-    return row?.id === id ? row : null;
+    return row ?? null;
   }
 
   among(environmentId: number, keys: readonly string[]): Promise<ReadonlySet<string>> {
@@ -131,7 +138,7 @@ export class SuppressionsStore {
     return this.rows.find({ where, order: { id: 'DESC' }, take: limit });
   }
 
-  /** Uses the index suppressions_pkey or suppressions_address_idx. */
+  /** Returns a suppression, or null. Uses the index suppressions_pkey or suppressions_address_idx. */
   find(environmentId: number, by: { id: Id } | { key: string }): Promise<SuppressionRow | null> {
     const key = 'id' in by ? { id: by.id } : { address: by.key };
     return this.rows.findOne({ environmentId, ...key, ...inForce() });
@@ -141,13 +148,13 @@ export class SuppressionsStore {
     await this.database.query(FORGET, []);
   }
 
-  /** Uses the index suppressions_pkey. */
+  /** Deletes a suppression. Returns false if it does not exist. Uses the index suppressions_pkey. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     return (await this.rows.delete({ environmentId, id })) > 0;
   }
 }
 
-/** `HOLDS` as a condition of a repository. */
+/** Returns the condition `HOLDS` in the form used with a repository. */
 function inForce(): Pick<TenantWhere<SuppressionEntity>, 'expiresAt'> {
   return {
     expiresAt: Or(

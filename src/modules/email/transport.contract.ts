@@ -1,19 +1,24 @@
+import { DiscoveryService } from '@nestjs/core';
+
+/** Marks a transport for `EMAIL_TRANSPORT=extension:NAME`: `@Transport() class AcmeTransport extends NamedMailTransport`. */
+export const Transport = DiscoveryService.createDecorator();
+
 /** A message to send. Its bytes are the same on every attempt. */
 export interface Submission {
-  /** Id in the form `evt_…`, for logs and for the transport's own correlation. */
+  /** Id of the email in the form `evt_…`, for logs and for the transport's own use. */
   emailId: string;
   raw: Buffer;
-  /** Builds the return path; empty for none. Reports to this path are accepted only for the given recipients. */
+  /** Returns the return path, or '' for none. A report to this path is applied only to the given recipients. */
   mailFrom: (recipients: readonly string[]) => string;
-  /** Recipients without a final outcome, with domains in A-label form. */
+  /** Recipients without a final state. Their domains are in A-label form. */
   recipients: readonly string[];
 }
 
 export interface RecipientReply {
   address: string;
   /**
-   * `bounced`: the address is permanently rejected. `failed`: a permanent rejection caused by the message, its sender
-   * or a policy, which says nothing about the address. `deferred`: can be retried.
+   * `bounced`: the address is permanently rejected. `failed`: the message is permanently rejected because of its
+   * content, its sender or a policy; the address may be valid. `deferred`: can be retried.
    */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
   /** SMTP reply code, or 0 if there was no reply. */
@@ -26,27 +31,41 @@ export interface RecipientReply {
 
 export interface SubmissionReport {
   replies: readonly RecipientReply[];
-  /** True if the server could not be reached (no connection, no login): the transport failed, not the message. */
+  /** True if the server could not be reached (no connection, no login). The message itself was not rejected. */
   isUnreachable: boolean;
-  /** True if no server reports a status after the accepting one, so that accepted means delivered. */
+  /** True if no further server will report a status. An accepted message is then considered delivered. */
   isFinal: boolean;
-  /** Delay that the server asked for, if any. */
+  /** Delay that the server requested. Null if it requested none. */
   retryAfterMs: number | null;
   /** Id by which the provider's notifications refer to this submission. */
   providerMessageId?: string;
 }
 
-/** The transport that `EMAIL_TRANSPORT` selects. */
+/** The email transport that `EMAIL_TRANSPORT` selects. */
 export abstract class MailTransport {
   get submitMsMax(): number {
     return 60_000;
   }
 
-  /** Never throws, and enforces its own time limit (`submitMsMax`). */
+  /** Sends a message. Never throws, and enforces its own time limit (`submitMsMax`). */
   abstract submit(submission: Submission): Promise<SubmissionReport>;
 
-  /** True if the provider replaces Message-ID and Date. A signature that covers them would then break. */
+  /** True if the provider replaces Message-ID and Date. A signature over these headers would then become invalid. */
   get rewritesIdentity(): boolean {
     return false;
   }
+
+  /** Returns whether the next mail server accepts addresses outside ASCII (RFC 6531). Null if not known yet. */
+  offersSmtpUtf8(): Promise<boolean | null> {
+    return Promise.resolve(null);
+  }
+}
+
+/**
+ * An email transport from an extension. If it throws, exceeds `submitMsMax` or returns no report, the email is sent
+ * again later. Recipients without a valid reply are deferred.
+ */
+export abstract class NamedMailTransport extends MailTransport {
+  /** Name of the transport: lower-case letters, digits and `-`. */
+  abstract readonly name: string;
 }

@@ -9,6 +9,10 @@ import type { Id } from '#kernel/ids.js';
 /** Path prefix of endpoints on the platform's host, after BASE_URL. */
 export const INGEST_PREFIX = '/in/';
 
+/** Limits for a request's body in bytes: the default, and the highest value that can be set (GitHub's limit). */
+export const BODY_BYTES_DEFAULT = 1024 * 1024;
+export const BODY_BYTES_MAX = 25 * 1024 * 1024;
+
 export const TRANSFORM_TIMEOUT_MS = { managed: 250, url: 3_000 } as const;
 export const PROXY_TIMEOUT_MS = { managed: 250, url: 3_000 } as const;
 
@@ -29,7 +33,7 @@ export interface TransformSettings {
   timeoutMs?: number;
 }
 
-/** `untilMs` is the time at which the secret stops verifying, or null for the current secret. */
+/** A secret with which a provider signs. `untilMs`: time at which it becomes invalid, or null for the current one. */
 export interface ProviderSecret {
   secret: string;
   untilMs: number | null;
@@ -56,10 +60,10 @@ export interface EndpointConfiguration extends EndpointAddress {
   /** Version of the configuration, incremented by every change. */
   version: number;
   preset: string | null;
-  /** `preset`, `none`, or the name of a scheme for senders without a preset, such as `hmac-sha256`. */
+  /** Verification of requests: `preset`, `none`, or a scheme for senders without a preset, such as `hmac-sha256`. */
   verification: string;
   verificationConfig: Record<string, unknown> | null;
-  /** Secrets, newest first. */
+  /** Secrets with which requests are verified, newest first. */
   secrets: readonly ProviderSecret[];
   response: ResponseSettings | null;
   responseRules: Record<string, unknown> | null;
@@ -69,16 +73,19 @@ export interface EndpointConfiguration extends EndpointAddress {
   allowedMethods: readonly string[] | null;
   /** Source of the id that detects duplicates. `null` if duplicates are not dropped. */
   deduplicate: DeduplicationSettings | null;
+  /** Maximum size of a request's body. `null` for the default. */
+  maxBodyBytes: number | null;
   /** Routes in the order of evaluation. */
   routes: readonly ConfiguredRoute[];
 }
 
-/** Returns null for an unknown preset. */
+/** Finds a preset by id. Returns null for an unknown preset. */
 export type FindPreset = (id: string) => Preset | null;
 
 /**
- * Throws for an unknown name, and for `preset` without a preset. If the extension of a preset is not loaded, every
- * verification rejects with 503, so that the provider sends the request again.
+ * Returns the verification scheme of an endpoint. Throws for an unknown name, and for `preset` without a preset. If the
+ * extension of a preset is not loaded, every verification rejects with 503, so that the provider sends the request
+ * again.
  */
 export function schemeOf(
   {
@@ -102,7 +109,7 @@ function absentScheme(preset: string): Scheme {
   return { kind: 'code', verify, secretHeaders: [] };
 }
 
-/** Returns errors: `managed` requires code and allows no URL, and `url` requires a URL and allows no code. */
+/** Returns the errors: `managed` requires code and allows no URL, `url` requires a URL and allows no code. */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,
   host: 'managed' | 'url',

@@ -14,6 +14,7 @@ import {
 import { DEDUPLICATION_SOURCES, WINDOW_HOURS } from '#engine/inbound/deduplication.js';
 import { GENERIC_SCHEMES } from '#engine/inbound/generic.js';
 import { RESPONSE_TYPES, type ResponseType } from '#engine/inbound/response.js';
+import { LIST_SEPARATORS } from '#engine/inbound/scheme.js';
 import { CanBeOmitted, IsArrayOf, IsObjectOf, IsStringMap } from '#http/validation.js';
 
 const HOSTS = ['managed', 'url'] as const;
@@ -28,19 +29,28 @@ const TRANSFORM_CODE =
 export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
 
 /**
- * Settings for senders without a preset, where they differ from the defaults. Each scheme accepts only its own
- * settings.
+ * Settings of the verification scheme, for senders without a preset. Omitted settings have their default values. Each
+ * scheme accepts only its own settings.
  */
 export class VerificationConfig {
   /**
-   * Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for `jwt`
-   * to `authorization`.
+   * Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for
+   * tokens (`jwt`, `jwt-hs256`, …) to `authorization`.
    */
   @ApiProperty({ example: 'x-acme-signature' })
   @CanBeOmitted()
   @IsString()
   @MaxLength(128)
   header?: string;
+
+  /**
+   * For `api-key`: query parameter that carries the key, instead of a header. Posthorn hides its value like a header's.
+   */
+  @ApiProperty({ example: 'token' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 128)
+  queryParameter?: string;
 
   /** Text before the signature. If omitted, the name of the hash followed by `=` is also accepted. */
   @ApiProperty({ example: 'v1=' })
@@ -55,15 +65,38 @@ export class VerificationConfig {
   @IsIn(['hex', 'base64'])
   encoding?: 'hex' | 'base64';
 
-  /** Encoding of the key in the secret. Defaults to `utf8`, the characters of the secret itself. */
+  /** Encoding by which the secret represents the key. Defaults to `utf8`: the characters of the secret are the key. */
   @ApiProperty({ example: 'utf8' })
   @CanBeOmitted()
   @IsIn(['utf8', 'base64', 'hex', 'whsec'])
   keyEncoding?: 'utf8' | 'base64' | 'hex' | 'whsec';
 
   /**
-   * Header that carries the time of signing, in seconds or milliseconds since the epoch. If omitted, no time is
-   * checked.
+   * Separator of the parts of the header, for a header such as `t=…,v1=…` or a list of signatures. Defaults to `,` if
+   * `signatureField` is set. Without `signatureField`, every part is a signature.
+   */
+  @ApiProperty({ example: ',' })
+  @CanBeOmitted()
+  @IsIn(LIST_SEPARATORS)
+  separator?: (typeof LIST_SEPARATORS)[number];
+
+  /** Name of the header's part that carries the signature. The part may occur several times. */
+  @ApiProperty({ example: 'v1' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 32)
+  signatureField?: string;
+
+  /** Name of the header's part that carries the time of signing. Cannot be combined with `timestampHeader`. */
+  @ApiProperty({ example: 't' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 32)
+  timestampField?: string;
+
+  /**
+   * Header that carries the time of signing: seconds or milliseconds since the epoch, or a date and time (RFC 3339). If
+   * neither this header nor `timestampField` is set, no time is checked.
    */
   @ApiProperty({ example: 'x-acme-timestamp' })
   @CanBeOmitted()
@@ -80,8 +113,8 @@ export class VerificationConfig {
   toleranceSeconds?: number;
 
   /**
-   * Template of the signed content: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and
-   * literal text.
+   * Template of the signed content: `{{body}}`, `{{decompressedBody}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`,
+   * `{{headers.name}}`, `{{query.name}}` and literal text.
    */
   @ApiProperty({ example: '{{timestamp}}.{{body}}' })
   @CanBeOmitted()
@@ -96,7 +129,7 @@ export class VerificationConfig {
   @MaxLength(2048)
   jwksUrl?: string;
 
-  /** For `jwt`: required value of `iss`. */
+  /** For tokens: required value of `iss`. */
   @ApiProperty({ example: 'https://issuer.example.com' })
   @CanBeOmitted()
   @IsString()
@@ -104,8 +137,8 @@ export class VerificationConfig {
   issuer?: string;
 
   /**
-   * For `jwt`: value that `aud` must equal or contain. Set at least one of `audience`, `issuer`, `claims` and
-   * `bodyHashClaim`, because the same keys also sign tokens for others.
+   * For tokens: value that `aud` must equal or contain. For `jwt`, set at least one of `audience`, `issuer`, `claims`
+   * and `bodyHashClaim`, because the same keys also sign tokens for others.
    */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/orders' })
   @CanBeOmitted()
@@ -113,20 +146,23 @@ export class VerificationConfig {
   @Length(1, 512)
   audience?: string;
 
-  /** For `jwt`: claims that the token must contain with exactly these values, at most 10. */
+  /** For tokens: claims that the token must contain with exactly these values, at most 10. */
   @ApiProperty({ example: { email: 'pusher@project.iam.gserviceaccount.com' } })
   @CanBeOmitted()
   @IsStringMap()
   claims?: Record<string, string>;
 
-  /** For `jwt`: claim that holds the SHA-256 of the body, in hex or base64url. */
+  /** For tokens: claim that contains the SHA-256 of the body, in hex, base64 or base64url. */
   @ApiProperty({ example: 'request_body_sha256' })
   @CanBeOmitted()
   @IsString()
   @Length(1, 512)
   bodyHashClaim?: string;
 
-  /** For `jwt`: maximum age of a token without `exp`, in seconds. Defaults to 300. */
+  /**
+   * For tokens: maximum age of a token without `exp`, in seconds. Defaults to 300. With `bodyHashClaim` there is no
+   * default: the token then needs neither `exp` nor `iat`.
+   */
   @ApiProperty({ example: 300 })
   @CanBeOmitted()
   @IsInt()
@@ -138,8 +174,8 @@ export class VerificationConfig {
 /** Source of the id by which duplicates are detected. A request with an id that was received before is a duplicate. */
 export class DeduplicationConfig {
   /**
-   * `provider_id`: the id that the preset's provider repeats when it resends. `header` or `body_path`: an id that your
-   * own sender sets.
+   * `provider_id`: the id that the preset's provider repeats when it resends a request. `header` or `body_path`: an id
+   * that your own sender sets.
    */
   @ApiProperty({ example: 'provider_id' })
   @IsIn(DEDUPLICATION_SOURCES)
@@ -174,7 +210,7 @@ export class DeduplicationConfig {
   window_hours?: number;
 }
 
-/** The response of a rule. */
+/** Response that the endpoint sends if a rule matches. */
 export class RuleAnswer {
   /** Status code, 200 to 599. Defaults to 200. */
   @ApiProperty({ example: 200 })
@@ -185,8 +221,8 @@ export class RuleAnswer {
   status?: number;
 
   /**
-   * Body, at most 64 KB. `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are replaced by values of the
-   * request.
+   * Body, at most 64 KB. `{{body.path}}`, `{{form.name}}`, `{{query.name}}` and `{{headers.name}}` are replaced by
+   * values from the request.
    */
   @ApiProperty({ example: '{"challenge": "{{body.challenge}}"}' })
   @CanBeOmitted()
@@ -265,8 +301,8 @@ export class ResponseProxyConfig {
   timeoutMs?: number;
 
   /**
-   * Behavior if the proxy does not respond in time: `fallback` continues with the rules and the default, `error`
-   * responds with 502.
+   * Behavior if the proxy does not respond in time: `fallback` continues with the rules and then the default response,
+   * `error` responds with 502.
    */
   @ApiProperty({ default: 'fallback', example: 'fallback' })
   @CanBeOmitted()
@@ -323,7 +359,7 @@ export class ResponseView {
   @IsIn(RESPONSE_TYPES)
   type: ResponseType;
 
-  /** For `ebay-challenge`: the endpoint's URL as registered at eBay. */
+  /** For `ebay-challenge`: the endpoint's URL as registered with eBay. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/ebay' })
   @CanBeOmitted()
   @IsString()

@@ -41,12 +41,12 @@ export class EndpointRecords {
     return this.opened(await this.store.find(environmentId, id));
   }
 
-  /** Locks the row until the transaction ends. */
+  /** Returns an endpoint, and locks its row until the transaction ends. */
   async findForUpdate(environmentId: number, id: Id): Promise<StoredEndpoint | null> {
     return this.opened(await this.store.findForUpdate(environmentId, id));
   }
 
-  /** Uses the caller's transaction. Throws 422 for unknown secrets, and 409 for a taken URL or too many endpoints. */
+  /** Creates an endpoint in the caller's transaction. Throws 422 (unknown secret), 409 (URL in use, or too many). */
   async create(
     place: Pick<EndpointEntity, 'environmentId' | 'id'>,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -73,7 +73,7 @@ export class EndpointRecords {
     return row;
   }
 
-  /** Runs in the transaction of `findForUpdate`. Throws 422 and 409 like `create`. */
+  /** Changes an endpoint in the transaction of `findForUpdate`. Throws 422 and 409 like `create`. */
   async update(
     before: StoredEndpoint,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -97,7 +97,7 @@ export class EndpointRecords {
     return updated;
   }
 
-  /** Runs in the caller's transaction. Returns false if the endpoint does not exist. */
+  /** Removes an endpoint in the caller's transaction. Returns false if it does not exist. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     // Locks the endpoint before its secrets, in the same order as a change, so that concurrent calls do not deadlock.
     const isRemoved = await this.store.remove(environmentId, id);
@@ -128,6 +128,7 @@ export class EndpointRecords {
       transform,
       allowedMethods,
       deduplicate,
+      maxBodyBytes,
     } = row;
     const response = this.vault.openResponse(row);
     return {
@@ -142,13 +143,14 @@ export class EndpointRecords {
         transform,
         allowedMethods,
         deduplicate,
+        maxBodyBytes,
         response,
       },
       routes: await this.store.routes(row.environmentId, [row.id]),
     };
   }
 
-  /** Reads the domain before the write: a failed write aborts the transaction, so no query could follow. */
+  /** Returns an endpoint's URL. Must be called before the write, because a failed write aborts the transaction. */
   private async urlOf({
     environmentId,
     path,
@@ -167,7 +169,7 @@ export class EndpointRecords {
     });
   }
 
-  /** Builds the error without revealing which organization has the endpoint. */
+  /** Returns the error for a URL that another endpoint has. The error does not reveal whose endpoint it is. */
   private taken(url: string): Error {
     const message = 'The URL is owned by another live endpoint. Choose another one, or delete that endpoint first.';
     return conflict(message, { url });

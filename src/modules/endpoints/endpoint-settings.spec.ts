@@ -23,6 +23,7 @@ const FULL: Settings = {
   transform: { engine: 'url', url: 'https://example.com/t', failMode: 'open' },
   allowedMethods: ['POST'],
   deduplicate: { source: 'provider_id' },
+  maxBodyBytes: 26_214_400,
   response: { type: 'ebay-challenge', verificationToken: 'token', endpointUrl: 'https://example.com/e' },
 };
 
@@ -44,6 +45,7 @@ describe('changed', () => {
     [{ response: { type: 'static', status: 202 } }],
     [{ allowedMethods: ['GET', 'POST'] }],
     [{ deduplicate: { source: 'header', name: 'x-id', window_hours: 1 } }],
+    [{ maxBodyBytes: 1 }],
   ])('applies %j and changes nothing else', (changes) => {
     expect(changed(FULL, changes)).toEqual({ settings: { ...FULL, ...changes }, faults: [] });
   });
@@ -58,6 +60,7 @@ describe('changed', () => {
       transform: null,
       response: null,
       allowedMethods: null,
+      maxBodyBytes: null,
       deduplicate: null,
     };
 

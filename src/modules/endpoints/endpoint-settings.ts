@@ -28,12 +28,13 @@ type Columns = Pick<
   | 'transform'
   | 'allowedMethods'
   | 'deduplicate'
+  | 'maxBodyBytes'
 >;
 
 /** Settings that callers control, except address and routes. The response settings are decrypted. */
 export type Settings = Columns & { response: ResponseSettings | null };
 
-/** Omitted fields keep their value. `null` clears a field. For `verification`, `null` restores the default. */
+/** Changes to settings. Omitted fields keep their value. `null` clears a field, or resets `verification`. */
 export type SettingsChanges = {
   [K in keyof Settings]?: K extends 'name'
     ? string
@@ -51,10 +52,11 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   transform: null,
   allowedMethods: null,
   deduplicate: null,
+  maxBodyBytes: null,
   response: null,
 });
 
-/** Response settings that are never returned. A change that omits them keeps them. */
+/** Response settings that are never returned. A change that omits one of them keeps its stored value. */
 export const RESPONSE_SECRETS = ['verifyToken', 'secret', 'verificationToken'] as const;
 
 const BY_PRESET = 'preset';
@@ -78,6 +80,7 @@ export function changed(
     transform: changes.transform === undefined ? before.transform : withNormalUrl(changes.transform),
     allowedMethods: changes.allowedMethods === undefined ? before.allowedMethods : methodsAfter(changes.allowedMethods),
     deduplicate: changes.deduplicate === undefined ? before.deduplicate : changes.deduplicate,
+    maxBodyBytes: changes.maxBodyBytes === undefined ? before.maxBodyBytes : changes.maxBodyBytes,
     response: changes.response === undefined ? before.response : responseAfter(before.response, changes.response),
   };
   const faults = [
@@ -112,8 +115,8 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 }
 
 /**
- * Returns `null` if the requested verification is not available. Setting a preset enables its verification, and
- * removing the preset disables it. A verification that was switched off stays off.
+ * Returns the new verification, or `null` if the requested one is not available. If the change does not set
+ * `verification`, adding the first preset turns on verification by preset, and removing the preset turns it off.
  */
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
   if (asked === undefined) {
@@ -144,7 +147,7 @@ function verificationFaults(
   return [...faults, { path: 'verificationConfig', message: `is for ${GENERIC_SCHEMES.join(', ')} only` }];
 }
 
-/** Checks only settings that the call changes, or whose verification scheme now requires settings. */
+/** Returns the faults of the verification settings, but only if the call changes them or the verification scheme. */
 function genericSettingsFaults(changes: SettingsChanges, { verification, verificationConfig }: Settings): Fault[] {
   const name = genericOf(verification);
   if (name === null || (changes.verification === undefined && changes.verificationConfig === undefined)) return [];
@@ -153,7 +156,7 @@ function genericSettingsFaults(changes: SettingsChanges, { verification, verific
     : genericFaults(verificationConfig, 'verificationConfig', name);
 }
 
-/** Removes settings that belong to a different kind of scheme. */
+/** Returns the new verification settings. Drops stored settings that the new scheme does not accept. */
 function configAfter(
   before: Settings,
   { verificationConfig }: SettingsChanges,
@@ -168,7 +171,7 @@ function configAfter(
   return isKept ? before.verificationConfig : objectAfter(null, verificationConfig);
 }
 
-/** Checks only settings that the call changes: errors in older stored values must not block other changes. */
+/** Returns faults only of settings that the call changes: errors in older stored values must not block a change. */
 function configFaults(changes: SettingsChanges, { response }: Settings): Fault[] {
   const { responseRules, responseProxy, transform } = changes;
   const rules = responseRules ? compileRules(responseRules, 'responseRules') : null;
@@ -190,8 +193,9 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
 }
 
 /**
- * Checks only settings that the call changes. Duplicates cannot be detected by a preset's provider id once the preset
- * is removed. `isVerified` means that the scheme has no errors.
+ * Returns the faults of the deduplication settings, but only if the call changes these settings or the preset. A
+ * preset's provider id cannot detect duplicates once the preset is removed. `isVerified` means that the verification
+ * scheme has no errors.
  */
 function repeatFaults(
   changes: SettingsChanges,
@@ -202,8 +206,9 @@ function repeatFaults(
   if (deduplicate === null || (changes.deduplicate === undefined && changes.preset === undefined)) return [];
   const faults = deduplicationFaults(deduplicate, preset === null ? null : findPreset(preset), 'deduplicate');
   const name = deduplicate.name?.toLowerCase() ?? '';
-  // Raw requests show the header with the id, so it must not be a secret.
-  const isSecret = isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings, findPreset)).has(name));
+  // Raw requests show the header that contains the id, so this header must not contain a secret.
+  const isSecret =
+    isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings, findPreset)).has(name.replaceAll('_', '-')));
   return isSecret
     ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates and cannot be used as an id' }]
     : faults;
@@ -214,14 +219,14 @@ const refusedHeader = (path: string): Fault => ({
   message: "This header is set by the service or by the connection and can't be part of an answer.",
 });
 
-/** Keeps omitted secrets if the type stays the same, because callers cannot read them back. */
+/** Returns the new response settings. If the type does not change, omitted secrets keep their stored values. */
 function responseAfter(before: ResponseSettings | null, given: ResponseSettings | null): ResponseSettings | null {
   if (given === null || before?.type !== given.type) return given;
   const kept = RESPONSE_SECRETS.filter((name) => given[name] === undefined && before[name] !== undefined);
   return { ...given, ...Object.fromEntries(kept.map((name) => [name, before[name]])) };
 }
 
-/** An empty list means any method. To reject all requests, pause the endpoint. */
+/** Returns the allowed methods. An empty list allows any method: to reject all requests, pause the endpoint. */
 function methodsAfter(given: string[] | null): string[] | null {
   return given === null || given.length === 0 ? null : given;
 }
@@ -233,7 +238,7 @@ function objectAfter(
   return given === undefined ? before : (given as Record<string, unknown> | null);
 }
 
-/** Normalizes a URL to the form in which it is called. Text that is not a URL is rejected by the checks. */
+/** Returns the settings with the URL in normalized form. An invalid URL is returned unchanged. The checks reject it. */
 function withNormalUrl<T extends { url?: string }>(settings: T | null): T | null {
   if (settings?.url === undefined || !URL.canParse(settings.url)) return settings;
   return { ...settings, url: new URL(settings.url).href };

@@ -23,6 +23,7 @@ import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#htt
 import { PREFIX_LENGTH_MAX } from '#kernel/database/prefix.js';
 import { noSuch } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
+import { BODY_BYTES_DEFAULT, BODY_BYTES_MAX } from './contract.js';
 import type { EndpointChangesAsked } from './endpoint-changes.js';
 import {
   DeduplicationConfig,
@@ -189,6 +190,17 @@ export class EndpointSettingsBody {
   deduplicate?: DeduplicationConfig | null;
 
   /**
+   * Maximum size of the body of a request in bytes. Defaults to 1,048,576 (1 MB). A request with a larger body gets 413
+   * and is stored without its body, as a raw request with the status `too_large`.
+   */
+  @ApiProperty({ example: 26_214_400 })
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(BODY_BYTES_MAX)
+  max_body_bytes?: number | null;
+
+  /**
    * A `paused` endpoint still responds to requests, but stores them as `parked`. Defaults to `active` for a new
    * endpoint.
    */
@@ -272,8 +284,8 @@ export class NewEndpointBody extends EndpointSettingsBody {
 })
 export class EndpointChangesBody extends EndpointSettingsBody {
   /**
-   * New URL of the endpoint. The old URL stops working immediately. A URL without a path stands for the URL that ends
-   * with the organization's slug.
+   * New URL of the endpoint. The old URL stops working immediately. A URL without a path means the URL that ends with
+   * the organization's slug.
    */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/payments' })
   @CanBeOmitted()
@@ -387,7 +399,7 @@ export class EndpointPage {
   @IsString()
   next_cursor: string | null;
 
-  /** Number of items on all pages that match the filters. Present only if the request sets `count`. */
+  /** Number of items that match the filters, on all pages. Present only if the request sets `count`. */
   @CanBeOmitted()
   @IsObjectOf(() => ListCount)
   count?: ListCount;
@@ -438,6 +450,11 @@ export class EndpointDetail extends EndpointItem {
   @CanBeNull()
   @IsObjectOf(() => DeduplicationConfig)
   deduplicate: DeduplicationConfig | null;
+
+  /** Maximum size of the body of a request in bytes, with the default in effect. */
+  @ApiProperty({ example: 1_048_576 })
+  @IsInt()
+  max_body_bytes: number;
 }
 
 /** Parses the endpoint id in a path. Throws 404 if the text cannot be an endpoint id. */
@@ -477,6 +494,7 @@ export function presentEndpoint(view: EndpointView): EndpointDetail {
     verificationConfig: row.verificationConfig,
     allowed_methods: row.allowedMethods,
     deduplicate: row.deduplicate && deduplicationInForce(row.deduplicate),
+    max_body_bytes: row.maxBodyBytes ?? BODY_BYTES_DEFAULT,
   };
 }
 
@@ -492,6 +510,7 @@ function settingsAndRoutes(body: EndpointSettingsBody): Pick<NewEndpoint, 'setti
     verificationConfig,
     allowed_methods: allowedMethods,
     deduplicate,
+    max_body_bytes: maxBodyBytes,
     destinations,
     routes,
   } = body;
@@ -506,6 +525,7 @@ function settingsAndRoutes(body: EndpointSettingsBody): Pick<NewEndpoint, 'setti
     verificationConfig,
     allowedMethods,
     deduplicate,
+    maxBodyBytes,
   };
   return { settings, routes: { destinations, routes: routes?.map(askedRoute) } };
 }

@@ -31,7 +31,7 @@ export class EndpointEntity {
   @Column('text', { nullable: true })
   preset: string | null;
 
-  /** `preset`, `none`, or the name of a scheme for senders without a preset, such as `hmac-sha256`. */
+  /** Verification of requests: `preset`, `none`, or a scheme for senders without a preset, such as `hmac-sha256`. */
   @Column('text')
   verification: string;
 
@@ -58,6 +58,10 @@ export class EndpointEntity {
   /** Source of the id that detects duplicates. `null` if duplicates are not dropped. */
   @Column('jsonb', { nullable: true })
   deduplicate: DeduplicationSettings | null;
+
+  /** Maximum size of a request's body. `null` for the default. */
+  @Column('int', { name: 'max_body_bytes', nullable: true })
+  maxBodyBytes: number | null;
 
   /** Encrypted JSON of the settings of `response`, some of which are secret. */
   @Column('bytea', { nullable: true })

@@ -1,10 +1,11 @@
+export { CodeLogsItem } from './code-logs.dto.js';
 export { EventFilterQuery } from './events.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt } from 'class-validator';
 
 /** Response to a cancellation. */
 export class Cancelled {
-  /** Number of cancelled deliveries, including those that end with the attempt in flight. */
+  /** Number of cancelled deliveries. A delivery with an attempt in flight counts too, and ends with this attempt. */
   @ApiProperty({ example: 12 })
   @IsInt()
   cancelled: number;

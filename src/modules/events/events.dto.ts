@@ -14,6 +14,7 @@ import {
   Min,
 } from 'class-validator';
 import type { Circuit } from '#engine/circuit.js';
+import { requestLineOf } from '#engine/inbound/forwarded-url.js';
 import { ATTEMPT_ERRORS } from '#engine/outcome.js';
 import {
   CanBeNull,
@@ -28,6 +29,7 @@ import { shownHeaders } from '#kernel/crypto/sensitive-headers.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import type { Caller } from '#kernel/tenant.js';
 import { shownDelivery } from './attempts.contract.js';
+import { CodeLogsItem } from './code-logs.dto.js';
 import { ERROR_CLASSES } from './event-lists.js';
 import { EVENT_STATUSES, type EventRow } from './event-rows.js';
 import type { EventCount, EventDetail, ListedEvents } from './events.service.js';
@@ -185,8 +187,8 @@ export class EventItem {
   status: string;
 
   /**
-   * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, whose
-   * deliveries show the targets.
+   * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event that belongs to an endpoint:
+   * its deliveries show the targets.
    */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
@@ -239,8 +241,8 @@ export class ListedEventItem extends EventItem {
   last_attempt: LastAttemptItem | null;
 
   /**
-   * Time at which the next attempt of any delivery is due; `null` if none is due. While a circuit is open, the attempt
-   * may be made later. The event's detail shows the exact time.
+   * Time at which the next attempt of any delivery is due; `null` if none is due. While a circuit breaker is open, the
+   * attempt may be made later. The event's detail shows the exact time.
    */
   @ApiProperty({ example: '2026-11-21T09:35:00.000Z' })
   @CanBeNull()
@@ -282,7 +284,7 @@ export class EventCountItem {
   @Max(10000)
   count: number;
 
-  /** `true` if there may be more events. Display the count as `10,000+` or `412+`. */
+  /** `true` if there may be more events. In this case, display the count as `10,000+` or `412+`. */
   @ApiProperty({ example: false })
   @IsBoolean()
   is_capped: boolean;
@@ -350,12 +352,12 @@ export class AttemptItem {
 
 /** The circuit breaker that delays a delivery. */
 export class DeliveryCircuitItem {
-  /** `open` holds all deliveries back; `half_open` tries one of them. */
+  /** `open` delays all deliveries to the target; `half_open` tries one of them. */
   @ApiProperty({ example: 'open' })
   @IsIn(['open', 'half_open'])
   state: string;
 
-  /** When the outage began. */
+  /** Time at which the target's outage began. */
   @ApiProperty({ example: '2026-11-21T09:30:00.120Z' })
   @CanBeNull()
   @IsDateTime()
@@ -389,8 +391,8 @@ export class DeliveryItem {
   status: string;
 
   /**
-   * Time at which the next attempt is due; `null` if none is due. While the circuit is open, it is not before the next
-   * probe.
+   * Time at which the next attempt is due; `null` if none is due. While the target's circuit breaker is open, this time
+   * is not before the next probe.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -398,8 +400,8 @@ export class DeliveryItem {
   next_attempt_at: string | null;
 
   /**
-   * Circuit breaker of the target. Present while the delivery waits for the circuit to close. The delivery is sent
-   * after a probe succeeds. Waiting does not count as an attempt.
+   * Circuit breaker of the target. Present while the delivery waits for the circuit breaker to close. The delivery is
+   * sent after a probe succeeds. Waiting does not count as an attempt.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -447,12 +449,33 @@ export class EventDetailItem extends EventItem {
   payload_erased_at?: string;
 
   /**
-   * Headers that are forwarded with the event. For keys of scope read, headers that authenticate (`authorization`,
-   * cookies, tokens) appear as `(hidden)`.
+   * Headers that are forwarded with the event. For API keys with the scope read, headers that authenticate
+   * (`authorization`, cookies, tokens) appear as `(hidden)`.
    */
   @ApiProperty({ example: { 'x-tenant': '42' } })
   @IsStringMap()
   headers: Record<string, string>;
+
+  /** Method of the received request; absent for a sent event. */
+  @ApiProperty({ example: 'POST' })
+  @CanBeOmitted()
+  @IsString()
+  method?: string;
+
+  /** Part of the received path after the endpoint's own path, or an empty string; absent for a sent event. */
+  @ApiProperty({ example: '' })
+  @CanBeOmitted()
+  @IsString()
+  path?: string;
+
+  /**
+   * Query of the received request, without the question mark and without parameters that authenticate the provider;
+   * absent for a sent event.
+   */
+  @ApiProperty({ example: 'to=447700900000&text=Hello' })
+  @CanBeOmitted()
+  @IsString()
+  query?: string;
 
   /** The payload, character for character as it was accepted; absent if it is over 256 KB. */
   @ApiProperty({ example: { amount: 4200 } })
@@ -476,13 +499,18 @@ export class EventDetailItem extends EventItem {
   request_id?: string;
 
   /**
-   * For a received event: why it was not delivered, or that its transform failed and it was delivered unchanged
-   * (`failMode: open`). `null` if neither applies.
+   * For a received event: why it was not delivered, that its transform failed and it was delivered unchanged
+   * (`failMode: open`), or which headers were too large to forward. `null` if none applies.
    */
-  @ApiProperty({ example: 'The transform failed: timeout. It was delivered untransformed.' })
+  @ApiProperty({ example: 'The transform failed: threw: TypeError: not a function (line 2).' })
   @IsOptional()
   @IsString()
   note?: string | null;
+
+  /** For a received event: output of the transform's console. `null` if it wrote nothing. */
+  @IsOptional()
+  @IsObjectOf(() => CodeLogsItem)
+  logs?: CodeLogsItem | null;
 
   /** `true` if the payload is left out because it is over 256 KB. Fetch it with `GET /v1/events/{id}/payload`. */
   @ApiProperty({ example: true })
@@ -539,7 +567,7 @@ export function presentEvent(row: EventRow): EventItem {
 /** Returns the event detail as JSON text. The payload is inserted verbatim, so large integers keep their digits. */
 export function presentEventDetail({ event, deliveries, attempts, circuits }: EventDetail, caller: Caller): string {
   const address = isReceived(event) ? null : event.url;
-  // An application endpoint that has a URL is its own target.
+  // An application endpoint that has a URL is itself the target of its deliveries.
   const kindOf = (row: DeliveryRow): 'ep' | 'dst' =>
     event.messageId !== null && row.targetId === event.targetId ? 'ep' : 'dst';
   const destination = (row: DeliveryRow): string => address ?? showId(kindOf(row), row.targetId);
@@ -549,8 +577,9 @@ export function presentEventDetail({ event, deliveries, attempts, circuits }: Ev
     webhook_id: showId(isReceived(event) ? 'evt' : 'msg', event.messageId ?? event.id),
     direction: event.direction,
     headers: shownHeaders(event.headers ?? {}, caller),
+    ...requestLineOf(event),
     ...(event.applicationId !== null && { application: showId('app', event.applicationId) }),
-    ...(isReceived(event) && { request_id: showId('req', event.id), note: event.note }),
+    ...(isReceived(event) && { request_id: showId('req', event.id), note: event.note, logs: event.logs }),
     ...(event.erasedAt !== null && { payload_erased_at: event.erasedAt.toISOString() }),
     ...(payload ? { payload_encoding: payload.encoding } : event.erasedAt === null && { payload_truncated: true }),
     deliveries: deliveries.map((row) => ({
@@ -577,7 +606,7 @@ export function presentEventDetail({ event, deliveries, attempts, circuits }: Ev
   return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
 }
 
-/** Returns the time of the delivery's next attempt, and the circuit that delays it. */
+/** Returns the time of the delivery's next attempt, and the circuit breaker that delays it. */
 function waiting(
   { status, nextAttemptAt }: DeliveryRow,
   circuit: Circuit | undefined,

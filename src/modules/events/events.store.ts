@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { CodeLogs } from '#engine/code-logs.js';
 import type { KeptExchange } from '#engine/redacted-exchange.js';
 import { headersPlace, openNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
@@ -22,7 +23,7 @@ export interface EventProgress {
   /** Start of the last attempt of the delivery that determines the event's status; null without attempts. */
   lastAt: Date | null;
   lastStatus: number | null;
-  /** Reason why the last attempt got no response. */
+  /** Error of the last attempt if there was no response. Null otherwise. */
   lastError: string | null;
 }
 
@@ -30,7 +31,12 @@ export interface EventContent {
   applicationId: Id | null;
   erasedAt: Date | null;
   note: string | null;
+  logs: CodeLogs | null;
   headers: Record<string, string> | null;
+  /** Method of the received request. Null for a sent event. */
+  method: string | null;
+  path: string | null;
+  query: string | null;
   payload: string | null;
   /** Payload as bytes, used instead of `payload` if the payload is not text. */
   body: Buffer | null;
@@ -61,7 +67,8 @@ const find = (isOnDay: boolean): Statement => ({
     select ${COLUMNS}, ${STATUS} as status, coalesce(e.headers, m.headers) as headers, coalesce(e.payload,
       m.payload) as payload, e.body,
            e.payload_bytes as "payloadBytes", m.application_id as "applicationId", coalesce(e.erased_at,
-             m.erased_at) as "erasedAt", r.note
+             m.erased_at) as "erasedAt", r.note, r.logs,
+           e.method, e.path, e.query
     from events e
     left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
     left join requests r on e.direction = 'inbound' and r.environment_id = e.environment_id and r.id = e.id
@@ -123,7 +130,7 @@ export class EventsStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Returns the oldest id that a page may scan, so that it scans at most `rows` rows; null for no limit. */
+  /** Returns the oldest id that a page may scan, so that it scans at most `rows` rows. Null if there is no limit. */
   async windowEnd(
     tenant: Pick<Tenant, 'environmentId'>,
     filter: EventFilter,
@@ -166,12 +173,12 @@ export class EventsStore {
     ]);
   }
 
-  /** Uses the index events_pkey, with one lookup in each partition. */
+  /** Returns an event, or null. Uses the index events_pkey, with one lookup in each partition. */
   find(tenant: Tenant, id: Id): Promise<FoundEvent | null> {
     return this.found(tenant, id, FIND, [tenant.environmentId, id]);
   }
 
-  /** Searches only the partition of this expiry day (days since the epoch). */
+  /** Returns an event if it is in the partition of this expiry day (days since the epoch), otherwise null. */
   findOn(tenant: Tenant, id: Id, expiresOnDay: number): Promise<FoundEvent | null> {
     return this.found(tenant, id, FIND_ON, [tenant.environmentId, id, expiresOnDay]);
   }
@@ -202,7 +209,7 @@ export class EventsStore {
     return this.database.readPrepared(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
-  /** Returns the exchanges of the latest failed attempts, newest first. */
+  /** Returns the requests and responses of the latest failed attempts, newest first. */
   async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
     const rows = await this.database.readPrepared<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [
       tenant.environmentId,

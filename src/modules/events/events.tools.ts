@@ -58,7 +58,7 @@ export class EventTools extends AgentTools {
                 ? await api.text(apiPath`/v1/events/${event}/payload`, 0, PAYLOAD_CHARACTERS)
                 : null,
           },
-          untrusted: ['payload.text', 'headers', 'attempts[].response_excerpt'],
+          untrusted: ['payload.text', 'headers', 'note', 'logs', 'attempts[].response_excerpt'],
         };
       },
     }),
@@ -108,7 +108,7 @@ export class EventTools extends AgentTools {
       }),
       example: { event_type: 'invoice.paid', timeout_seconds: 10 },
       run: async (api, { timeout_seconds: seconds, ...filters }) => {
-        // The event of a given message may be older than this call, so its time is not limited.
+        // If a message is given, there is no default start time, because the event may be older than this call.
         const from = filters.since ?? (filters.message_id === undefined ? this.clock.now().toISOString() : undefined);
         const found = await api.until(seconds, async () => {
           const page = await api.page(apiPath`/v1/events`, { ...filters, since: from, limit: 5 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { openHeaders } from '#kernel/crypto/sealed-headers.js';
+import { openParameters, openUrl } from '#kernel/crypto/sealed-parameters.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -10,7 +11,7 @@ import { type ReceivedRange, type ReceivedRow } from './received.contract.js';
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
 const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
-/** SQL condition: true for events that are never replayed. Only rows of older versions need a lookup in `requests`. */
+/** SQL condition: true for events that are never replayed. Reads `requests` only for rows that old versions wrote. */
 const IS_EXCLUDED = `(e.erased_at is not null or coalesce(e.disposition in ('quarantined', 'parked'), false) or ${isDropped('e')})`;
 const COLUMNS = `e.id, e.expires_on::text as "expiresOn", ${IS_EXCLUDED} as "isExcluded", ${IN_STATUS} as "inStatus"`;
 /** Number of body bytes to read. Filters evaluate 128 KB, and one more byte shows whether the body is longer. */
@@ -87,9 +88,9 @@ export class ReceivedStore {
         inStatus,
         request: {
           method,
-          url,
+          url: openUrl(this.vault, { environmentId: range.environmentId, id }, url),
           path,
-          query,
+          query: openParameters(this.vault, { environmentId: range.environmentId, id }, query),
           headers: openHeaders(this.vault, { environmentId: range.environmentId, id }, headers),
           ip,
           verification,

@@ -1,12 +1,17 @@
+import type { CodeLogs } from '#engine/code-logs.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
+import type { CredentialNames } from '#engine/inbound/secret-headers.js';
 import type { Id } from '#kernel/ids.js';
 
 export interface RequestRow {
   id: Id;
   method: string;
   path: string;
-  /** `routed`, `duplicate` for a repeat of an earlier request, or the reason why the request was not delivered. */
-  status: 'routed' | 'duplicate' | Disposition;
+  /**
+   * `routed`, `duplicate` for a repeat of an earlier request, `too_large` for a request without its body, or the reason
+   * why the request was not delivered.
+   */
+  status: 'routed' | 'duplicate' | 'too_large' | Disposition;
   verification: 'verified' | 'failed' | 'none';
   sizeBytes: number;
   dedupeId: string | null;
@@ -14,7 +19,7 @@ export interface RequestRow {
   replayOf: Id | null;
   /** For a duplicate, the event of the earlier request. A duplicate does not create an event. */
   duplicateOf: Id | null;
-  /** Time at which a quarantined or parked request was processed again and routed. */
+  /** Time at which a quarantined, parked or dropped request was processed again and routed. */
   releasedAt: Date | null;
 }
 
@@ -32,10 +37,14 @@ export interface RequestDetail extends RequestRow {
   url: string;
   query: string;
   headers: [string, string][];
-  /** Headers that authenticated the request when it was received, regardless of the endpoint's current settings. */
+  /** Names of all headers whose stored value is encrypted, written with `-` instead of `_`. */
   sealedHeaders: ReadonlySet<string>;
+  /** Credentials of the verification scheme that the endpoint had at the time of the request. */
+  credentials: CredentialNames;
   body: Buffer;
   ip: string;
   /** The response to the provider, in the receiving module's format; null if none was sent or recorded. */
   answer: Record<string, unknown> | null;
+  /** Output of the transform's console. */
+  logs: CodeLogs | null;
 }

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { openHeaders } from '#kernel/crypto/sealed-headers.js';
+import { sealedNames } from '#engine/inbound/query.js';
+import { openHeaders, sealedHeaderNames } from '#kernel/crypto/sealed-headers.js';
+import { openParameters, openUrl } from '#kernel/crypto/sealed-parameters.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import type { RequestEntity } from '#modules/ledger/ledger.entities.js';
+import type { EventEntity, RequestEntity } from '#modules/ledger/ledger.entities.js';
 import { type RequestDetail, type RequestFilter, type RequestRow } from './requests.contract.js';
 
 const COLUMNS = `
-  r.id, r.method, r.path, case when r.duplicate_of is null then coalesce(e.disposition, 'routed') else 'duplicate' end as status, r.verification, r.size_bytes as "sizeBytes",
+  r.id, r.method, r.path, case when r.duplicate_of is not null then 'duplicate' when r.too_large then 'too_large' else coalesce(e.disposition, 'routed') end as status, r.verification, r.size_bytes as "sizeBytes",
   r.dedupe_id as "dedupeId", r.note, r.replay_of as "replayOf", r.duplicate_of as "duplicateOf", r.released_at as "releasedAt"`;
 const EVENT =
   'left join events e on e.environment_id = r.environment_id and e.id = r.id and e.expires_on = r.expires_on';
@@ -22,16 +24,25 @@ const PAGE: Statement = {
     order by r.id desc limit $6`,
 };
 
-/** Like PAGE, without quarantined, parked and ignored requests. */
+/** Like PAGE, but only requests that created deliveries. */
 const PAGE_ROUTED: Statement = {
   name: 'requests_page_routed',
-  text: PAGE.text.replace('order by', 'and e.disposition is null and r.duplicate_of is null order by'),
+  text: PAGE.text.replace(
+    'order by',
+    'and e.disposition is null and r.duplicate_of is null and r.too_large is null order by',
+  ),
 };
 
 /** Uses the index requests_duplicates_idx. */
 const PAGE_DUPLICATES: Statement = {
   name: 'requests_page_duplicates',
   text: PAGE.text.replace('order by', 'and r.duplicate_of is not null order by'),
+};
+
+/** Uses the index requests_too_large_idx. */
+const PAGE_TOO_LARGE: Statement = {
+  name: 'requests_page_too_large',
+  text: PAGE.text.replace('order by', 'and r.too_large order by'),
 };
 
 /** Uses the index events_set_aside_idx, and requests_pkey of one partition for each row of the page. */
@@ -47,13 +58,14 @@ const PAGE_SET_ASIDE: Statement = {
 
 /**
  * Uses the index requests_pkey, with one lookup in each partition. If a body equals the event's payload, only the event
- * stores it. A duplicate without a body was erased together with its event (events_pkey).
+ * stores it. That payload is read as text, because PostgreSQL sends bytes in hex, which takes a second for 25 MB. A
+ * duplicate without a body was erased together with its event (events_pkey).
  */
 const FIND: Statement = {
   name: 'requests_find',
   text: `
-    select ${COLUMNS}, r.endpoint_id as "endpointId", r.url, r.query, r.headers, r.ip, r.answer,
-           coalesce(r.body, e.body, convert_to(e.payload, 'UTF8'), '') as body,
+    select ${COLUMNS}, r.endpoint_id as "endpointId", r.url, r.query, r.headers, r.ip, r.answer, r.logs,
+           coalesce(r.body, e.body) as body, case when r.body is null and e.body is null then e.payload end as payload,
            case when r.duplicate_of is null then e.erased_at when r.body is null then coalesce(
              (select f.erased_at from events f where f.environment_id = r.environment_id and f.id = r.duplicate_of),
                now()) end as "erasedAt"
@@ -63,7 +75,7 @@ const FIND: Statement = {
 /** The parts of a request that are columns of its row. */
 type RequestColumn = Exclude<keyof RequestDetail & keyof RequestEntity, 'body'>;
 
-/** Raw requests of received events. A request has the same id as its event. */
+/** Reads the raw requests of received events. A request has the same id as its event. */
 @Injectable()
 export class RequestsStore {
   constructor(
@@ -71,7 +83,7 @@ export class RequestsStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Newest first. */
+  /** Returns a page of requests, newest first. */
   page(
     environmentId: number,
     endpointId: Id,
@@ -81,17 +93,31 @@ export class RequestsStore {
     const values = [environmentId, endpointId, beforeId, fromId, method ?? null, limit];
     if (status === undefined) return this.database.readPrepared(PAGE, values);
     if (status === 'routed') return this.database.readPrepared(PAGE_ROUTED, values);
-    return status === 'duplicate'
-      ? this.database.readPrepared(PAGE_DUPLICATES, values)
+    if (status === 'duplicate') return this.database.readPrepared(PAGE_DUPLICATES, values);
+    return status === 'too_large'
+      ? this.database.readPrepared(PAGE_TOO_LARGE, values)
       : this.database.readPrepared(PAGE_SET_ASIDE, [...values, status]);
   }
 
-  /** Returns null if the environment has no such request. */
+  /** Returns a request, or null if the environment has no such request. */
   async find(environmentId: number, id: Id): Promise<RequestDetail | null> {
-    type Row = Omit<RequestDetail, RequestColumn> & Pick<RequestEntity, RequestColumn>;
+    type Row = Omit<RequestDetail, RequestColumn | 'body'> &
+      Pick<RequestEntity, RequestColumn | 'body'> &
+      Pick<EventEntity, 'payload'>;
     const [row] = await this.database.readPrepared<Row>(FIND, [environmentId, id]);
     if (row === undefined) return null;
-    const sealedHeaders = new Set(row.headers.flatMap(([name, value]) => (typeof value === 'string' ? [] : name)));
-    return { ...row, headers: openHeaders(this.vault, { environmentId, id }, row.headers), sealedHeaders };
+    const { payload, ...request } = row;
+    const body = row.body ?? Buffer.from(payload ?? '');
+    const of = { environmentId, id };
+    const query = openParameters(this.vault, of, row.query);
+    return {
+      ...request,
+      body,
+      query,
+      url: openUrl(this.vault, of, row.url),
+      headers: openHeaders(this.vault, of, row.headers),
+      sealedHeaders: sealedHeaderNames(row.headers, 'all'),
+      credentials: { headers: sealedHeaderNames(row.headers, 'used'), parameters: sealedNames(row.query, query) },
+    };
   }
 }

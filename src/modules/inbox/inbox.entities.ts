@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { AutoReplySettings } from '#engine/mail/auto-reply.js';
 import type { Id } from '#kernel/ids.js';
 import type { MessageState } from './intake/message-row.js';
 import type { StoredDetail } from './messages/message-detail.js';
@@ -49,6 +50,17 @@ export class AliasEntity {
   @Column('int', { name: 'max_size_bytes', nullable: true })
   maxSizeBytes: number | null;
 
+  /** Addresses to forward mail to, in lower case and A-labels. Mail is forwarded only to confirmed addresses. */
+  @Column('text', { name: 'forward_to', array: true, default: [] })
+  forwardTo: string[];
+
+  @Column('jsonb', { name: 'auto_reply', nullable: true })
+  autoReply: AutoReplySettings | null;
+
+  /** Lifetime of signed links in events, in seconds. Null for links that need a key. */
+  @Column('int', { name: 'link_ttl_seconds', nullable: true })
+  linkTtlSeconds: number | null;
+
   @Column('int')
   version: number;
 
@@ -69,6 +81,9 @@ export class AliasEntity {
 @Index('inbox_messages_alias_id_idx', ['environmentId', 'aliasId', 'id'])
 @Index('inbox_messages_received_idx', ['environmentId', 'id'], { where: `state = 'received'` })
 @Index('inbox_messages_repeated_idx', ['aliasId', 'sha256'])
+@Index('inbox_messages_in_reply_to_email_id_idx', ['environmentId', 'inReplyToEmailId', 'id'], {
+  where: 'in_reply_to_email_id is not null',
+})
 export class InboxMessageEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'inbox_messages_pkey' })
   environmentId: number;
@@ -122,11 +137,11 @@ export class InboxMessageEntity {
   @Column('timestamptz', { name: 'received_at' })
   receivedAt: Date;
 
-  /** Process that reads the message. */
+  /** Id of the process that has claimed the message. */
   @Column('uuid', { name: 'claimed_by', nullable: true })
   claimedBy: Id | null;
 
-  /** End of the lease of the process that works on the row. Null while no process works on it. */
+  /** End of the lease of the process that has claimed the row. Null while no process has claimed it. */
   @Column('timestamptz', { name: 'claimed_until', nullable: true })
   claimedUntil: Date | null;
 
@@ -166,13 +181,17 @@ export class InboxMessageEntity {
   @Column('uuid', { name: 'event_id', nullable: true })
   eventId: Id | null;
 
+  /** Sent email of the environment that the message replies to. Null if there is none. */
+  @Column('uuid', { name: 'in_reply_to_email_id', nullable: true })
+  inReplyToEmailId: Id | null;
+
   @Column('timestamptz', { name: 'processed_at', nullable: true })
   processedAt: Date | null;
 
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt: Date | null;
 
-  /** Time since which the DNS servers give no answer. */
+  /** Time since which DNS queries for the message have been unanswered. Null if none was unanswered. */
   @Column('timestamptz', { name: 'unanswered_since', nullable: true })
   unansweredSince: Date | null;
 }

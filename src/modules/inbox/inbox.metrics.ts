@@ -7,6 +7,7 @@ export class InboxMetrics {
   private readonly groupSeconds;
   private readonly groupMessages;
   private readonly messagesTotal;
+  private readonly actionsTotal;
 
   constructor(metrics: Metrics) {
     this.groupSeconds = metrics.histogram(
@@ -24,6 +25,16 @@ export class InboxMetrics {
       'Messages to aliases, by the result of their acceptance.',
       ['outcome'],
     );
+    this.actionsTotal = metrics.counter(
+      'inbox_actions_total',
+      'Forwarded copies and automatic replies of aliases, and those that were not sent.',
+      ['action'],
+    );
+  }
+
+  /** Counts an action of an alias: `forwarded`, `forward_pending`, `forward_skipped`, `replied` or `not_replied`. */
+  acted(action: string): void {
+    this.actionsTotal.inc({ action });
   }
 
   committed(messages: number, tookMs: number): void {
@@ -31,7 +42,7 @@ export class InboxMetrics {
     this.groupMessages.observe(messages);
   }
 
-  /** `outcome`: `stored`, `repeated`, or the reason of the rejection: `too_large`, `sender`, `gone`. */
+  /** Counts messages by `outcome`: `stored`, `repeated`, or the reason for rejection: `too_large`, `sender`, `gone`. */
   became(outcome: string, count: number): void {
     this.messagesTotal.inc({ outcome }, count);
   }

@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.js';
 
 export interface ViewedMessage {
   environmentId: number;
-  /** The id of the message's event. */
+  /** Id of the message's event. */
   id: Id;
   /** Id of the alias that received the message. Null for a sent message. */
   aliasId: Id | null;
@@ -26,6 +26,8 @@ export interface FileNote {
 export interface MailContents {
   text: string | null;
   html: string | null;
+  /** True if the text is, or contains, the converted text of an HTML part. */
+  isTextFromHtml: boolean;
   headerLines: readonly { name: string; value: string }[];
   attachments: readonly FileNote[];
   isTruncated: boolean;

@@ -1,4 +1,5 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
+import type { RequestLine } from '#engine/inbound/forwarded-url.js';
 import type { StoredHeader } from '#kernel/crypto/sealed-headers.js';
 import type { KeptAnswer } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
@@ -23,7 +24,7 @@ export interface Arrival {
   concurrency: number | null;
 }
 
-/** A sent event with its one delivery. */
+/** An event to send, with its only delivery. */
 export interface NewEvent extends Arrival {
   id: Id;
   /** Day on which retention ends, in days since the epoch. */
@@ -45,7 +46,7 @@ export interface NewEvent extends Arrival {
 export const FAN_OUT_MAX = 1_000;
 
 export interface FannedOut extends Arrival {
-  /** Event ids follow the message's id without gaps, in order: see `Ids.block`. */
+  /** Ids of a message's events directly follow the message's id, in order: see `Ids.block`. */
   eventId: Id;
   endpointId: Id;
   /** True if the endpoint is disabled. The event then fails immediately. It stays visible and can be replayed. */
@@ -66,7 +67,7 @@ export interface NewMessage {
   /** The exact text of the payload. It is stored once for all events. */
   payload: string;
   payloadBytes: number;
-  /** At most 1,000 events. If empty, no endpoint subscribes: the message is stored as one event, status `ignored`. */
+  /** At most 1,000 events. If empty, no endpoint subscribes: the message becomes one event with status `ignored`. */
   events: readonly FannedOut[];
   idempotency: KeptAnswer;
   caller?: Caller | null;
@@ -88,8 +89,10 @@ export interface NewRequest {
   verification: 'verified' | 'failed' | 'none';
   /** The provider's id of its delivery; null if the provider sends no id. */
   dedupeId: string | null;
-  /** A sentence about the processing of the request, such as a transform that failed open. */
+  /** A sentence about the processing of the request, for example that its transform failed. */
   note: string | null;
+  /** Output of the transform's console, as the JSON of `CodeLogs`; null if there is none. */
+  logs: string | null;
   replayOf: Id | null;
   /** The provider's response, as JSON in the format of the receiving module; null if no response was sent. */
   answer: string | null;
@@ -105,6 +108,8 @@ export interface ReceivedEvent {
   eventType: string;
   /** Headers of the deliveries, including the content type, with names in lower case. */
   headers: Record<string, string>;
+  /** The received method, path and query. The query lacks the parameters that authenticate the provider. */
+  requestLine: RequestLine;
   traceparent: string | null;
   /** The body to deliver: text, or bytes if it is not text. */
   payload: string | Buffer;
@@ -114,7 +119,7 @@ export interface ReceivedEvent {
   /** Empty if there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;
-  /** Idempotency of the API call for a test or a replay, or of the provider's id if the endpoint deduplicates. */
+  /** Idempotency key with its stored answer. The key is that of an API call (test, replay), or the provider's id. */
   idempotency: KeptAnswer;
   /** Lifetime of the idempotency key. Null for the default. */
   keyTtlMs: number | null;

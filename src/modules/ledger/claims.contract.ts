@@ -1,3 +1,4 @@
+import type { RequestLine } from '#engine/inbound/forwarded-url.js';
 import type { StoredHeaders } from '#kernel/crypto/sealed-headers.js';
 import type { Id } from '#kernel/ids.js';
 
@@ -23,11 +24,13 @@ export interface ClaimedDelivery extends DeliveryKey {
   eventType: string;
   /** Headers of the message or the event. Sensitive headers may be encrypted. */
   headers: StoredHeaders | null;
+  /** Null for a sent event, and for an event that an older version received. */
+  requestLine: RequestLine | null;
   traceparent: string | null;
   /** Null if the event is past its retention or its payload was erased. */
   payload: string | Buffer | null;
   cancelReason?: 'cancelled' | 'erased' | null;
-  /** `attempts` is the number of attempts made so far, `attemptsUsed` the number that the retry policy counts. */
+  /** `attempts` counts all attempts made so far. `attemptsUsed` counts only those that the retry policy counts. */
   attempts: number;
   attemptsUsed: number;
   firstAttemptAtMs: number | null;

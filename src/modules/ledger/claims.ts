@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import type { Id } from '#kernel/ids.js';
 import { type ClaimedDelivery, type DeliveryKey, type TargetKey } from './claims.contract.js';
-import { DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
+import { CLAIM_BYTES_MAX, DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
 import { untilStored } from './until-stored.js';
 
 /** Claims deliveries for workers. A worker may attempt only the deliveries that it has claimed. */
@@ -15,7 +15,7 @@ export class Claims {
     private readonly dueWork: DueWorkPoller,
   ) {}
 
-  /** Calls `isDue` for due deliveries and `isParked` for parked ones, including those that other processes stored. */
+  /** Calls `isDue` when deliveries are due and `isParked` when some are parked, including those of other processes. */
   attend(isDue: () => void, isParked: () => void): void {
     this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
     this.dueWork.register({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });
@@ -26,7 +26,16 @@ export class Claims {
     return this.store.claimDue(claimant, limit);
   }
 
-  /** Claims up to `limit` due deliveries of environments that are not in the list, oldest first. */
+  /** Returns whether due deliveries may be left unclaimed, because of the limit or of the size of the payloads. */
+  mayLeaveMore(claimed: readonly ClaimedDelivery[], limit: number): boolean {
+    if (claimed.length === limit) return true;
+    // A UTF-16 unit has at most three bytes of UTF-8. Counting the exact bytes would cost more than a needless claim.
+    const bytesMax = ({ messageId, payload }: ClaimedDelivery): number =>
+      messageId === null && payload !== null ? payload.length * (typeof payload === 'string' ? 3 : 1) : 0;
+    return claimed.reduce((sum, delivery) => sum + bytesMax(delivery), 0) >= CLAIM_BYTES_MAX;
+  }
+
+  /** Claims up to `limit` due deliveries, oldest first, except those of the given environments. */
   dueBeside(claimant: Id, environmentIds: readonly number[], limit: number): Promise<ClaimedDelivery[]> {
     return this.store.claimBeside(claimant, environmentIds, limit);
   }
@@ -36,7 +45,7 @@ export class Claims {
     return this.store.waitingDestinations(after);
   }
 
-  /** Claims the given deliveries, if they are due and unclaimed. */
+  /** Claims the deliveries with these keys, if they are due and unclaimed. */
   these(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]> {
     return this.store.claimThese(claimant, keys);
   }
@@ -46,7 +55,7 @@ export class Claims {
     return this.store.claimParked(claimant, environmentId, targetId, limit);
   }
 
-  /** Makes claimed deliveries due immediately, or parks them. Retries until storage is available. */
+  /** Releases claimed deliveries: parks them if `parked` is true, else makes them due now. Retries until stored. */
   async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
     if (deliveries.length === 0) return;
     await untilStored(this.logger, 'Giving back claims', () => this.store.release(deliveries, parked));
@@ -62,7 +71,7 @@ export class Claims {
     while ((await this.store.park(environmentId, targetId)) > 0) this.dueWork.schedule(PARKED, 0);
   }
 
-  /** Ends every waiting delivery of a target for which retries cannot help. Returns how many were ended. */
+  /** Ends every waiting delivery to a target, because retries cannot help. Returns the number of ended deliveries. */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     let total = 0;
     for (let count = -1; count !== 0; total += count)

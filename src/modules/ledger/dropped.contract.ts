@@ -2,9 +2,9 @@
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**
- * SQL: true if the endpoint's transform dropped the event `e`, false if no route matched it (also `ignored`). A dropped
- * event has no transformed body. The stored body is the received one, so the event must never be sent. `ignored` events
- * of older builds need a lookup in one partition by requests_pkey.
+ * SQL: true if the endpoint's transform dropped the event `e`, false if no route matched it. Both have the status
+ * `ignored`. A dropped event has no transformed body. The stored body is the received one, so the event must never be
+ * sent. `ignored` events of older builds need a lookup in one partition by requests_pkey.
  */
 export const isDropped = (e: string): string => `
   case when ${e}.dropped is not null then ${e}.dropped
@@ -12,3 +12,6 @@ export const isDropped = (e: string): string => `
          select r.note from requests r where r.environment_id = ${e}.environment_id and r.id = ${e}.id and r.expires_on = ${e}.expires_on
        ) is not distinct from '${NOTE_OF_EARLIER_BUILDS}'
        else false end`;
+
+/** Start of the note on a request whose transform failed. This text must never change. */
+export const TRANSFORM_FAILED = 'The transform failed: ';

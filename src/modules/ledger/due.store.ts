@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { requestLineOf } from '#engine/inbound/forwarded-url.js';
 import type { Columns, OuterJoined } from '#kernel/database/column-names.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/database/pg-array.js';
@@ -9,36 +10,48 @@ import type { DueDeliveryEntity, EventEntity } from './ledger.entities.js';
 import { isOpen } from './open-key.js';
 
 const KEY = 'environment_id, event_id, ordinal';
+const PICKED = `${KEY}, due_at, expires_on`;
+
+/** Payload bytes after which a claim takes no further delivery, so that a batch of large payloads fits into memory. */
+export const CLAIM_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Claims the rows of `picked` and reads the data for their attempts. Uses the indexes events_pkey and messages_pkey of
- * one partition. A fan-out's payload comes only with its first row, because a thousand copies could be a gigabyte.
+ * Claims the rows of `picked`, until their payloads add up to 32 MB, and reads the data for their attempts. Uses the
+ * indexes events_pkey and messages_pkey of one partition. A fan-out's payload comes only with its first row, because a
+ * thousand copies could be a gigabyte.
  */
 const claim = (picked: string): string => `
-  with picked as (${picked}), claimed as (
-    update due_deliveries d set claimed_by = $1 from picked p
-    where ${isOpen('p')}
-    returning d.*
+  with picked as (${picked}), content as (
+    select p.environment_id, p.event_id, p.ordinal, p.due_at, e.direction, e.event_type, e.message_id, e.body,
+      case when e.direction = 'outbound' then e.url end as url, e.dropped is true as dropped,
+      coalesce(e.headers, m.headers) as headers, coalesce(e.traceparent, m.traceparent) as traceparent,
+      e.method, e.path, e.query, e.erased_at is not null or m.erased_at is not null as erased, e.payload,
+      m.payload as shared_payload,
+      sum(case when e.message_id is null then e.payload_bytes end)
+        over (order by p.due_at, p.event_id, p.ordinal rows between unbounded preceding and 1 preceding) as bytes_before
+    from picked p
+    left join events e on e.environment_id = p.environment_id and e.id = p.event_id and e.expires_on = p.expires_on
+    left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
+  ), claimed as (
+    update due_deliveries d set claimed_by = $1 from content c
+    where ${isOpen('c')} and coalesce(c.bytes_before, 0) < ${CLAIM_BYTES_MAX}
+    returning d.*, c.direction, c.event_type, c.message_id, c.body, c.url, c.dropped, c.headers, c.traceparent, c.method,
+      c.path, c.query, c.erased, c.payload, c.shared_payload
   )
-  select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used,
-    c.first_attempt_at,
-         c.replayed, c.withdrawn, e.direction, case when e.direction = 'outbound' then e.url end as url, e.event_type,
-         coalesce(e.headers, m.headers) as headers, coalesce(e.traceparent, m.traceparent) as traceparent, e.message_id,
-         e.erased_at is not null or m.erased_at is not null as erased, case when e.dropped is not true then e.body
-           end as body,
-         case when e.message_id is null then case when e.dropped is not true then e.payload end
-              when row_number() over (partition by e.message_id order by c.due_at, c.event_id) = 1 then m.payload
-                end as payload
-  from claimed c
-  left join events e on e.environment_id = c.environment_id and e.id = c.event_id and e.expires_on = c.expires_on
-  left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
-  order by c.due_at, c.event_id`;
+  select environment_id, event_id, ordinal, claimed_by, target_id, attempts, attempts_used, first_attempt_at, replayed,
+    withdrawn, direction, url, event_type, headers, traceparent, message_id, method, path, query, erased,
+    case when not dropped then body end as body,
+    case when message_id is null then case when not dropped then payload end
+         when row_number() over (partition by message_id order by due_at, event_id) = 1 then shared_payload
+           end as payload
+  from claimed
+  order by due_at, event_id`;
 
 /** Claims the oldest rows, from the start of due_deliveries_due_at_idx. Skips rows that other workers are claiming. */
 const CLAIM_DUE: Statement = {
   name: 'due_claim',
   text: claim(`
-    select ${KEY} from due_deliveries where claimed_by is null and not parked and due_at <= now()
+    select ${PICKED} from due_deliveries where claimed_by is null and not parked and due_at <= now()
     order by due_at limit $2 for update skip locked`),
 };
 
@@ -46,7 +59,7 @@ const CLAIM_DUE: Statement = {
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
-    select ${KEY} from due_deliveries where claimed_by is null and not parked and due_at <= now()
+    select ${PICKED} from due_deliveries where claimed_by is null and not parked and due_at <= now()
       and environment_id <> all ($3::int[])
     order by due_at limit $2 for update skip locked`),
 };
@@ -76,7 +89,7 @@ const FIRST: Id = '00000000-0000-0000-0000-000000000000';
 const CLAIM_THESE: Statement = {
   name: 'due_claim_these',
   text: claim(`
-    select d.environment_id, d.event_id, d.ordinal
+    select d.environment_id, d.event_id, d.ordinal, d.due_at, d.expires_on
     from unnest($2::int[], $3::uuid[], $4::smallint[]) as k(environment_id, event_id, ordinal)
     join due_deliveries d on ${isOpen('k')}
     where d.claimed_by is null and not d.parked and d.due_at <= now() for update of d skip locked`),
@@ -94,13 +107,13 @@ export const PARKED_IN_MS = `
 const CLAIM_PARKED: Statement = {
   name: 'due_claim_parked',
   text: claim(`
-    select ${KEY} from due_deliveries where environment_id = $2 and target_id = $3 and claimed_by is null and parked
+    select ${PICKED} from due_deliveries where environment_id = $2 and target_id = $3 and claimed_by is null and parked
     order by due_at limit $4 for update skip locked`),
 };
 
 const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
-/** Changes rows with a valid claim, and ends deliveries that were cancelled or erased. Uses due_deliveries_pkey. */
+/** Releases rows whose claim is valid, and ends deliveries that were cancelled or erased. Uses due_deliveries_pkey. */
 const RELEASE: Statement = {
   name: 'due_release',
   text: `
@@ -130,7 +143,7 @@ const PARKED_TARGETS: Statement = {
     select environment_id, target_id from t limit 1000`,
 };
 
-/** Steps of 5,000 rows keep the locks short. Uses the index due_deliveries_due_at_idx. */
+/** Parks deliveries of a target in steps of 5,000, to hold locks briefly. Uses the index due_deliveries_due_at_idx. */
 const PARK: Statement = {
   name: 'due_park',
   text: `
@@ -145,7 +158,7 @@ const PARK: Statement = {
     select count(*)::int as count from moved`,
 };
 
-/** This rare statement scans the environment's rows in due_deliveries_pkey for the target, in steps of 1,000. */
+/** This rarely used statement scans the environment's rows in due_deliveries_pkey for the target, in steps of 1,000. */
 const FAIL_WAITING: Statement = {
   name: 'due_fail_waiting',
   text: `
@@ -177,7 +190,7 @@ const BACKLOG: Statement = {
              0)::float8 as open_estimate`,
 };
 
-/** An old snapshot, held by a backup or a forgotten session, makes every claim scan dead index entries. */
+/** Age of the oldest open transaction. An old one, such as a backup, makes claims scan dead index entries. */
 const OLDEST_TRANSACTION: Statement = {
   name: 'due_oldest_transaction',
   text: `
@@ -186,7 +199,7 @@ const OLDEST_TRANSACTION: Statement = {
 };
 
 export interface Backlog {
-  /** Age of the oldest due delivery that no live worker has claimed; 0 if there is none. */
+  /** Age of the oldest due delivery that no running worker has claimed; 0 if there is none. */
   oldestDueAgeMs: number;
   /** Open deliveries, as estimated by PostgreSQL. */
   openEstimate: number;
@@ -208,7 +221,17 @@ type ClaimedRow = Columns<
     OuterJoined<
       Pick<
         EventEntity,
-        'direction' | 'messageId' | 'url' | 'eventType' | 'headers' | 'traceparent' | 'payload' | 'body'
+        | 'direction'
+        | 'messageId'
+        | 'url'
+        | 'eventType'
+        | 'headers'
+        | 'method'
+        | 'path'
+        | 'query'
+        | 'traceparent'
+        | 'payload'
+        | 'body'
       >
     >
 > & { claimed_by: Id; erased: boolean };
@@ -266,13 +289,13 @@ export class DueStore {
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
   }
 
-  /** Parks one batch. Returns the number of rows. */
+  /** Parks one batch of a target's deliveries. Returns their number. */
   async park(environmentId: number, targetId: Id): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(PARK, [environmentId, targetId]);
     return row?.count ?? 0;
   }
 
-  /** Ends one batch. Returns the number of rows. */
+  /** Ends one batch of a target's deliveries. Returns their number. */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
     return row?.count ?? 0;
@@ -294,7 +317,7 @@ export class DueStore {
   }
 }
 
-/** The payload is missing if the event's partition was dropped. The attempt then ends the delivery as failed. */
+/** Returns a claimed delivery. If the event's partition was dropped, the payload is null and the attempt will fail. */
 function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
   if (row.message_id !== null && row.payload !== null) payloads.set(row.message_id, row.payload);
   return {
@@ -308,6 +331,7 @@ function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
     url: row.url,
     eventType: row.event_type ?? '',
     headers: row.headers,
+    requestLine: requestLineOf(row),
     traceparent: row.traceparent,
     payload: row.message_id === null ? (row.payload ?? row.body) : (payloads.get(row.message_id) ?? null),
     cancelReason: row.withdrawn ?? (row.erased ? 'erased' : null),

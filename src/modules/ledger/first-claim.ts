@@ -1,6 +1,7 @@
 import type { ClaimedDelivery } from './claims.contract.js';
 
-type Content = Pick<ClaimedDelivery, 'environmentId' | 'eventType' | 'headers' | 'traceparent' | 'payload'>;
+type Content = Pick<ClaimedDelivery, 'environmentId' | 'eventType' | 'headers' | 'traceparent' | 'payload'> &
+  Partial<Pick<ClaimedDelivery, 'requestLine'>>;
 
 export type DeliveryIdentity = Pick<
   ClaimedDelivery,
@@ -9,7 +10,7 @@ export type DeliveryIdentity = Pick<
 
 /** Returns a new delivery that is stored as claimed, so that its first attempt needs no further statement. */
 export function firstClaim(content: Content, identity: DeliveryIdentity): ClaimedDelivery {
-  const { environmentId, eventType, headers, traceparent, payload } = content;
+  const { environmentId, eventType, headers, requestLine = null, traceparent, payload } = content;
   return {
     environmentId,
     eventId: identity.eventId,
@@ -21,6 +22,7 @@ export function firstClaim(content: Content, identity: DeliveryIdentity): Claime
     url: identity.url,
     eventType,
     headers,
+    requestLine,
     traceparent,
     payload,
     attempts: 0,

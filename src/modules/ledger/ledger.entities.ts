@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { CodeLogs } from '#engine/code-logs.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
 import type { StoredHeader, StoredHeaders } from '#kernel/crypto/sealed-headers.js';
 import type { Id } from '#kernel/ids.js';
@@ -40,7 +41,7 @@ export class MessageEntity {
   @Column('text', { nullable: true })
   payload: string | null;
 
-  /** Number of events. */
+  /** Number of events that the message was fanned out to. */
   @Column('smallint')
   fanout: number;
 
@@ -48,13 +49,14 @@ export class MessageEntity {
   erasedAt: Date | null;
 }
 
-/** A sent or received event. Its row is written once, except when it is erased or released. */
+/** A sent or received event. Its row never changes, unless the event is erased or released from quarantine. */
 @Entity('events')
 @Check('events_disposition_check', `disposition in ('quarantined', 'parked', 'ignored')`)
 @Index('events_target_id_idx', ['environmentId', 'targetId', 'id'])
 @Index('events_event_type_idx', ['environmentId', 'eventType', 'id'])
 @Index('events_disposition_idx', ['environmentId', 'disposition', 'id'], { where: 'disposition is not null' })
 @Index('events_set_aside_idx', ['environmentId', 'targetId', 'disposition', 'id'], { where: 'disposition is not null' })
+@Index('events_dropped_idx', ['environmentId', 'targetId', 'id'], { where: 'dropped' })
 export class EventEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'events_pkey' })
   environmentId: number;
@@ -89,11 +91,11 @@ export class EventEntity {
   @Column('int', { name: 'payload_bytes' })
   payloadBytes: number;
 
-  /** Exact text. Null if the message has it, if `body` has it, or after the erasure. */
+  /** Exact text of the payload. Null if its message or `body` contains the payload, or if the payload was erased. */
   @Column('text', { nullable: true })
   payload: string | null;
 
-  /** Null if the event has deliveries. */
+  /** Reason why the event has no deliveries. Null if it has deliveries. */
   @Column('text', { nullable: true })
   disposition: Disposition | null;
 
@@ -110,9 +112,21 @@ export class EventEntity {
   /** True if the endpoint's transform dropped the event. */
   @Column('boolean', { nullable: true })
   dropped: boolean | null;
+
+  /** Method of the received request. Null for a sent event. */
+  @Column('text', { nullable: true })
+  method: string | null;
+
+  /** Path after the endpoint's path. Null for a sent event. */
+  @Column('text', { nullable: true })
+  path: string | null;
+
+  /** Query without parameters that authenticate the provider. Null for a sent event. */
+  @Column('text', { nullable: true })
+  query: string | null;
 }
 
-/** An open delivery. Its row is deleted when the delivery settles. */
+/** An open delivery. Its row is deleted when the delivery ends. */
 @Entity('due_deliveries')
 @Index('due_deliveries_due_at_idx', ['dueAt'], { where: 'claimed_by is null and not parked' })
 @Index('due_deliveries_parked_idx', ['environmentId', 'targetId', 'dueAt'], { where: 'claimed_by is null and parked' })
@@ -140,11 +154,11 @@ export class DueDeliveryEntity {
   @Column('timestamptz', { name: 'due_at' })
   dueAt: Date;
 
-  /** Worker that holds the claim. The claim ends when the worker's row in `workers` is deleted. */
+  /** Worker that has claimed the delivery. The claim ends when the worker's row in `workers` is deleted. */
   @Column('uuid', { name: 'claimed_by', nullable: true })
   claimedBy: Id | null;
 
-  /** True while the target accepts no deliveries. */
+  /** True while the delivery waits until the target accepts deliveries again. */
   @Column('boolean')
   parked: boolean;
 
@@ -173,7 +187,7 @@ export class DueDeliveryEntity {
   withdrawn: CancelReason | null;
 }
 
-/** A settled delivery. */
+/** A delivery that has ended as `delivered`, `failed` or `dlq`. */
 @Entity('deliveries')
 @Check('deliveries_status_check', `status in ('delivered', 'failed', 'dlq')`)
 @Index('deliveries_status_idx', ['environmentId', 'status', 'eventId'], {
@@ -267,11 +281,12 @@ export class AttemptEntity {
   exchange: string | null;
 }
 
-/** The raw request of a received event, with the same id. */
+/** The raw request of a received event. It has the same id as the event. */
 @Entity('requests')
 @Check('requests_verification_check', `verification in ('verified', 'failed', 'none')`)
 @Index('requests_endpoint_id_idx', ['environmentId', 'endpointId', 'id'])
 @Index('requests_duplicates_idx', ['environmentId', 'endpointId', 'id'], { where: 'duplicate_of is not null' })
+@Index('requests_too_large_idx', ['environmentId', 'endpointId', 'id'], { where: 'too_large' })
 @Index('requests_duplicate_of_idx', ['environmentId', 'duplicateOf'], { where: 'duplicate_of is not null' })
 export class RequestEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'requests_pkey' })
@@ -315,12 +330,16 @@ export class RequestEntity {
   @Column('text')
   verification: 'verified' | 'failed' | 'none';
 
-  /** The provider's id of its delivery. */
+  /** Id that the provider gave to its delivery. */
   @Column('text', { name: 'dedupe_id', nullable: true })
   dedupeId: string | null;
 
   @Column('text', { nullable: true })
   note: string | null;
+
+  /** Output of the transform's console. */
+  @Column('jsonb', { nullable: true })
+  logs: CodeLogs | null;
 
   @Column('uuid', { name: 'replay_of', nullable: true })
   replayOf: Id | null;
@@ -335,9 +354,13 @@ export class RequestEntity {
   /** Earlier request of which this one is a duplicate. */
   @Column('uuid', { name: 'duplicate_of', nullable: true })
   duplicateOf: Id | null;
+
+  /** True if the body was larger than the endpoint's limit. Such a request has no body and no event. */
+  @Column('boolean', { name: 'too_large', nullable: true })
+  tooLarge: boolean | null;
 }
 
-/** A live worker. A claim by a worker without a row is invalid. */
+/** A running worker. A claim by a worker without a row is invalid. */
 @Entity('workers')
 export class WorkerEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'workers_pkey' })

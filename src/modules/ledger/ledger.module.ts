@@ -9,10 +9,11 @@ import { AcceptancePolicies } from './acceptance-policies.js';
 import { CancelStore } from './cancel.store.js';
 import { Cancellations } from './cancellations.js';
 import { Claims } from './claims.js';
-import { Deduplication } from './deduplication.js';
 import { DeduplicationStore } from './deduplication.store.js';
 import { DeliveryHandoff } from './delivery-handoff.js';
 import { DueStore } from './due.store.js';
+import { EventlessRequests } from './eventless-requests.js';
+import { EventlessRequestsStore } from './eventless-requests.store.js';
 import { FailedStore } from './failed.store.js';
 import { FanOut } from './fan-out.js';
 import { FanOutStore } from './fan-out.store.js';
@@ -32,7 +33,7 @@ import { Retention } from './retention.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 import { WorkerRegistryStore } from './worker-registry.store.js';
 
-/** The core: accepted events, due deliveries, claims and results. It has no routes. */
+/** The core: accepted events, due deliveries, claims and results. It has no HTTP routes. */
 @Module({
   imports: [AuthModule, DiscoveryModule],
   providers: [
@@ -54,7 +55,7 @@ import { WorkerRegistryStore } from './worker-registry.store.js';
     RecordResults,
     RecordStore,
     RedeliverStore,
-    DeduplicationStore,
+    EventlessRequestsStore,
     Retention,
     StorageGauges,
     AcceptancePolicies,
@@ -65,7 +66,8 @@ import { WorkerRegistryStore } from './worker-registry.store.js';
     Ledger,
     { provide: WorkerRegistry, useClass: WorkerRegistryStore },
     Redeliveries,
-    Deduplication,
+    DeduplicationStore,
+    EventlessRequests,
   ],
   exports: [
     AcceptancePolicies,
@@ -78,7 +80,8 @@ import { WorkerRegistryStore } from './worker-registry.store.js';
     DeliveryHandoff,
     WorkerRegistry,
     Redeliveries,
-    Deduplication,
+    DeduplicationStore,
+    EventlessRequests,
     RecordResults,
   ],
 })

@@ -33,15 +33,16 @@ export interface Received {
 const INPUT = `
   unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[],
          $9::int[], $10::text[], $11::bytea[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
-         $17::jsonb[], $18::bytea[], $19::int[], $20::text[], $21::text[], $22::text[], $23::text[], $24::uuid[], $33::jsonb[])`;
+         $17::jsonb[], $18::bytea[], $19::int[], $20::text[], $21::text[], $22::text[], $23::text[], $24::uuid[], $33::jsonb[], $34::text[],
+         $35::jsonb[])`;
 const COLUMNS = `environment_id, id, expires_on, endpoint_id, endpoint_path, event_type, headers, traceparent, payload_bytes,
   payload, body, disposition, method, url, path, query, request_headers, request_body, size_bytes, ip, verification, dedupe_id,
-  note, replay_of, answer`;
+  note, replay_of, answer, forwarded_query, logs`;
 const DELIVERIES = `
   select * from unnest($25::int[], $26::uuid[], $27::smallint[], $28::date[], $29::uuid[], $30::uuid[], $31::text[])
     as d(environment_id, event_id, ordinal, expires_on, endpoint_id, target_id, admission)`;
 
-/** Pulled deliveries are recorded as delivered as soon as they are available to pull. */
+/** SQL that records deliveries to pull targets as delivered as soon as consumers can pull them. */
 const SETTLED_AT_ONCE = `
   p as (
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
@@ -54,18 +55,19 @@ const SETTLED_AT_ONCE = `
 const PULLED_INCREMENTS = `
     union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`;
 
-/** Inserts rows of `i` (events, requests) and `d` (deliveries). Omits the costly part for pulls if there are none. */
+/** SQL that inserts the rows of `i` (events, requests) and `d` (deliveries). `isPulled` adds a slow part for pulls. */
 const inserts = (isPulled: boolean): string => `
   e as (
     insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
-                        payload_bytes, payload, body, disposition, dropped)
+                        payload_bytes, payload, body, disposition, dropped, method, path, query)
     select environment_id, id, expires_on, endpoint_id, endpoint_path, 'inbound', event_type, headers, traceparent,
-           payload_bytes, payload, body, case disposition when 'dropped' then 'ignored' else disposition end, disposition = 'dropped' from i
+           payload_bytes, payload, body, case disposition when 'dropped' then 'ignored' else disposition end, disposition = 'dropped',
+           method, path, coalesce(forwarded_query, query) from i
   ), r as (
     insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, body, size_bytes,
-                          ip, verification, dedupe_id, note, replay_of, answer)
+                          ip, verification, dedupe_id, note, replay_of, answer, logs)
     select environment_id, id, expires_on, endpoint_id, method, url, path, query, request_headers, request_body, size_bytes,
-           ip, verification, dedupe_id, note, replay_of, answer from i
+           ip, verification, dedupe_id, note, replay_of, answer, logs from i
   ),${isPulled ? SETTLED_AT_ONCE : ''} m as (${metricIncrements(`
     select ${receivedIncrement('endpoint_id', 'null', String(RECEIVED))} from i
     union all
@@ -88,12 +90,12 @@ const receive = (isPulled: boolean): Statement => ({
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${inserts(isPulled)} ${due(isPulled)}`,
 });
 
-/** Like `receive`, with idempotency keys: see `ledger_accept_once`, and `ledger_fan_out_once` for the subselect. */
+/** Like `receive`, with idempotency keys: see `ledger_accept_once` (`ledger_fan_out_once` explains the subselect). */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,
   text: `
     with input as (
-      select * from ${INPUT.replace('$33::jsonb[]', '$33::jsonb[], $34::text[], $35::uuid[], $36::bytea[], $37::smallint[], $38::text[], $39::text[], $40::float8[]')}
+      select * from ${INPUT.replace('$35::jsonb[]', '$35::jsonb[], $36::text[], $37::uuid[], $38::bytea[], $39::smallint[], $40::text[], $41::text[], $42::float8[]')}
         with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, ttl_ms, n)
     ), k as (${takeKeys('ttl_ms')}
     ), i as (
@@ -114,7 +116,7 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the positions of the stored events. Events with a used key are not stored. `keyTtlMs` is the default. */
+  /** Returns the positions of stored events. Skips events whose idempotency key is in use. `keyTtlMs`: default TTL. */
   async insert(
     group: readonly Received[],
     claimant: Id | null,
@@ -155,6 +157,11 @@ export class ReceiveStore {
       ...deliveryValues(group),
       claimant,
       jsonbArray(requests.map((request) => request.answer)),
+      // Null if the event's query equals the raw request's query, so that PostgreSQL receives the query only once.
+      textArray(
+        events.map(({ requestLine, request }) => (requestLine.query === request.query ? null : requestLine.query)),
+      ),
+      jsonbArray(requests.map((request) => request.logs)),
     ];
     const isPulled = group.some(({ admissions }) => admissions.includes('pull'));
     if (events.every(({ idempotency }) => idempotency === null)) {

@@ -46,7 +46,7 @@ export class PullQuery {
   wait?: number;
 }
 
-/** Times at which an event passed each stage, in milliseconds since the epoch. */
+/** Times at which the event was received, stored, made available and returned, in milliseconds since the epoch. */
 export class PullTimings {
   /** When Posthorn received the event. */
   @ApiProperty({ format: 'int64', example: 1_795_253_400_000 })
@@ -69,7 +69,7 @@ export class PullTimings {
   consumed_at: number;
 }
 
-/** An event as a consumer pulls it. */
+/** An event as a pull returns it. */
 export class PullItem {
   /** The event's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -108,9 +108,30 @@ export class PullItem {
   @IsDateTime()
   payload_erased_at?: string;
 
+  /** Method of the received request; `null` for a sent event. */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
+  method: string | null;
+
+  /** Part of the received path after the endpoint's own path, or an empty string; `null` for a sent event. */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
+  path: string | null;
+
   /**
-   * Headers that are forwarded with the event, with names in lower case. For keys of scope read, headers that
-   * authenticate appear as `(hidden)`.
+   * Query of the received request, without the question mark and without parameters that authenticate the provider;
+   * `null` for a sent event.
+   */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
+  query: string | null;
+
+  /**
+   * Headers that are forwarded with the event, with names in lower case. For keys of scope read, the values of
+   * authentication headers appear as `(hidden)`.
    */
   @ApiProperty({ example: { 'x-tenant': '42' } })
   @IsStringMap()
@@ -121,7 +142,7 @@ export class PullItem {
   @IsBoolean()
   replayed: boolean;
 
-  /** Times at which the event passed each stage. */
+  /** Times at which the event was received, stored, made available and returned. */
   @IsObjectOf(() => PullTimings)
   timings: PullTimings;
 
@@ -147,7 +168,7 @@ export class PullItem {
   payload: unknown;
 }
 
-/** One batch, in the order of acceptance. */
+/** One batch of events, in the order in which they became available. */
 export class PullPage {
   /** The events of this batch. */
   @IsArrayOf(() => PullItem)
@@ -169,7 +190,7 @@ export class AckBody {
   cursor: string;
 }
 
-/** Response to an ack. */
+/** Response to the commit of a cursor. */
 export class Acknowledged {
   /** The last committed event. It is later than the cursor's event if another consumer has committed more. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -194,6 +215,9 @@ function presentItem(row: ItemRow, consumedAtMs: number, caller: Pick<Caller, 's
     status: 'delivered',
     received_at: new Date(idTimeMs(row.eventId)).toISOString(),
     ...(row.erasedAt !== null && { payload_erased_at: row.erasedAt.toISOString() }),
+    method: row.method,
+    path: row.path,
+    query: row.query,
     headers: shownHeaders(row.headers ?? {}, caller),
     replayed: row.replayed,
     timings: timingsOf(row, consumedAtMs),

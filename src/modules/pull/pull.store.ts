@@ -13,7 +13,10 @@ import type { PullItemEntity } from './pull.entities.js';
 export interface ItemRow
   extends
     Pick<PullItemEntity, 'eventId' | 'replayed'>,
-    Pick<EventEntity, 'direction' | 'url' | 'eventType' | 'payload' | 'body' | 'messageId' | 'erasedAt'> {
+    Pick<
+      EventEntity,
+      'direction' | 'url' | 'eventType' | 'method' | 'path' | 'query' | 'payload' | 'body' | 'messageId' | 'erasedAt'
+    > {
   position: Position;
   headers: Record<string, string> | null;
   /** When the item became available to pull. */
@@ -22,7 +25,7 @@ export interface ItemRow
 
 export interface PullLook {
   items: ItemRow[];
-  /** Position up to which the read scanned. The feed has no items up to this position except `items`. */
+  /** Position up to which the read has scanned. Up to this position, `items` are the only new items of the feed. */
   through: Position;
   epoch: number;
   /** True if the feed has no items after `through`. */
@@ -45,7 +48,7 @@ const KEY = 'epoch, xid, event_id, ordinal';
 /**
  * Merges the partitions, each read in the order of pull_items_pkey. The partition key is not used, because a replayed
  * item is in the partition of its event. Only for the rows of the page, reads events_pkey, messages_pkey (fan-outs) and
- * deliveries_pkey (time of availability). Reads payloads only after the page is cut.
+ * deliveries_pkey (time of availability). Reads payloads only after the rows of the page are selected.
  */
 const LOOK: Statement = {
   name: 'pull_look',
@@ -62,7 +65,7 @@ const LOOK: Statement = {
     ), page as (
       select o.n, concat_ws('.', o.epoch, o.xid, o.event_id, o.ordinal) as position, o.event_id as "eventId",
         o.replayed, e.direction, e.url,
-             e.event_type as "eventType", coalesce(e.headers, m.headers) as headers, coalesce(e.payload,
+             e.event_type as "eventType", coalesce(e.headers, m.headers) as headers, e.method, e.path, e.query, coalesce(e.payload,
                m.payload) as payload, e.body,
              e.message_id as "messageId", coalesce(e.erased_at, m.erased_at) as "erasedAt", d.settled_at as "settledAt",
              row_number() over (order by o.n) as rank, sum(coalesce(e.payload_bytes, 0)) over (order by o.n) as bytes
@@ -113,7 +116,7 @@ const GIVEN = `
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
-/** Moves a committed position, but only forward. Ignores a position of another database. */
+/** Moves a committed position, but only forward. Ignores a position that another database issued. */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
@@ -197,7 +200,7 @@ export class PullStore {
     return rows.map(({ index }) => index);
   }
 
-  /** Returns the committed position, or the origin if nothing was committed. */
+  /** Returns the committed position, or the start of the feed if nothing was committed. */
   async committed({ environmentId, keyId, targetId }: Feed): Promise<Position> {
     const [row] = await this.database.query<{ position: Position }>(COMMITTED, [environmentId, keyId, targetId]);
     return row?.position ?? ORIGIN;
@@ -208,7 +211,7 @@ export class PullStore {
     return row?.standing ?? 'before';
   }
 
-  /** Commits a position of this database and returns it. Otherwise returns the standing of the position. */
+  /** Commits a position. Returns the committed position or, for a position of another database, only its standing. */
   async commit(
     { environmentId, keyId, targetId }: Feed,
     { position, epoch }: PullPosition,

@@ -1,20 +1,27 @@
+import { isUtf8 } from 'node:buffer';
 import { Injectable, Logger } from '@nestjs/common';
+import type { CodeLogs } from '#engine/code-logs.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
-import { forwardedFrom, HOPS_HEADER, hopsOf } from '#engine/inbound/forward.js';
+import { forwardedFrom, HOPS_HEADER, hopsOf, OF_BODY, omittedNote } from '#engine/inbound/forward.js';
+import { withoutParameters } from '#engine/inbound/forwarded-url.js';
+import { withReplaced } from '#engine/inbound/query.js';
 import { headerOf, type ReceivedRequest, type SynchronousAnswer, type Verification } from '#engine/inbound/request.js';
-import { secretHeaders } from '#engine/inbound/secret-headers.js';
-import { sealHeaders, type StoredHeader } from '#kernel/crypto/sealed-headers.js';
+import type { CredentialNames } from '#engine/inbound/secret-headers.js';
+import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
+import { sealHeaders } from '#kernel/crypto/sealed-headers.js';
+import { sealParameter } from '#kernel/crypto/sealed-parameters.js';
 import { Vault } from '#kernel/crypto/vault.js';
+import { unavailable } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
-import { type Id, showId } from '#kernel/ids.js';
-import { Environments } from '#modules/auth/environments/environments.js';
+import { type Id, Ids, showId } from '#kernel/ids.js';
 import { Retention } from '#modules/auth/environments/retention.js';
+import { BODY_BYTES_DEFAULT } from '#modules/endpoints/contract.js';
 import { type Arrival, type NewRequest } from '#modules/ledger/accept.contract.js';
-import { Deduplication } from '#modules/ledger/deduplication.js';
+import { EventlessRequests } from '#modules/ledger/eventless-requests.js';
 import { Ledger } from '#modules/ledger/ledger.js';
 import type { LiveEndpoint } from './live-endpoint.js';
-import { keptAnswer, parkedAnswer } from './received-answer.js';
+import { keptAnswer, parkedAnswer, TOO_LARGE } from './received-answer.js';
 import { Routing } from './routing.js';
 import type { TransformedEvent } from './url-transforms.js';
 
@@ -30,8 +37,10 @@ export interface VerifiedRequest {
   /** Id by which the endpoint or its preset detects duplicates. */
   dedupeId: string | null;
   replayOf: Id | null;
+  /** Credentials of the request. They are stored encrypted and not forwarded. */
+  credentials: CredentialNames;
   addedHeaders?: Record<string, string> | null;
-  /** Idempotency key of the API call that sent the request, and the response stored for this key with the event. */
+  /** For a request sent through the API: its idempotency key, and the response to store with the event for this key. */
   idempotency: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
@@ -46,6 +55,8 @@ export interface Decision {
   /** A sentence that describes the processing result. */
   note: string | null;
   transformed: TransformedEvent | null;
+  /** Output of the transform's console. */
+  logs?: CodeLogs | null;
 }
 
 /** Result if the filters exceeded their time limit: the event is parked until a user replays it. */
@@ -60,18 +71,30 @@ export const UNANSWERED = {
   transformed: null,
 } as const satisfies Decision;
 
+/** Maximum of PostgreSQL's `int`. Larger sizes are stored as this maximum, because a sender may declare any size. */
+const SIZE_BYTES_MAX = 2_147_483_647;
+/**
+ * Maximum number of requests with a body of over 1 MB that are stored at the same time. For one organization, requests
+ * that wait to be stored also count. Each request needs memory of up to five times the size of its body.
+ */
+const LARGE_AT_ONCE = 2;
+/** Maximum time that a large request waits before it is stored. Providers wait ten seconds or longer for a response. */
+const LARGE_WAIT_MS_MAX = 8_000;
+const LARGE = 'large';
+
 /** Stores the event, the raw request and one delivery per matching route, in one commit. */
 @Injectable()
 export class AcceptReceived {
   private readonly logger = new Logger(AcceptReceived.name);
+  private readonly large = new KeyedSemaphore(LARGE_AT_ONCE);
 
   constructor(
-    private readonly environments: Environments,
     private readonly retention: Retention,
     private readonly routing: Routing,
     private readonly ledger: Ledger,
-    private readonly deduplication: Deduplication,
+    private readonly eventless: EventlessRequests,
     private readonly vault: Vault,
+    private readonly ids: Ids,
   ) {}
 
   /**
@@ -84,28 +107,34 @@ export class AcceptReceived {
     asked: Decision,
     answer: A,
   ): Promise<A | SynchronousAnswer> {
-    const { id, request, verification, idempotency } = verified;
-    const { transformed } = asked;
-    const { organizationId } = await this.environments.get(endpoint.environmentId);
+    // Filters run before the request waits to be stored. Otherwise one tenant's slow filters would delay other tenants.
+    const routed = asked.disposition === null ? await this.route(endpoint, verified, asked) : [];
+    const store = (): Promise<A | SynchronousAnswer> => this.store(endpoint, verified, asked, { routed, answer });
+    if (verified.request.body.length <= BODY_BYTES_DEFAULT) return store();
+    // The limit per organization comes first, so that one organization does not fill the queue of the shared limit.
+    const given = await this.large.run(endpoint.organizationId, LARGE_WAIT_MS_MAX, (leftMs) =>
+      this.large.run(LARGE, leftMs, store),
+    );
+    if (given === null)
+      throw unavailable('Too many large requests are being stored. Nothing was accepted, send it again.');
+    return given;
+  }
+
+  private async store<A extends SynchronousAnswer | 'refused'>(
+    endpoint: LiveEndpoint,
+    verified: VerifiedRequest,
+    asked: Decision,
+    { routed, answer }: { routed: Omit<Arrival, 'payload'>[] | null; answer: A },
+  ): Promise<A | SynchronousAnswer> {
+    const { id, request, idempotency } = verified;
+    const { transformed, logs } = asked;
     const payload = transformed?.body?.text ?? textOrBytes(request.body);
-    const view = transformed?.body
-      ? new RequestView({ ...request, body: Buffer.from(transformed.body.text) }, verification, { isUnpacked: true })
-      : new RequestView(request, verification);
-    const routed =
-      asked.disposition === null
-        ? await this.route(endpoint, organizationId, view, { payload, isReplay: verified.replayOf !== null })
-        : [];
-    const decision: Decision = routed === null ? { ...UNROUTED, transformed } : asked;
-    const deliveries = routed ?? [];
+    const decision: Decision = routed === null ? { ...UNROUTED, transformed, logs } : asked;
+    const deliveries = (routed ?? []).map((delivery) => ({ ...delivery, payload }));
     const given = routed === null && answer !== 'refused' ? parkedAnswer(answer, id, UNROUTED.note) : answer;
     if (decision !== asked || asked === UNANSWERED)
       this.logger.warn(`Endpoint ${showId('ep', endpoint.id)}: ${decision.note}`);
-    const headers = sealHeaders(
-      this.vault,
-      { environmentId: endpoint.environmentId, id },
-      request.headers,
-      secretHeaders(endpoint.scheme),
-    );
+    const forwarded = headersOf(verified, transformed);
     await this.ledger.receive({
       environmentId: endpoint.environmentId,
       id,
@@ -113,7 +142,12 @@ export class AcceptReceived {
       endpointId: endpoint.id,
       endpointPath: endpoint.path,
       eventType: transformed?.eventType ?? verified.eventType,
-      headers: headersOf(verified, transformed, secretHeaders(endpoint.scheme)),
+      headers: forwarded.headers,
+      requestLine: {
+        method: request.method,
+        path: request.path,
+        query: withoutParameters(request.query, verified.credentials.parameters),
+      },
       traceparent: verified.traceparent,
       payload,
       payloadBytes: Buffer.byteLength(payload),
@@ -121,8 +155,11 @@ export class AcceptReceived {
       deliveries,
       request: storedRequest({
         verified,
-        decision,
-        headers,
+        decision:
+          forwarded.omitted.length === 0
+            ? decision
+            : { ...decision, note: joined(decision.note, omittedNote(forwarded.omitted)) },
+        sealed: this.sealed(endpoint, id, request, verified.credentials),
         answer: verified.replayOf === null ? keptAnswer(given, id) : null,
       }),
       idempotency: idempotency && { request: idempotency.request, ...idempotency.keeps(id, given) },
@@ -131,7 +168,7 @@ export class AcceptReceived {
     return given;
   }
 
-  /** Stores a duplicate of event `firstId`. Resolves after the commit. Throws 503 if the database is unavailable. */
+  /** Stores the request as a duplicate of event `firstId`. Resolves after the commit. Throws 503 without a database. */
   async keepDuplicate(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,
@@ -140,76 +177,124 @@ export class AcceptReceived {
   ): Promise<void> {
     const { id, request } = verified;
     const { environmentId } = endpoint;
-    const headers = sealHeaders(this.vault, { environmentId, id }, request.headers, secretHeaders(endpoint.scheme));
     const note = `It repeats ${showId('evt', firstId)}: it was answered as that was, and made no event.`;
     const stored = storedRequest({
       verified,
       decision: { disposition: null, note, transformed: null },
-      headers,
+      sealed: this.sealed(endpoint, id, request, verified.credentials),
       answer: keptAnswer(answer, firstId),
     });
-    await this.deduplication.record({
+    await this.eventless.record({
       environmentId,
       id,
       endpointId: endpoint.id,
       duplicateOf: firstId,
+      isTooLarge: false,
       request: { ...stored, body: request.body },
       expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
     });
   }
 
+  /** Returns the query, URL and headers of the request. Encrypts the values that may authenticate the request. */
+  private sealed(
+    { environmentId }: LiveEndpoint,
+    id: Id,
+    request: ReceivedRequest,
+    names: CredentialNames,
+  ): SealedParts {
+    const of = { environmentId, id };
+    const { query, url } = withReplaced(request, names.parameters, (value) => sealParameter(this.vault, of, value));
+    return { query, url, headers: sealHeaders(this.vault, of, request.headers, names.headers) };
+  }
+
+  /** Stores a request without its body, which is too large. Resolves to its id after the commit. May throw 503. */
+  async keepTooLarge(endpoint: LiveEndpoint, request: ReceivedRequest, sizeBytes: number): Promise<Id> {
+    const { environmentId, maxBodyBytes } = endpoint;
+    const id = this.ids.next();
+    const { method, path, ip } = request;
+    await this.eventless.record({
+      environmentId,
+      id,
+      endpointId: endpoint.id,
+      duplicateOf: null,
+      isTooLarge: true,
+      expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
+      request: {
+        method,
+        path,
+        ip,
+        ...this.sealed(endpoint, id, request, endpoint.credentials),
+        verification: 'none',
+        note: `The body is larger than ${maxBodyBytes} bytes, the limit of the endpoint, and was not read.`,
+        replayOf: null,
+        answer: TOO_LARGE,
+        logs: null,
+        body: null,
+        sizeBytes: Math.min(sizeBytes, SIZE_BYTES_MAX),
+        dedupeId: null,
+      },
+    });
+    return id;
+  }
+
   private route(
     endpoint: LiveEndpoint,
-    organizationId: Id,
-    view: RequestView,
-    { payload, isReplay }: { payload: string | Buffer; isReplay: boolean },
-  ): Promise<Arrival[] | null> {
-    return isReplay
-      ? this.routing.routeAgain(endpoint, organizationId, view, payload)
-      : this.routing.route(endpoint, organizationId, view, payload);
+    { request, verification, replayOf }: VerifiedRequest,
+    { transformed }: Decision,
+  ): Promise<Omit<Arrival, 'payload'>[] | null> {
+    const view = transformed?.body
+      ? new RequestView({ ...request, body: Buffer.from(transformed.body.text) }, verification, { isUnpacked: true })
+      : new RequestView(request, verification);
+    return replayOf === null ? this.routing.route(endpoint, view) : this.routing.routeAgain(endpoint, view);
   }
 }
 
-/** Omits the provider's headers that describe the body if the body was transformed. */
+/** Returns the headers to deliver. Corrects `content-encoding` and `content-type` if the body was transformed. */
 function headersOf(
-  { request, addedHeaders }: VerifiedRequest,
+  { request, addedHeaders, credentials }: VerifiedRequest,
   transformed: Decision['transformed'],
-  secret: ReadonlySet<string>,
-): Record<string, string> {
-  const headers = forwardedFrom(request.headers, secret);
+): ReturnType<typeof forwardedFrom> {
+  const { headers, omitted } = forwardedFrom(request.headers, credentials.headers);
   headers[HOPS_HEADER] = String(hopsOf(headerOf(request, HOPS_HEADER)) + 1);
   if (transformed?.body) {
     delete headers['content-encoding'];
     if (transformed.body.isJson) headers['content-type'] = 'application/json';
   }
-  for (const name of transformed?.headers?.removed ?? []) if (!OF_BODY.has(name)) delete headers[name];
+  for (const name of transformed?.headers?.removed ?? []) if (!KEPT.has(name)) delete headers[name];
   // Headers that a policy adds come from the operator, so a transform cannot remove them.
-  return { ...headers, ...transformed?.headers?.set, ...addedHeaders };
+  return { headers: { ...headers, ...transformed?.headers?.set, ...addedHeaders }, omitted };
 }
 
-/** Headers that describe the encoding of the body, which every delivery keeps. */
-const OF_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding', HOPS_HEADER]);
+function joined(...sentences: (string | null)[]): string | null {
+  return sentences.filter((text) => text !== null).join(' ') || null;
+}
+
+/** Headers that a transform cannot remove. */
+const KEPT: ReadonlySet<string> = new Set([...OF_BODY, HOPS_HEADER]);
+
+type SealedParts = Pick<NewRequest, 'headers' | 'query' | 'url'>;
 
 interface Stored {
   verified: VerifiedRequest;
   decision: Decision;
-  headers: StoredHeader[];
+  sealed: SealedParts;
   answer: string | null;
 }
 
-function storedRequest({ verified, decision, headers, answer }: Stored): NewRequest {
+function storedRequest({ verified, decision, sealed, answer }: Stored): NewRequest {
   const { request, verification, replayOf, dedupeId } = verified;
-  const { note, transformed } = decision;
-  const { method, url, path, query, body, ip } = request;
+  const { note, transformed, logs = null } = decision;
+  const { method, path, body, ip } = request;
   return {
     method,
-    url,
     path,
-    query,
-    headers,
+    query: sealed.query,
+    url: sealed.url,
+    headers: sealed.headers,
     ip,
     verification,
     note,
+    logs: logs && JSON.stringify(logs),
     replayOf,
     answer,
     body: transformed?.body ? body : null,
@@ -221,6 +306,5 @@ function storedRequest({ verified, decision, headers, answer }: Stored): NewRequ
 /** Returns a buffer for text that contains U+0000, because PostgreSQL's `text` type cannot store that character. */
 function textOrBytes(body: Buffer): string | Buffer {
   if (body.includes(0)) return body;
-  const text = body.toString();
-  return Buffer.byteLength(text) === body.length && Buffer.from(text).equals(body) ? text : body;
+  return isUtf8(body) ? body.toString() : body;
 }

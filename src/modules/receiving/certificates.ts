@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
-import { isCertificate } from '#engine/inbound/verify.js';
+import { isPem } from '#engine/inbound/keys.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { USER_AGENT } from '#kernel/version.js';
@@ -9,7 +9,7 @@ import { type Asker, DownloadBudget } from './download-budget.js';
 
 export interface Published {
   text: string;
-  /** Time since the text was downloaded. */
+  /** Time since the certificate or key set was downloaded. */
   ageMs: number;
 }
 
@@ -21,7 +21,7 @@ interface Kept {
 }
 
 const FRESH_MS = 3_600_000;
-/** Maximum age of a cached text. It bridges an outage, but a blocked download cannot hide a revoked key for long. */
+/** Maximum age of a cached text. Longer than most outages of providers, but limits how long a revoked key is used. */
 const STALE_MS = 6 * 3_600_000;
 /** Delay before a failed download is repeated. `FAILED_AGAIN_MS` applies while an older text can be used. */
 const FAILED_MS = 10_000;
@@ -30,7 +30,7 @@ const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Requester for downloads on behalf of the operator instead of an endpoint. It has its own budget. */
+/** Requester of downloads that the operator needs, not an endpoint. The operator has a separate download budget. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
@@ -54,11 +54,12 @@ export class Certificates {
   ) {}
 
   /**
-   * Returns the text at the URL, or undefined if it is unavailable now. Shares the endpoints' cache, but has its own
-   * budget. Outbound address checks apply. The caller must know that the URL is the provider's.
+   * Returns the text at the URL, or undefined if it is unavailable now. Uses the same cache as endpoints, but a
+   * separate download budget. Outbound address checks apply. The caller must make sure that the URL belongs to the
+   * provider.
    */
   async ofOperator(url: string): Promise<string | undefined> {
-    return (await this.get(url, OPERATOR, isCertificate))?.text;
+    return (await this.get(url, OPERATOR, isPem))?.text;
   }
 
   /**
@@ -85,7 +86,7 @@ export class Certificates {
     return { text: known.text, ageMs: this.ageOf(known) };
   }
 
-  /** A new URL uses the budget of the requester. A known URL is refreshed at a rate that senders cannot influence. */
+  /** Returns whether a download may start. Only downloads of uncached URLs count against the requester's budget. */
   private mayFetch(url: string, asker: Asker): boolean {
     if (this.underWay.has(url)) return true;
     const nowMs = this.clock.monotonicMs();
@@ -115,7 +116,7 @@ export class Certificates {
     if (this.kept.size > KEPT_MAX) this.makeRoom();
   }
 
-  /** Evicts a text of the organization with the most texts, so that it cannot displace texts of other organizations. */
+  /** Evicts a text of the organization with the most cached texts, so that it cannot displace those of others. */
   private makeRoom(): void {
     const held = new Map<Id, number>();
     for (const { organizationId } of this.kept.values()) held.set(organizationId, (held.get(organizationId) ?? 0) + 1);

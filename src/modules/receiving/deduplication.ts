@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { Environments } from '#modules/auth/environments/environments.js';
-import { Deduplication } from '#modules/ledger/deduplication.js';
+import { DeduplicationStore } from '#modules/ledger/deduplication.store.js';
 import { AcceptReceived, type VerifiedRequest } from './accepting.js';
 import { repeatKey } from './deduplication-key.js';
 import type { LiveEndpoint } from './live-endpoint.js';
@@ -18,16 +18,16 @@ const HOUR_MS = 3_600_000;
  */
 @Injectable()
 export class RequestDeduplication {
-  /** The last request in flight per id in this process. Further requests with the same id wait for it. */
+  /** The last request in flight for each id in this process. A further request with the id waits for that request. */
   private readonly lines = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly deduplication: Deduplication,
+    private readonly deduplication: DeduplicationStore,
     private readonly acceptReceived: AcceptReceived,
     private readonly environments: Environments,
   ) {}
 
-  /** Returns the stored response for a duplicate. Throws the errors of `first`, and 503 without the database. */
+  /** Returns the result of `first`, or the stored response for a duplicate. Throws whatever `first` throws, and 503. */
   async once(
     endpoint: LiveEndpoint,
     dedupeId: string,
@@ -64,13 +64,13 @@ export class RequestDeduplication {
     return { eventId, answer, isDuplicate: true };
   }
 
-  /** Limits the window to the retention period, which may have been shortened since the window was set. */
+  /** Returns how long duplicates are detected. Retention may have become shorter, and then limits this time. */
   private async windowMs({ environmentId, deduplication }: LiveEndpoint): Promise<number> {
     const { retentionDays } = await this.environments.get(environmentId);
     return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
   }
 
-  /** Runs requests with the same key one after the other. Rows of one statement cannot share a key. */
+  /** Runs requests with the same key in sequence, as rows of one statement cannot share a key. Returns the result. */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);

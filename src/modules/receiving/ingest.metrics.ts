@@ -12,7 +12,7 @@ export class IngestMetrics {
   constructor(metrics: Metrics, sandbox: Sandbox, cpuBudget: CpuBudget) {
     this.requests = metrics.counter(
       'ingest_requests_total',
-      'Requests of providers: accepted, duplicate (stored; no event), refused (the signature did not hold; stored), handshake, unavailable (a proxy was unavailable; not stored), method_not_allowed (not stored).',
+      'Requests of providers: accepted, duplicate (stored; no event), refused (the signature did not hold; stored), handshake, unavailable (a proxy was unavailable; not stored), method_not_allowed (not stored), too_large (stored without the body), busy (too many large bodies at once; not stored).',
       ['outcome'],
     );
     metrics.gauge(
@@ -37,8 +37,8 @@ export class IngestMetrics {
     );
   }
 
-  notAllowed(): void {
-    this.requests.inc({ outcome: 'method_not_allowed' });
+  rejected(outcome: 'method_not_allowed' | 'too_large' | 'busy'): void {
+    this.requests.inc({ outcome });
   }
 
   received({ eventId, answer, isDuplicate }: PipelineResult): void {

@@ -9,16 +9,21 @@ import { AuthenticationHook } from '#http/authentication-hook.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { originCalled } from '#http/forwarded.js';
 import { setRequestId } from '#http/request-id.js';
+import { readBodyOn } from '#http/unread-body.js';
 import { Config } from '#kernel/config/config.js';
 import { ApiError, noSuch } from '#kernel/errors.js';
 import { CustomHosts } from '#modules/domains/contract.js';
-import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
+import { BODY_BYTES_DEFAULT, INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { type CustomHost, CustomHostRouter } from './custom-host-router.js';
 import type { PipelineResult } from './pipeline-result.js';
 import { RECEIVED_HEADERS } from './received-answer.js';
 import { type Addressee, Reception } from './reception.js';
+import { type BodyLimit, RejectedBody, RequestBodies } from './request-bodies.js';
 
-const BODY_BYTES_MAX = 1024 * 1024;
+/** Limit for a body whose endpoint could not be looked up before the body is read, because storage is unavailable. */
+const LIMIT_OF_UNKNOWN: BodyLimit = { organizationId: '', maxBodyBytes: BODY_BYTES_DEFAULT };
+/** Rejects a body as busy instead of too large: the endpoint is unknown, and may accept a body of this size. */
+const BUSY = new RejectedBody('busy', 0);
 
 /**
  * The routes that providers call, with any method and content type, and the body as bytes. They are plain Fastify
@@ -36,6 +41,7 @@ export class Ingest implements OnModuleInit {
     private readonly gate: AuthenticationHook,
     private readonly filter: EnvelopeFilter,
     private readonly config: Config,
+    private readonly bodies: RequestBodies,
     hosts: CustomHosts,
   ) {
     this.called = new CustomHostRouter(hosts, config.trustProxy);
@@ -45,7 +51,7 @@ export class Ingest implements OnModuleInit {
     if (!this.config.isApi) return;
     EdgeAdapter.from(this.adapterHost.httpAdapter).routeByHost((request) => this.called.urlOf(request));
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
-    // A separate plugin, so that the parser below applies only to these routes.
+    // Registers a separate plugin, so that the parser below applies only to these routes.
     void fastify.register((scope, _options, done) => {
       scope.removeAllContentTypeParsers();
       // Fastify rejects content types that it cannot parse, regardless of the registered parsers. Providers send such
@@ -68,8 +74,8 @@ export class Ingest implements OnModuleInit {
             await this.filter.answer(error, request, reply);
         }
       });
-      scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (_request, body, parsed) =>
-        parsed(null, body),
+      scope.addContentTypeParser('*', (request, payload, parsed) =>
+        this.bodies.read(payload, limitOf(this.addressees.get(request)), parsed),
       );
       scope.route({
         method: everyMethod(scope),
@@ -78,7 +84,6 @@ export class Ingest implements OnModuleInit {
         // limit.
         config: { access: 'public', uncounted: true },
         exposeHeadRoute: false,
-        bodyLimit: BODY_BYTES_MAX,
         handler: (request, reply) => this.handle(request, reply),
       });
       done();
@@ -90,6 +95,8 @@ export class Ingest implements OnModuleInit {
       await this.receive(request, reply);
     } catch (error) {
       await this.filter.answer(error, request, reply);
+    } finally {
+      this.bodies.release(request.raw);
     }
     return reply;
   }
@@ -103,13 +110,17 @@ export class Ingest implements OnModuleInit {
   }
 
   private async receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const found = this.addressees.get(request) ?? (await this.find(request));
+    const known = this.addressees.get(request);
+    const found = known ?? (await this.find(request));
+    const { body } = request;
+    if (body instanceof RejectedBody) readBodyOn(request, reply);
     if (found === null) {
       await this.gate.authenticateUnrouted(request, reply);
       throw noSuch('endpoint');
     }
     const { traceparent } = request.headers;
     const received = this.receivedRequest(request, partsOf(request)[1], this.called.findHost(request.raw));
+    if (body instanceof RejectedBody) throw await this.reception.reject(found, received, known ? body : BUSY);
     await this.respond(
       await this.reception.receive(found, received, typeof traceparent === 'string' ? traceparent : undefined),
       request,
@@ -141,13 +152,13 @@ export class Ingest implements OnModuleInit {
     };
   }
 
-  /** Without BASE_URL, only a trusted proxy knows the origin that the provider called. Some providers sign this URL. */
+  /** Returns the called origin, which the signature may cover. Without BASE_URL, only a trusted proxy can report it. */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** TLS ends at a proxy in front of Posthorn, so the scheme comes from the proxy's header or from BASE_URL. */
+  /** Returns the scheme, from the header of the proxy that ends TLS in front of Posthorn, or from BASE_URL. */
   private schemeOf(request: FastifyRequest): string {
     const { configuredBaseUrl, trustProxy } = this.config;
     if (trustProxy.length > 0) return request.protocol;
@@ -178,13 +189,17 @@ export class Ingest implements OnModuleInit {
   }
 }
 
+function limitOf(found: Addressee | undefined): BodyLimit {
+  return found?.endpoint ?? LIMIT_OF_UNKNOWN;
+}
+
 function everyMethod(scope: FastifyInstance): string[] {
   for (const method of RECEIVED_METHODS) {
     if (scope.supportedMethods.includes(method)) continue;
     try {
       scope.addHttpMethod(method, { hasBody: true });
     } catch {
-      // This Node.js version does not know the method, and its parser rejects requests with an unknown method.
+      // The HTTP parser of this Node.js version does not know this method and rejects all requests that use it.
     }
   }
   return scope.supportedMethods;
@@ -196,8 +211,9 @@ function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: s
 }
 
 /**
- * Custom bodies are bytes: for a string, Node.js would write the headers in UTF-8, and Fastify would add its charset.
- * The default response has neither problem, and a string is sent in one write with the headers.
+ * Returns the body to send. A custom body is sent as bytes: for a string, Node.js would write the headers in UTF-8, and
+ * Fastify would add its charset. The default response has neither problem, and a string is sent in one write with the
+ * headers.
  */
 function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
   if (headers === RECEIVED_HEADERS) return body;

@@ -4,8 +4,10 @@ import { compileDeduplication, type Deduplication } from '#engine/inbound/dedupl
 import type { Preset } from '#engine/inbound/preset.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
+import { type CredentialNames, credentialNames } from '#engine/inbound/secret-headers.js';
 import type { Id } from '#kernel/ids.js';
 import {
+  BODY_BYTES_DEFAULT,
   type ConfiguredRoute,
   type EndpointConfiguration,
   type FindPreset,
@@ -16,14 +18,17 @@ import {
 } from '#modules/endpoints/contract.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
-/** An inbound endpoint whose configuration is compiled once. */
+/** An inbound endpoint with its compiled configuration. */
 export interface LiveEndpoint extends EndpointSummary {
-  /** Incremented by every change of the endpoint. Failed operations are tried again with a new version. */
+  organizationId: Id;
+  /** Incremented by every change to the endpoint. An operation that failed with a version is retried with the next. */
   version: number;
   /** Domain of the endpoint. `null` if it is on the platform's host. */
   domainId: Id | null;
   preset: Preset | null;
   scheme: Scheme;
+  /** Names of the headers and query parameters that contain the credentials of `scheme`. */
+  credentials: CredentialNames;
   secrets: readonly ProviderSecret[];
   response: ResponseSettings | null;
   rules: CompiledRules | null;
@@ -31,14 +36,22 @@ export interface LiveEndpoint extends EndpointSummary {
   transform: TransformSettings | null;
   /** `null` if the endpoint accepts any method. */
   allowedMethods: readonly string[] | null;
+  /** Maximum size of a request's body. */
+  maxBodyBytes: number;
   /** `null` if duplicates are not dropped. */
   deduplication: Deduplication | null;
 }
 
-/** Throws if a configuration of another Posthorn version does not compile, because a part of it must not be applied. */
-export function liveEndpoint(configuration: EndpointConfiguration, findPreset: FindPreset): LiveEndpoint {
+/** Returns the compiled endpoint. Throws if a part does not compile, because no configuration may be ignored. */
+export function liveEndpoint(
+  configuration: EndpointConfiguration,
+  organizationId: Id,
+  findPreset: FindPreset,
+): LiveEndpoint {
   const preset = configuration.preset === null ? null : findPreset(configuration.preset);
+  const scheme = schemeOf(configuration, findPreset);
   return {
+    organizationId,
     environmentId: configuration.environmentId,
     id: configuration.id,
     // Shows an endpoint at the root of its host as `/` instead of an empty string.
@@ -47,13 +60,15 @@ export function liveEndpoint(configuration: EndpointConfiguration, findPreset: F
     status: configuration.status,
     version: configuration.version,
     preset,
-    scheme: schemeOf(configuration, findPreset),
+    scheme,
+    credentials: credentialNames(scheme),
     secrets: configuration.secrets,
     response: configuration.response ?? preset?.response ?? null,
     rules: configuration.responseRules && compiled(compileRules(configuration.responseRules, 'responseRules')).rules,
     responseProxy: configuration.responseProxy,
     transform: configuration.transform,
     allowedMethods: configuration.allowedMethods,
+    maxBodyBytes: configuration.maxBodyBytes ?? BODY_BYTES_DEFAULT,
     deduplication: configuration.deduplicate && compileDeduplication(configuration.deduplicate, preset),
     routes: configuration.routes.map(liveRoute),
   };

@@ -3,6 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import type { Id } from '#kernel/ids.js';
+import { Environments } from '#modules/auth/environments/environments.js';
 import { type EndpointAddress } from '#modules/endpoints/contract.js';
 import { EndpointConfigurations } from '#modules/endpoints/endpoint-configurations.js';
 import { Presets } from '#modules/endpoints/presets.js';
@@ -11,11 +12,11 @@ import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
 const ENDPOINTS_MAX = 5_000;
 const PATHS_MAX = 20_000;
-/** An endpoint's path has at most eight segments. The remainder of the path belongs to the request. */
+/** Maximum number of path segments examined. An endpoint's path has at most eight; the rest belongs to the request. */
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
 const ID_LENGTH = 36;
-/** Dot segments, which URL parsers resolve. They could lead outside the path of a destination that mirrors paths. */
+/** Matches dot segments, which URL parsers resolve. They could leave the path of a destination that mirrors paths. */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
 /** Cache of compiled endpoints. A change invalidates them on every node. No entry is older than five seconds. */
@@ -29,6 +30,7 @@ export class LiveEndpoints {
   constructor(
     private readonly configurations: EndpointConfigurations,
     private readonly presets: Presets,
+    private readonly environments: Environments,
     clock: Clock,
     notifications: Notifications,
   ) {
@@ -48,7 +50,7 @@ export class LiveEndpoints {
     });
   }
 
-  /** Finds an endpoint in any status. */
+  /** Returns an endpoint in any status, or `null` if it does not exist. */
   find(environmentId: number, id: Id): Promise<EndpointSummary | null> {
     return this.get(environmentId, id);
   }
@@ -57,7 +59,7 @@ export class LiveEndpoints {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /** Finds the endpoint at `path` or its longest matching prefix, on a domain or the platform's host. */
+  /** Returns the endpoint at `path` or its longest matching prefix, on a domain or the platform's host, or `null`. */
   async at(path: string, domainId: Id | null): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
     if (path.length > PATH_LENGTH_MAX || DOT_SEGMENT.test(path)) return null;
     const address = await (domainId === null ? this.byPath.get(path) : this.byDomainPath.get(domainId + path));
@@ -70,11 +72,13 @@ export class LiveEndpoints {
   private async load(key: string): Promise<LiveEndpoint | null> {
     const [environment, id = ''] = key.split(':');
     const configuration = await this.configurations.find(Number(environment), id);
-    return configuration && liveEndpoint(configuration, (id) => this.presets.find(id));
+    if (configuration === null) return null;
+    const { organizationId } = await this.environments.get(configuration.environmentId);
+    return liveEndpoint(configuration, organizationId, (preset) => this.presets.find(preset));
   }
 }
 
-/** Lists possible endpoint paths, longest first. `a/b/c` may be endpoint `a/b/c`, `a/b` followed by `/c`, or `a`. */
+/** Returns possible endpoint paths, longest first: `a/b/c` may be `a/b/c`, `a/b` followed by `/c`, or `a`. */
 function prefixesOf(path: string): string[] {
   const segments = path.split('/', SEGMENTS_MAX);
   return segments.map((_, i) => segments.slice(0, i + 1).join('/'));

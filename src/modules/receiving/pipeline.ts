@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { eventTypeOf } from '#engine/inbound/classify.js';
 import { HOPS_HEADER, HOPS_MAX, hopsOf } from '#engine/inbound/forward.js';
 import { headerOf, type ReceivedRequest, type Verification } from '#engine/inbound/request.js';
+import { type CredentialNames, joinedNames } from '#engine/inbound/secret-headers.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict, unavailable } from '#kernel/errors.js';
@@ -10,6 +11,7 @@ import { type Id, Ids, showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { AcceptancePolicies } from '#modules/ledger/acceptance-policies.js';
+import { TRANSFORM_FAILED } from '#modules/ledger/dropped.contract.js';
 import { AcceptReceived, type Decision, UNANSWERED, type VerifiedRequest } from './accepting.js';
 import { Answering } from './answering.js';
 import { RequestDeduplication } from './deduplication.js';
@@ -22,8 +24,11 @@ import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
 
 export interface RequestSource {
-  /** Set for a replay: its successful verification is reused, and no provider waits for a response. */
-  replayOf: { id: Id; verification: Verification } | null;
+  /**
+   * Set for a replay: its successful verification is reused, no provider waits for a response, and credentials of the
+   * first receipt stay secret.
+   */
+  replayOf: { id: Id; verification: Verification; credentials: CredentialNames } | null;
   traceparent: string | undefined;
   /** True if the request may be a duplicate. False for tests and replays, which must always create an event. */
   mayBeDuplicate: boolean;
@@ -53,7 +58,7 @@ export class Pipeline {
     private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
-  /** Throws 409 for a forwarding loop, 422 if an extension's policy rejects the request, 503 without the database. */
+  /** Processes a request and returns the result. Throws 409 (forwarding loop), 422 (policy), 503 (no database). */
   async run(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -78,6 +83,7 @@ export class Pipeline {
       eventType,
       traceparent: span.traceparent,
       replayOf: replayOf?.id ?? null,
+      credentials: replayOf === null ? endpoint.credentials : joinedNames(endpoint.credentials, replayOf.credentials),
       idempotency,
       dedupeId: shownIdOf(endpoint, request, verification),
     };
@@ -89,7 +95,7 @@ export class Pipeline {
     return result;
   }
 
-  /** An unverified request must not reserve an id. Otherwise the provider's own request would look like a duplicate. */
+  /** Stores the request unless it is a duplicate. An unverified request is always stored, and reserves no id. */
   private async decide(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,
@@ -120,7 +126,7 @@ export class Pipeline {
   }
 
   private async store(endpoint: LiveEndpoint, verified: VerifiedRequest): Promise<PipelineResult['answer']> {
-    const { request, verification, id } = verified;
+    const { request, credentials, verification, id, eventType } = verified;
     if (verification === 'failed') {
       return this.acceptReceived.accept(
         endpoint,
@@ -140,9 +146,9 @@ export class Pipeline {
       );
     }
     const shownId = showId('evt', id);
-    const { organizationId } = await this.environments.get(endpoint.environmentId);
+    const { organizationId } = endpoint;
     const [transformed, answer] = await Promise.all([
-      this.transformer.run(endpoint, { eventId: shownId, eventType: verified.eventType, request, verification }),
+      this.transformer.run(endpoint, { eventId: shownId, eventType, request, credentials, verification }),
       verified.replayOf === null
         ? this.answering.answer(endpoint, shownId, { request, verification, organizationId })
         : null,
@@ -157,18 +163,21 @@ export class Pipeline {
 }
 
 function decisionOf({ transform }: LiveEndpoint, transformed: Exclude<TransformResult, { kind: 'busy' }>): Decision {
+  const { logs = null } = transformed;
   switch (transformed.kind) {
     case 'unchanged':
       return { disposition: null, note: null, transformed: null };
     case 'event':
-      return { disposition: null, note: 'transformed', transformed };
+      return { disposition: null, note: 'transformed', transformed, logs };
     case 'dropped':
-      return { disposition: 'dropped', note: 'The transform dropped it.', transformed: null };
+      return { disposition: 'dropped', note: 'The transform dropped it.', transformed: null, logs };
     case 'failed': {
-      const why = `The transform failed: ${transformed.why}.`.slice(0, 500);
+      const { why, message } = transformed;
+      const reason = message === undefined ? why : `${why}: ${message.replace(/\.$/, '')}`;
+      const note = `${TRANSFORM_FAILED}${reason}.`.slice(0, 500);
       return transform?.failMode === 'open'
-        ? { disposition: null, note: `${why} It was delivered untransformed.`, transformed: null }
-        : { disposition: 'parked', note: why, transformed: null };
+        ? { disposition: null, note: `${note} It was delivered untransformed.`, transformed: null, logs }
+        : { disposition: 'parked', note, transformed: null, logs };
     }
   }
 }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { secretHeaders } from '#engine/inbound/secret-headers.js';
-import { shownPairs } from '#kernel/crypto/sensitive-headers.js';
+import { withReplaced } from '#engine/inbound/query.js';
+import { joinedNames } from '#engine/inbound/secret-headers.js';
+import { HIDDEN, shownPairs } from '#kernel/crypto/sensitive-headers.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { conflict, noSuch } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, idTimeMs, lowestIdAt } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
-import type { Caller, Tenant } from '#kernel/tenant.js';
+import { type Caller, grants, type Tenant } from '#kernel/tenant.js';
 import { type RequestDetail, type RequestFilter, type RequestRow } from '#modules/events/requests.contract.js';
 import { RequestsStore } from '#modules/events/requests.store.js';
 import { SetAsideStore } from '#modules/events/set-aside.store.js';
@@ -16,7 +17,7 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
-/** Fingerprint of all releases. It is constant, because a release processes a stored body that cannot differ. */
+/** Idempotency fingerprint of every release. It is constant, because the stored request never changes. */
 const ONE_FINGERPRINT = Buffer.alloc(32);
 const LAST_ID = lowestIdAt(Infinity);
 
@@ -38,7 +39,7 @@ export class RawRequests {
     private readonly setAside: SetAsideStore,
   ) {}
 
-  /** Throws 404 for an endpoint that is not in this environment. */
+  /** Lists raw requests of an endpoint. Throws 404 for an endpoint that is not in this environment. */
   async list(
     tenant: Tenant,
     endpointId: Id,
@@ -58,13 +59,18 @@ export class RawRequests {
     return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
-  /** Shows values of authentication headers only to callers with scope `write`. Throws 404 for an unknown request. */
+  /**
+   * Returns a request. Shows values of authentication headers and query parameters only to callers with scope `write`.
+   * Throws 404 for an unknown request.
+   */
   async find(caller: Pick<Caller, 'tenant' | 'scope'>, endpointId: Id, id: Id): Promise<RequestDetail> {
-    const { scheme } = await this.endpoint(caller.tenant, endpointId);
+    const endpoint = await this.endpoint(caller.tenant, endpointId);
     const request = await this.stored(caller.tenant, endpointId, id);
+    const names = joinedNames(endpoint.credentials, request.credentials);
+    const hidden = grants(caller.scope, 'write') ? new Set<string>() : names.parameters;
     return {
-      ...request,
-      headers: shownPairs(request.headers, caller, new Set([...request.sealedHeaders, ...secretHeaders(scheme)])),
+      ...withReplaced(request, hidden, () => HIDDEN),
+      headers: shownPairs(request.headers, caller, new Set([...request.sealedHeaders, ...names.headers])),
     };
   }
 
@@ -76,9 +82,9 @@ export class RawRequests {
 
   /**
    * Processes the request with the current settings of the endpoint, as a new event. A successful verification stays
-   * valid, and a failed one is repeated, because the secret may be correct now. Throws 404, and 409 if the endpoint is
-   * not active or the request was erased. `keeps` returns the response to store for the idempotency key, in the commit
-   * of the event.
+   * valid. A failed one is repeated, because the secret may be correct now. Throws 404 if the request does not exist,
+   * and 409 if the endpoint is not active or the request was erased. `keeps` returns the response that is stored for
+   * the idempotency key, in the commit of the event.
    */
   async replay(
     tenant: Tenant,
@@ -91,6 +97,10 @@ export class RawRequests {
     const request = await this.stored(tenant, endpointId, id);
     if (request.erasedAt !== null)
       throw conflict('The request was erased and cannot be replayed.', { reason: 'erased' });
+    if (request.status === 'too_large')
+      throw conflict('The body was too large and was not stored, so the request cannot be replayed.', {
+        reason: 'too_large',
+      });
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`);
     const eventId = await this.again(endpoint, request, idempotency, keeps);
     await this.setAside.note(tenant.environmentId, firstAnd(request), eventId);
@@ -98,8 +108,8 @@ export class RawRequests {
   }
 
   /**
-   * Creates a new event, exactly once per `run` even after a crash. Returns `null` if the request has no content to
-   * process, and a sentence if the endpoint is inactive or gone.
+   * Processes a raw request again as a new event, exactly once per `run` even after a crash. Returns `null` if the
+   * request has no content to process, and an `obstacle` as a sentence if the endpoint is inactive or deleted.
    */
   async release(
     environmentId: number,
@@ -119,7 +129,7 @@ export class RawRequests {
 
   private async again(
     endpoint: LiveEndpoint,
-    { id, method, path, query, headers, body, url, ip, verification, replayOf }: RequestDetail,
+    { id, method, path, query, headers, body, url, ip, verification, replayOf, credentials }: RequestDetail,
     idempotency: IdempotentRequest | null,
     keeps: (eventId: Id) => StoredAnswer,
   ): Promise<Id> {
@@ -127,7 +137,7 @@ export class RawRequests {
     const first = replayOf ?? id;
     const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(first) };
     const { eventId } = await this.pipeline.run(endpoint, request, {
-      replayOf: { id: first, verification },
+      replayOf: { id: first, verification, credentials },
       traceparent: undefined,
       mayBeDuplicate: false,
       idempotency: idempotency && { request: idempotency, keeps },

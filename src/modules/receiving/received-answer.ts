@@ -10,10 +10,10 @@ export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({
 
 const PARKED_HEADER = 'posthorn-parked';
 
-/** The stored parts of a response. An empty object is the default response to the event. */
+/** The stored parts of a response. An empty object stands for the default response to the event. */
 export type KeptAnswerParts = { status?: number; headers?: Record<string, string>; body?: string; truncated?: true };
 
-/** A response as the API shows it. `body` is null if it was the status's error envelope, or was erased. */
+/** A response as the API shows it. `body` is null if it was erased, or was the standard error body for the status. */
 export interface ShownAnswer {
   status: number;
   headers: Record<string, string>;
@@ -21,7 +21,7 @@ export interface ShownAnswer {
   truncated: boolean;
 }
 
-/** The event's response. Omitted parts are the same as in the default response. */
+/** Response to a request, as stored for its duplicates. Omitted parts are the same as in the default response. */
 interface FirstAnswer {
   id: Id;
   headers?: Record<string, string>;
@@ -30,6 +30,8 @@ interface FirstAnswer {
 
 const DEFAULT = '{}';
 const REFUSED = '{"status":401}';
+/** Stored form of the response to a body that was too large. */
+export const TOO_LARGE = '{"status":413}';
 
 /** Returns the default response. `parked` is the reason why the event was parked. */
 export function received200(id: Id, parked?: string): SynchronousAnswer {
@@ -43,7 +45,7 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
     : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
 }
 
-/** Replaces a response other than 2xx by the default one: the event is stored, so no resend is needed. */
+/** Returns the response to store for duplicates: a 2xx response, or else the default one, as no resend is needed. */
 export function keptForDuplicates(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);
@@ -63,7 +65,7 @@ export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answ
   };
 }
 
-/** Returns the stored form as JSON. It is almost empty for the default response, which most events get. */
+/** Returns the JSON to store for a response. It is almost empty for the default response, which most events get. */
 export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): string {
   if (answer === 'refused') return REFUSED;
   const { status, headers, body } = answer;

@@ -9,12 +9,14 @@ import { AcceptReceived } from './accepting.js';
 import { Answering } from './answering.js';
 import { Certificates } from './certificates.js';
 import { RequestDeduplication } from './deduplication.js';
+import { EndpointWatch } from './endpoint-watch.js';
 import { Ingest } from './ingest.js';
 import { IngestMetrics } from './ingest.metrics.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 import { RawRequests } from './raw-requests.js';
 import { Reception } from './reception.js';
+import { RequestBodies } from './request-bodies.js';
 import { RequestsController } from './requests.controller.js';
 import { RequestTools } from './requests.tools.js';
 import { ResponseProxy } from './response-proxy.js';
@@ -24,7 +26,6 @@ import { Transformer } from './transformer.js';
 import { Trial } from './trial.js';
 import { TrialsController } from './trials.controller.js';
 import { UrlTransforms } from './url-transforms.js';
-import { VerificationWatch } from './verification-watch.js';
 import { Verifying } from './verifying.js';
 
 @Module({
@@ -34,12 +35,14 @@ import { Verifying } from './verifying.js';
     AcceptReceived,
     Answering,
     Certificates,
+    EndpointWatch,
     Ingest,
     IngestMetrics,
     LiveEndpoints,
     Pipeline,
     RawRequests,
     Reception,
+    RequestBodies,
     RequestDeduplication,
     RequestTools,
     ResponseProxy,
@@ -48,7 +51,6 @@ import { Verifying } from './verifying.js';
     Transformer,
     Trial,
     UrlTransforms,
-    VerificationWatch,
     Verifying,
   ],
   exports: [LiveEndpoints, Certificates, RawRequests],

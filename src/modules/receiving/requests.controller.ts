@@ -68,7 +68,7 @@ export class RequestsController {
   @ApiOperation({
     summary: 'Get a raw request',
     description:
-      'Returns the headers, query and body as they were received. The values of authentication headers (`authorization`, `cookie`, a token of a preset) are shown with scope `write`. With scope `read` they are `(hidden)`.',
+      'Returns the headers, query and body as they were received. Credentials are shown only to a key of scope `write`; with scope `read` they are `(hidden)`. Credentials are the values of authentication headers (`authorization`, `cookie`, the header with the token of the provider) and of the query parameter that holds the key of the provider.',
   })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)

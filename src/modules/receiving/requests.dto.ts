@@ -13,10 +13,11 @@ import {
 } from '#http/validation.js';
 import { noSuch } from '#kernel/errors.js';
 import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
+import { CodeLogsItem } from '#modules/events/contract.dto.js';
 import type { RequestDetail, RequestRow } from '#modules/events/requests.contract.js';
 import { shownAnswer } from './received-answer.js';
 
-const STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as const;
+const STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate', 'too_large'] as const;
 
 /** Filters for the raw requests of an endpoint. */
 export class RequestListQuery {
@@ -75,15 +76,19 @@ export class RequestViewQuery {
 
 /** A raw request as shown in a list. */
 export class RequestItem {
-  /** Id of the request. Its event has the same id with the prefix `evt_`. A duplicate creates no event. */
+  /** Id of the request. Its event has the same id with the prefix `evt_`. Not every request creates an event. */
   @ApiProperty({ example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @IsString()
   id: string;
 
-  /** Id of the event that the request created. For a duplicate, it is the event of the original request. */
+  /**
+   * Id of the event that the request created. For a duplicate, it is the event of the original request. `null` for
+   * status `too_large`.
+   */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
   @IsString()
-  event_id: string;
+  event_id: string | null;
 
   /** The HTTP method. */
   @ApiProperty({ example: 'POST' })
@@ -97,7 +102,8 @@ export class RequestItem {
 
   /**
    * `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
-   * its transform failed), `ignored`, or `duplicate` (an earlier request had the same id).
+   * its transform failed), `ignored`, `duplicate` (an earlier request had the same id), or `too_large` (the body was
+   * larger than the endpoint's `max_body_bytes`, and was not stored).
    */
   @ApiProperty({ example: 'routed' })
   @IsIn(STATUSES)
@@ -114,7 +120,10 @@ export class RequestItem {
   @IsDateTime()
   received_at: string;
 
-  /** Size of the body in bytes. */
+  /**
+   * Size of the body in bytes. For status `too_large`, the declared size, or the number of bytes that had arrived when
+   * the request was rejected.
+   */
   @ApiProperty({ example: 512 })
   @IsInt()
   size_bytes: number;
@@ -144,8 +153,8 @@ export class RequestItem {
   replay_of: string | null;
 
   /**
-   * Time at which the request was released: it had been quarantined or parked, and a replay of it was then routed.
-   * `null` if it was not released.
+   * Time at which a replay of the quarantined, parked or dropped request was routed, so that the request counts as
+   * released. `null` if it was not released.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -179,7 +188,8 @@ export class RequestAnswer {
   headers: Record<string, string>;
 
   /**
-   * First 1 KB of the body. `null` if the body was the error envelope of this status, or was erased with the request.
+   * First 1 KB of the body. `null` if the body was the standard error body for this status, or was erased with the
+   * request.
    */
   @ApiProperty({ example: '{"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}' })
   @CanBeNull()
@@ -244,6 +254,11 @@ export class RequestDetailItem extends RequestItem {
   @CanBeNull()
   @IsObjectOf(() => RequestAnswer)
   answer: RequestAnswer | null;
+
+  /** Output of the transform's console. `null` if it wrote nothing. */
+  @CanBeNull()
+  @IsObjectOf(() => CodeLogsItem)
+  logs: CodeLogsItem | null;
 }
 
 /** Response to the replay of a raw request. */
@@ -259,7 +274,7 @@ export class RequestReplayed {
   event_id: string;
 }
 
-/** The sample event to send to an endpoint. */
+/** The sample event to send to an inbound endpoint. */
 @Examples({
   body: { summary: 'Send your own body', value: { body: '{"type":"invoice.paid"}' } },
   preset: { summary: "Send a provider's sample event", value: { preset: 'stripe' } },
@@ -287,7 +302,7 @@ export class EndpointTestBody {
   body?: string;
 }
 
-/** Result of a sample event. */
+/** Result of sending a sample event. */
 export class EndpointTested {
   /** Id of the event. `null` if the sample was a handshake or nothing was stored. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -307,14 +322,14 @@ export class EndpointTested {
   status: number;
 }
 
-/** Parses a `req_` id, or the `evt_` id of the event that the request created. Throws 404 if the text is neither. */
+/** Returns the id of a request, given its `req_` id or its event's `evt_` id. Throws 404 if the text is neither. */
 export function requestId(text: string): Id {
   const id = parseId('req', text) ?? parseId('evt', text);
   if (id === null) throw noSuch('request');
   return id;
 }
 
-/** Parses an `ep_` id of an endpoint. Throws 404 if the text is not a valid id. */
+/** Returns the endpoint id of an `ep_` text. Throws 404 if the text is not a valid id. */
 export function endpointIdOf(text: string): Id {
   const id = parseId('ep', text);
   if (id === null) throw noSuch('endpoint');
@@ -341,7 +356,7 @@ export function presentTested({
 export function presentRequest(row: RequestRow): RequestItem {
   return {
     id: showId('req', row.id),
-    event_id: showId('evt', row.duplicateOf ?? row.id),
+    event_id: row.status === 'too_large' ? null : showId('evt', row.duplicateOf ?? row.id),
     method: row.method,
     path: row.path,
     status: row.status,
@@ -368,5 +383,6 @@ export function presentRequestDetail(row: RequestDetail): RequestDetailItem {
     ...(row.erasedAt !== null && { erased_at: row.erasedAt.toISOString() }),
     ip: row.ip,
     answer: shownAnswer(row.answer, row.duplicateOf ?? row.id),
+    logs: row.logs,
   };
 }

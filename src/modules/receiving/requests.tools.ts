@@ -17,7 +17,10 @@ export class RequestTools extends AgentTools {
         'Received requests. `quarantined`: invalid signature. `parked`: endpoint was paused. `ignored`: no route matched. `note` says why.',
       input: z.object({
         endpoint_id: id('ep'),
-        status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('Its fate.'),
+        status: z
+          .enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate', 'too_large'])
+          .optional()
+          .describe('Its status.'),
         method: z
           .string()
           .regex(/^[A-Z-]{1,32}$/)
@@ -53,7 +56,7 @@ export class RequestTools extends AgentTools {
         const { text, nextOffset } = partOf(String(body), offset, BODY_PAGE);
         return {
           content: { ...rest, body: text, body_next_offset: nextOffset },
-          untrusted: ['url', 'query', 'headers', 'body'],
+          untrusted: ['url', 'query', 'headers', 'body', 'note', 'logs'],
         };
       },
     }),

@@ -3,6 +3,7 @@ import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js'
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
+import { credentialNames } from '#engine/inbound/secret-headers.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Environments } from '#modules/auth/environments/environments.js';
 import type { ResponseProxySettings } from '#modules/endpoints/contract.js';
@@ -16,7 +17,7 @@ const POLICY = egressPolicy({ allowCidrs: [], allowHttp: false });
 const REQUEST: ReceivedRequest = {
   method: 'PUT',
   path: '/x',
-  query: 'a=1',
+  query: 'a=1&key=s3cret',
   headers: [
     ['content-type', 'text/x'],
     ['authorization', 'theirs'],
@@ -50,6 +51,8 @@ interface Scene {
   nowMs: number;
 }
 
+const SCHEME: LiveEndpoint['scheme'] = { kind: 'query-token', name: 'key' };
+
 function arrange({
   outcome = returned(null),
   answer = answered(200),
@@ -60,13 +63,15 @@ function arrange({
     exchange: (request: EgressRequest) => (scene.calls.push(request), Promise.resolve(answer)),
   } as unknown as EgressAgent;
   const gate = { check: (url: string) => checkUrl(url, POLICY) } as unknown as EgressGate;
-  const environments = {
-    signingKeys: () => Promise.resolve([KEY]),
-    get: () => Promise.resolve({ organizationId: 'o' }),
-  } as unknown as Environments;
+  const environments = { signingKeys: () => Promise.resolve([KEY]) } as unknown as Environments;
   const proxy = new ResponseProxy(sandbox, agent, gate, environments, { nowMs: () => scene.nowMs } as Clock);
   scene.ask = (responseProxy, version = 1) =>
-    proxy.ask({ environmentId: 1, id: 'e', version, responseProxy } as LiveEndpoint, 'evt_1', REQUEST, 'verified');
+    proxy.ask(
+      { environmentId: 1, id: 'e', version, responseProxy, credentials: credentialNames(SCHEME) } as LiveEndpoint,
+      'evt_1',
+      REQUEST,
+      'verified',
+    );
   return scene;
 }
 
@@ -149,7 +154,7 @@ describe('ResponseProxy', () => {
     expect(call?.headers).toMatchObject({
       'content-type': 'text/x',
       'posthorn-method': 'PUT',
-      'posthorn-query': 'a=1',
+      'posthorn-query': 'a=1&key=(hidden)',
       'webhook-id': 'evt_1',
     });
     expect(call?.headers).not.toHaveProperty('authorization');

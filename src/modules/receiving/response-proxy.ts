@@ -1,24 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import { withReplaced } from '#engine/inbound/query.js';
 import type { ReceivedRequest, SynchronousAnswer, Verification } from '#engine/inbound/request.js';
 import { answerHeaderFaults } from '#engine/inbound/response.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
+import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
 import { USER_AGENT } from '#kernel/version.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { PROXY_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import { Sandbox } from '#sandbox/sandbox.js';
-import { guestRequest } from './guest-request.js';
+import { CODE_BODY_BYTES_MAX, CODE_INPUT_BYTES_MAX, guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
 export type ProxyResult =
   { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Headers of a URL's response that are passed on to the provider. */
+/** Headers of the response from the proxy's URL that are passed on to the provider. */
 const PASSED_HEADERS = ['content-type', 'location', 'retry-after'];
 
 /** Gets the synchronous response from an endpoint's proxy: JavaScript in the sandbox, or a URL. Never throws. */
@@ -53,20 +55,23 @@ export class ResponseProxy {
     request: ReceivedRequest,
     verification: Verification,
   ): Promise<SynchronousAnswer | null> {
-    const { responseProxy: settings, environmentId, id } = endpoint;
-    const { organizationId } = await this.environments.get(environmentId);
+    const { responseProxy: settings, organizationId, id } = endpoint;
+    const seen = unpacked(request);
+    if (seen.body.length > CODE_BODY_BYTES_MAX) return null;
+    const code = settings?.code ?? '';
     const outcome = await this.sandbox.run({
-      code: settings?.code ?? '',
-      args: [JSON.stringify(guestRequest(unpacked(request), verification))],
+      code,
+      args: [JSON.stringify(guestRequest(seen, verification, code))],
       timeoutMs: settings?.timeoutMs ?? PROXY_TIMEOUT_MS.managed,
       organization: organizationId,
       endpoint: id,
+      inputBytesMax: CODE_INPUT_BYTES_MAX,
       resultBytesMax: 2 * BODY_BYTES_MAX,
     });
     return outcome.ok && outcome.json !== null ? answered(JSON.parse(outcome.json) as unknown) : null;
   }
 
-  /** Sends the original request with Posthorn's signature. The provider's signature is among the forwarded headers. */
+  /** Sends the original request to the proxy's URL, signed by Posthorn. Returns the response, or `null` if it fails. */
   private async call(
     endpoint: LiveEndpoint,
     eventId: string,
@@ -93,7 +98,7 @@ export class ResponseProxy {
             'webhook-timestamp': String(timestampSeconds),
             'webhook-signature': signatureHeader(keys, eventId, timestampSeconds, body),
             'posthorn-method': request.method,
-            'posthorn-query': request.query,
+            'posthorn-query': withReplaced(request, endpoint.credentials.parameters, () => HIDDEN).query,
           },
           body,
           timeoutMs,
@@ -113,7 +118,7 @@ function missing({ responseProxy }: LiveEndpoint): ProxyResult {
   return { kind: responseProxy?.onUnavailable === 'error' ? 'unavailable' : 'fallback' };
 }
 
-/** Returns `null` if the response that the code returned is invalid. A body that is not text is sent as JSON. */
+/** Returns the response, or `null` if the code's response is invalid. A body that is not text is sent as JSON. */
 function answered(value: unknown): SynchronousAnswer | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { status = 200, headers = {}, body = '' } = value as { status?: unknown; headers?: unknown; body?: unknown };

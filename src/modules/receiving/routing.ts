@@ -5,7 +5,8 @@ import { conflict } from '#kernel/errors.js';
 import { Targets } from '#modules/destinations/targets.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
-import type { EndpointSummary, LiveRoute } from './contract.js';
+import type { LiveRoute } from './contract.js';
+import type { LiveEndpoint } from './live-endpoint.js';
 
 @Injectable()
 export class Routing {
@@ -14,14 +15,9 @@ export class Routing {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Returns `null` if filters exceeded their time limit. Throws 503 if there is no capacity to evaluate them. */
-  async route(
-    endpoint: EndpointSummary,
-    organization: string,
-    view: RequestView,
-    payload: string | Buffer,
-  ): Promise<Arrival[] | null> {
-    const matching = await this.matching(endpoint, organization, view);
+  /** Returns one delivery per matching route. Null if filters took too long. Throws 503 if threads are overloaded. */
+  async route(endpoint: LiveEndpoint, view: RequestView): Promise<Omit<Arrival, 'payload'>[] | null> {
+    const matching = await this.matching(endpoint, view);
     const { environmentId } = endpoint;
     return (
       matching &&
@@ -29,7 +25,6 @@ export class Routing {
         matching.map(async ({ destinationId: targetId }) => ({
           environmentId,
           targetId,
-          payload,
           ...(await this.targets.queueing(environmentId, targetId)),
         })),
       )
@@ -37,13 +32,8 @@ export class Routing {
   }
 
   /** Like `route`, but leaves out disabled and deleted destinations. Throws 409 if no destination remains. */
-  async routeAgain(
-    endpoint: EndpointSummary,
-    organization: string,
-    view: RequestView,
-    payload: string | Buffer,
-  ): Promise<Arrival[] | null> {
-    const arrivals = await this.route(endpoint, organization, view, payload);
+  async routeAgain(endpoint: LiveEndpoint, view: RequestView): Promise<Omit<Arrival, 'payload'>[] | null> {
+    const arrivals = await this.route(endpoint, view);
     if (arrivals === null) return null;
     // A destination that cannot be loaded now is kept, so that it does not block the replay.
     const takes = await Promise.all(
@@ -63,20 +53,16 @@ export class Routing {
     return taken;
   }
 
-  private async matching(
-    { id, routes }: EndpointSummary,
-    organization: string,
-    view: RequestView,
-  ): Promise<LiveRoute[] | null> {
+  private async matching({ organizationId, id, routes }: LiveEndpoint, view: RequestView): Promise<LiveRoute[] | null> {
     const verdicts = await this.verdicts(
-      { organization, endpoint: id },
+      { organization: organizationId, endpoint: id },
       routes.map(({ filter }) => filter),
       view,
     );
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
-  /** Evaluates filters. A result is `null` if unknown. Filters that are slow in this thread move to a worker thread. */
+  /** Returns whether each filter matches, or `null` if unknown. Filters too slow for this thread run in another. */
   async verdicts(
     owner: { organization: string; endpoint: string },
     filters: readonly (Condition | null)[],

@@ -13,6 +13,7 @@ import {
 import { Examples } from '#http/openapi-examples.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsObjectOf, IsStringMap } from '#http/validation.js';
 import { ResponseRules, TransformConfig } from '#modules/endpoints/contract.dto.js';
+import { CodeLogsItem } from '#modules/events/contract.dto.js';
 import type { Tried } from './trial.js';
 
 const OUTCOMES = ['routed', 'quarantined', 'parked', 'ignored'] as const;
@@ -83,7 +84,7 @@ export class TrialBody {
   responseRules?: ResponseRules | null;
 }
 
-/** Result of a route for the event. */
+/** Result of evaluating a route for the event. */
 export class TriedRoute {
   /** Destination of the route. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -161,6 +162,11 @@ export class TrialResult {
   @IsString()
   transform_error: string | null;
 
+  /** Output of the transform's console. `null` if it wrote nothing. */
+  @CanBeNull()
+  @IsObjectOf(() => CodeLogsItem)
+  logs: CodeLogsItem | null;
+
   /** Body that the transform produced. `null` if the body is unchanged. */
   @ApiProperty({ example: '{"amount":4200,"token":"(CRM_TOKEN)"}' })
   @CanBeNull()
@@ -199,6 +205,7 @@ export function presentTried(tried: Tried): TrialResult {
     event_type: eventType,
     transform: transformed.kind === 'unchanged' ? 'none' : transformed.kind === 'event' ? 'ran' : transformed.kind,
     transform_error: transformed.kind === 'failed' ? (transformed.message ?? transformed.why) : null,
+    logs: transformed.logs ?? null,
     body: event?.body?.text ?? null,
     headers_set: event?.headers?.set ?? {},
     headers_removed: [...(event?.headers?.removed ?? [])],

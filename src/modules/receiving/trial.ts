@@ -3,15 +3,15 @@ import { compileFilter, type Condition } from '#engine/conditions/condition.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
 import { eventTypeOf } from '#engine/inbound/classify.js';
+import { withReplaced } from '#engine/inbound/query.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
-import { secretHeaders } from '#engine/inbound/secret-headers.js';
+import { type CredentialNames, joinedNames } from '#engine/inbound/secret-headers.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { Clock } from '#kernel/clock.js';
 import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
 import { conflict, type Fault, invalid, noSuch, unavailable } from '#kernel/errors.js';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Environments } from '#modules/auth/environments/environments.js';
 import { hostFaults, type TransformSettings } from '#modules/endpoints/contract.js';
 import { type RequestDetail } from '#modules/events/requests.contract.js';
 import { RequestsStore } from '#modules/events/requests.store.js';
@@ -48,13 +48,20 @@ interface Compiled {
   rules: CompiledRules | null;
 }
 
-/** Processes a stored request with unsaved settings. Nothing is stored, delivered or sent to the provider. */
+/** A stored request, as it is processed with the settings to try. */
+interface GivenRequest {
+  id: Id;
+  /** The stored request, without the values of its credentials. */
+  request: ReceivedRequest;
+  credentials: CredentialNames;
+  verdict: VerificationVerdict;
+}
+
 @Injectable()
 export class Trial {
   constructor(
     private readonly endpoints: LiveEndpoints,
     private readonly requests: RequestsStore,
-    private readonly environments: Environments,
     private readonly verifying: Verifying,
     private readonly transformer: Transformer,
     private readonly routing: Routing,
@@ -63,8 +70,9 @@ export class Trial {
   ) {}
 
   /**
-   * Because the results are shown, code gets the names of secrets instead of values, and neither code nor filters see
-   * authentication headers. Throws 404, 409 (erased request), 422 (invalid settings) and 503 (no capacity).
+   * Returns the results of the draft for a stored request. Because they are shown to users, code gets the names of
+   * secrets instead of values, and neither code nor filters see authentication headers. Throws 404, 409 (erased
+   * request), 422 (invalid settings) and 503 (no capacity).
    */
   async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
@@ -73,6 +81,8 @@ export class Trial {
     if (stored === null || stored.endpointId !== endpointId) throw noSuch('request');
     if (stored.erasedAt !== null)
       throw conflict('The request was erased: there is nothing to try.', { reason: 'erased' });
+    if (stored.status === 'too_large')
+      throw conflict('The body was too large and was not stored, so there is nothing to try.', { reason: 'too_large' });
     const compiled = compile(endpoint, draft);
     const given = receivedOf(stored);
     const verdict = await this.verifying.verify(
@@ -81,20 +91,22 @@ export class Trial {
       secretsInForce(endpoint, this.clock.nowMs()),
       stored.verification,
     );
-    return this.through(endpoint, compiled, { id: stored.id, request: withoutSecrets(given, endpoint), verdict });
+    const credentials = joinedNames(endpoint.credentials, stored.credentials);
+    const request = withoutCredentials(given, credentials);
+    return this.through(endpoint, compiled, { id: stored.id, request, credentials, verdict });
   }
 
   private async through(
     endpoint: LiveEndpoint,
     { transform, routes, rules }: Compiled,
-    { id, request, verdict }: { id: Id; request: ReceivedRequest; verdict: VerificationVerdict },
+    { id, request, credentials, verdict }: GivenRequest,
   ): Promise<Tried> {
     const { verification } = verdict;
-    const { organizationId } = await this.environments.get(endpoint.environmentId);
+    const { organizationId } = endpoint;
     const eventType = eventTypeOf(endpoint.preset, unpacked(request));
     const transformed = await this.transformer.run(
       { ...endpoint, transform },
-      { eventId: showId('evt', id), eventType, request, verification },
+      { eventId: showId('evt', id), eventType, request, credentials, verification },
       { secrets: 'names' },
     );
     if (transformed.kind === 'busy') throw unavailable('Too many transforms are running. Try again in a moment.');
@@ -139,12 +151,15 @@ function compile(endpoint: LiveEndpoint, { transform, routes, responseRules }: T
   };
 }
 
-/** A replay uses the time of the original request, because the signature's timestamp dates from that time. */
+/** Returns the request as received. A replay gets the time of the original request, when the signature was made. */
 function receivedOf({ id, method, path, query, headers, body, url, ip, replayOf }: RequestDetail): ReceivedRequest {
   return { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(replayOf ?? id) };
 }
 
-function withoutSecrets(request: ReceivedRequest, { scheme }: LiveEndpoint): ReceivedRequest {
-  const secret = secretHeaders(scheme);
-  return { ...request, headers: request.headers.map(([name, value]) => [name, secret.has(name) ? HIDDEN : value]) };
+function withoutCredentials(request: ReceivedRequest, { headers, parameters }: CredentialNames): ReceivedRequest {
+  const isHidden = (name: string): boolean => headers.has(name.replaceAll('_', '-'));
+  return {
+    ...withReplaced(request, parameters, () => HIDDEN),
+    headers: request.headers.map(([name, value]) => [name, isHidden(name) ? HIDDEN : value]),
+  };
 }

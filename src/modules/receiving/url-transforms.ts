@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import type { CodeLogs } from '#engine/code-logs.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
+import type { CredentialNames } from '#engine/inbound/secret-headers.js';
 import { unpackedBody } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
@@ -11,14 +13,16 @@ import { Environments } from '#modules/auth/environments/environments.js';
 import { TRANSFORM_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-export type TransformResult =
+/** `logs` is omitted if the code wrote nothing to the console. */
+export type TransformResult = (
   | { kind: 'unchanged' }
   | TransformedEvent
   | { kind: 'dropped' }
-  /** Failure of a transform. `message` is the code's error message, which may contain values of secrets. */
+  /** Failure of a transform. `message` is the code's error message, without values of secrets. */
   | { kind: 'failed'; why: string; message?: string }
   /** There was no capacity for the transform: nothing is stored, and the provider resends. */
-  | { kind: 'busy' };
+  | { kind: 'busy' }
+) & { logs?: CodeLogs };
 
 /** Changes that a transform makes to an event. Fields that are `null` remain unchanged. */
 export interface TransformedEvent {
@@ -35,10 +39,12 @@ export interface HeaderChanges {
 }
 
 export interface TransformInput {
-  /** Id in the format of the API. */
+  /** Id of the event in the format of the API. */
   eventId: string;
   eventType: string;
   request: ReceivedRequest;
+  /** Names of the request's credentials, whose values are hidden in the output of code. */
+  credentials: CredentialNames;
   verification: Verification;
 }
 
@@ -58,7 +64,7 @@ export class UrlTransforms {
     private readonly clock: Clock,
   ) {}
 
-  /** Sends the event to the transform's URL as a signed POST (Standard Webhooks). The response replaces the body. */
+  /** Sends the event to the transform's URL as a signed POST (Standard Webhooks). The response becomes the new body. */
   async ask({ environmentId, id, transform }: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
     const verdict = this.gate.check(transform?.url ?? '');
     if (!verdict.ok) return { kind: 'failed', why: verdict.reason };

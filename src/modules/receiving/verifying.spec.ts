@@ -5,7 +5,6 @@ import { genericScheme } from '#engine/inbound/generic.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
-import type { Environments } from '#modules/auth/environments/environments.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { Verifying } from './verifying.js';
@@ -15,7 +14,7 @@ const SCHEME = genericScheme('jwt', { jwksUrl: 'https://issuer.example/jwks', is
 const KEYS = Object.fromEntries(['one', 'two', 'stranger'].map((kid) => [kid, generateKeyPairSync('ed25519')]));
 
 interface Scene {
-  /** Verifies a token signed with key `kid`. The key `stranger` is never published. */
+  /** Returns the verdict on a token signed with key `kid`. The key `stranger` is never published. */
   verdict(kid: string): Promise<string>;
   /** Names of the published keys. `null` while the server is unavailable. */
   published: string[] | null;
@@ -50,8 +49,7 @@ function arrange(): Scene {
     { check: (url: string) => ({ ok: true, url }) } as unknown as EgressGate,
     clock,
   );
-  const environments = { get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
-  const verifying = new Verifying(certificates, environments, clock);
+  const verifying = new Verifying(certificates, clock);
   scene.verdict = async (kid) => {
     const content = [
       { alg: 'EdDSA', kid },

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { failureReason } from '#engine/inbound/failure-reason.js';
 import { hasKeyOf, isKeySet, jwtOf } from '#engine/inbound/jwt.js';
+import { isPem } from '#engine/inbound/keys.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import type { CodeScheme } from '#engine/inbound/scheme.js';
-import { isCertificate, publishedAt, verify } from '#engine/inbound/verify.js';
+import { publishedAt, verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import { unavailable } from '#kernel/errors.js';
-import { Environments } from '#modules/auth/environments/environments.js';
 import { Certificates } from './certificates.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
@@ -24,14 +24,13 @@ const VERDICT_KEPT = new Set<Verification>(['verified']);
 export class Verifying {
   constructor(
     private readonly certificates: Certificates,
-    private readonly environments: Environments,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Verifies a request. A replay keeps an earlier success (`earlier`), because the timestamp is too old by now. A
-   * replay of a request that failed is verified again. Throws 503 if the published keys, or the code of an extension,
-   * are unavailable.
+   * Verifies a request and returns the verdict. A replay keeps an earlier success (`earlier`), because the signature's
+   * timestamp is too old by now. A replay of a request that failed verification is verified again. Throws 503 if the
+   * published keys, or the code of an extension, are unavailable.
    */
   async verify(
     endpoint: LiveEndpoint,
@@ -54,15 +53,14 @@ export class Verifying {
   }
 
   private async published(
-    { scheme, environmentId, id }: LiveEndpoint,
+    { scheme, organizationId, id }: LiveEndpoint,
     request: ReceivedRequest,
     secrets: readonly string[],
   ): Promise<string | undefined> {
     const url = publishedAt(scheme, request, secrets);
     if (url === null) return undefined;
-    const { organizationId } = await this.environments.get(environmentId);
     const asker = { organizationId, endpointId: id };
-    const isUsable = scheme.kind === 'jwt' ? isKeySet : isCertificate;
+    const isUsable = scheme.kind === 'jwt' ? isKeySet : isPem;
     const found = await this.certificates.get(url, asker, isUsable);
     const token = scheme.kind === 'jwt' ? jwtOf(scheme, request) : null;
     // Keys are rotated: a key that is missing in an hour-old set may be in the current set. If the download fails, the

@@ -73,9 +73,9 @@ export class ReplaysController {
   @Scope('write')
   @Idempotent()
   @ApiOperation({
-    summary: 'Release quarantined or parked requests',
+    summary: 'Release quarantined, parked or dropped requests',
     description:
-      'Starts a background job that processes the requests that the endpoint quarantined or parked between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200).',
+      'Starts a background job that processes the requests that the endpoint quarantined, parked or dropped between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200).',
   })
   @ApiParam({ name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: ReleaseDryRunResult, description: 'The result of a dry run (`dry_run: true`).' })

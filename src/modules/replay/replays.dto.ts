@@ -15,6 +15,7 @@ import { Examples } from '#http/openapi-examples.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import { EventFilterQuery } from '#modules/events/contract.dto.js';
+import { SET_ASIDE_STATUSES } from '#modules/events/set-aside.contract.js';
 import type { DryRun } from './range-replay.js';
 import type { ReleaseDryRun } from './release.js';
 import { ESTIMATE_MAX, JOB_ACTIONS, JOB_KINDS, JOB_STATES, type ReplayJob, subjectOf } from './replay-job.js';
@@ -69,15 +70,16 @@ export class RangeReplayBody {
   cursor?: string;
 }
 
-/** Filter for the quarantined or parked requests of an endpoint to release. */
+/** Filter for the requests of an endpoint to release. */
 export class ReleaseBody {
   /**
-   * `quarantined`: requests with an invalid signature. `parked`: requests that came while the endpoint was paused, or
-   * whose transform failed.
+   * `quarantined`: requests with an invalid signature. `parked`: requests that arrived while the endpoint was paused,
+   * or whose transform failed. `transform_failed`: only the parked requests whose transform failed. `dropped`: requests
+   * that the transform dropped.
    */
   @ApiProperty({ example: 'quarantined' })
-  @IsIn(['quarantined', 'parked'])
-  status: 'quarantined' | 'parked';
+  @IsIn(SET_ASIDE_STATUSES)
+  status: (typeof SET_ASIDE_STATUSES)[number];
 
   /**
    * Selects only requests received at or after this time (RFC 3339). Defaults to the time of the oldest stored request.
@@ -121,14 +123,14 @@ export class ReleaseDryRunResult {
   scanned: number;
 
   /**
-   * Number of these requests that the endpoint would process. The outcome is not known in advance: a request may be
-   * quarantined or parked again.
+   * Number of matching requests that the endpoint would process. The outcome is not known in advance: a request may be
+   * quarantined, parked or dropped again.
    */
   @ApiProperty({ example: 41 })
   @IsInt()
   replayed: number;
 
-  /** Number of these requests that were erased and cannot be released. */
+  /** Number of matching requests that were erased and cannot be released. */
   @ApiProperty({ example: 1 })
   @IsInt()
   excluded: number;
@@ -222,7 +224,7 @@ export class ReplayJobItem {
   /**
    * `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
    * destination or an application, `application` for everything that was sent to an application, `requests` for
-   * requests that an endpoint quarantined or parked, `erase` for the erasure of an application, `events` for events
+   * requests that an endpoint quarantined, parked or dropped, `erase` for the erasure of an application, `events` for events
    * that a filter selects.
    */
   @ApiProperty({ example: 'range' })
@@ -276,7 +278,7 @@ export class ReplayJobItem {
   @IsDateTime()
   until: string | null;
 
-  /** State by which the events are filtered. */
+  /** State that the events were filtered by; `null` for all states. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
@@ -330,7 +332,7 @@ export class ReplayJobItem {
   /**
    * Number of events that were skipped because they match no route. A recovery also counts cancelled deliveries. A
    * replay of an application also counts events for endpoints that accept no deliveries. A release also counts requests
-   * that were quarantined or parked again. A job of kind `events` also counts events without targets, cancelled events,
+   * that were quarantined, parked or dropped again. A job of kind `events` also counts events without targets, cancelled events,
    * and events for targets that accept no deliveries.
    */
   @ApiProperty({ example: 3 })

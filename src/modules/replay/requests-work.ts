@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { ApiError, type ErrorType } from '#kernel/errors.js';
 import { idAfter } from '#kernel/ids.js';
+import { type Released, SET_ASIDE_STATUSES } from '#modules/events/set-aside.contract.js';
 import { SetAsideStore } from '#modules/events/set-aside.store.js';
 import { RawRequests } from '#modules/receiving/raw-requests.js';
 import type { ReplayJob } from './replay-job.js';
@@ -8,6 +10,8 @@ import type { WorkDone, WorkSource } from './replay-pages.js';
 const PAGE_SIZE = 100;
 /** Time after which a batch ends. The request in progress is completed first, and its transform may take seconds. */
 const STRETCH_MS = 2_000;
+/** Types of errors that may be temporary. The job then repeats the page instead of skipping the request. */
+const TEMPORARY: readonly ErrorType[] = ['unavailable', 'internal', 'rate_limited'];
 
 /** Processes requests sequentially, oldest first, so that their order is preserved. */
 @Injectable()
@@ -28,17 +32,20 @@ export class RequestsWork implements WorkSource {
     const range = {
       environmentId,
       endpointId,
-      status: status === 'parked' ? 'parked' : 'quarantined',
+      status: SET_ASIDE_STATUSES.find((each) => each === status) ?? 'quarantined',
       fromId,
       beforeId,
-    } as const;
-    const found = await this.setAside.page(range, PAGE_SIZE);
+    };
+    const { requests, scannedTo } = await this.setAside.page(range, PAGE_SIZE);
     const done: WorkDone = { scanned: 0, replayed: 0, skipped: 0, excluded: 0, enqueued: 0, isOver: false };
     const startedAt = performance.now();
-    for (const request of found) {
+    for (const request of requests) {
       if (performance.now() - startedAt > STRETCH_MS) return done;
-      const released = request.isErased ? null : await this.releases.release(environmentId, endpointId, request.id, id);
-      // The counts of earlier requests are recorded when the job resumes. No event is created twice.
+      const released = request.isErased
+        ? null
+        : await this.releases.release(environmentId, endpointId, request.id, id).catch(skipRejected);
+      // Ends the batch without recording its counts. The resumed job counts these requests again, but creates no event
+      // twice.
       if (released !== null && 'obstacle' in released) return released;
       done.scanned += 1;
       if (released === null) done.excluded += 1;
@@ -47,6 +54,13 @@ export class RequestsWork implements WorkSource {
       done.enqueued += released?.deliveries ?? 0;
       done.fromId = idAfter(request.id, 1);
     }
-    return { ...done, isOver: found.length < PAGE_SIZE };
+    if (requests.length === PAGE_SIZE) return done;
+    return scannedTo === null ? { ...done, isOver: true } : { ...done, fromId: idAfter(scannedTo, 1) };
   }
+}
+
+/** Returns "not released" for a rejected request, so that the job can end. Rethrows errors that may be temporary. */
+function skipRejected(error: unknown): Released {
+  if (error instanceof ApiError && !TEMPORARY.includes(error.type)) return { isReleased: false, deliveries: 0 };
+  throw error;
 }

@@ -24,7 +24,7 @@ const WHOSE: Schema = {
   ],
 };
 
-/** Subject of a replay: a destination, an application, an endpoint (inbound or application), or a list of events. */
+/** Schema of a replay's subject: a destination, application, endpoint (inbound or application) or list of events. */
 const REPLAYED: Schema = {
   oneOf: [
     {
@@ -49,6 +49,19 @@ const ERASED: Schema = {
 
 const DOMAIN = { domain: id('dom'), host: text, kind: { enum: ['webhook', 'email', 'email-send'] } };
 const MAIL_DOMAIN = { domain: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', host: 'mail.example.com', kind: 'email' };
+
+/** `rate` is the rate that `cause` names, over the last 24 hours. */
+const REPUTATION = {
+  properties: {
+    ...DOMAIN,
+    cause: { enum: ['bounce_rate', 'complaint_rate'] },
+    rate: { type: 'number', minimum: 0 },
+    sent: number,
+    bounced: number,
+    complained: number,
+  },
+  required: ['domain', 'host', 'kind', 'cause', 'rate', 'sent', 'bounced', 'complained'],
+};
 
 const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
@@ -99,6 +112,15 @@ const RECIPIENT = {
   },
   required: ['email', 'recipient', 'subtype', 'detail'],
 };
+const CHOICE = {
+  properties: {
+    email: id('evt'),
+    recipient: text,
+    topic: { ...id('top'), type: ['string', 'null'] },
+    topic_key: { type: ['string', 'null'] },
+  },
+  required: ['email', 'recipient', 'topic', 'topic_key'],
+};
 const RECIPIENT_EXAMPLE = { email: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', recipient: 'customer@example.org' };
 
 const CIRCUIT = { properties: TARGET, required: [], extra: WHOSE };
@@ -134,6 +156,12 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
     { ...ORDERS, by: 'api' },
   ),
   entry(
+    'domain.at_risk',
+    'The bounce or complaint rate of a domain reached its warning limit. If the rate reaches its pause limit, the domain is paused.',
+    REPUTATION,
+    { ...MAIL_DOMAIN, cause: 'bounce_rate', rate: 0.06, sent: 500, bounced: 30, complained: 0 },
+  ),
+  entry(
     'domain.failed',
     'For 72 hours, responses of name servers have lacked a required record of a domain. `missing` names the records. A successful check enables the domain again.',
     {
@@ -141,6 +169,12 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
       required: ['domain', 'host', 'kind', 'missing'],
     },
     { ...MAIL_DOMAIN, missing: ['TXT _posthorn.mail.example.com'] },
+  ),
+  entry(
+    'domain.paused',
+    'The bounce or complaint rate of a domain reached its pause limit. Emails from the domain are rejected, and accepted ones wait until the domain is resumed through the API.',
+    REPUTATION,
+    { ...MAIL_DOMAIN, cause: 'complaint_rate', rate: 0.006, sent: 1000, bounced: 12, complained: 6 },
   ),
   entry(
     'domain.verified',
@@ -165,6 +199,39 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
     'An email was permanently rejected for a recipient because of the message, its sender or a policy. The address itself is not suppressed.',
     RECIPIENT,
     { ...RECIPIENT_EXAMPLE, subtype: '5.7.1', detail: '550 5.7.1 Message refused' },
+  ),
+  entry(
+    'email.resubscribed',
+    'A recipient used the unsubscribe link of an email to subscribe to its topic again.',
+    CHOICE,
+    { ...RECIPIENT_EXAMPLE, topic: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', topic_key: 'newsletter' },
+  ),
+  entry(
+    'email.unsubscribed',
+    'A recipient used the unsubscribe link of an email. `topic` is the topic that they unsubscribed from. If it is `null`, they unsubscribed from all emails, and the address is suppressed.',
+    CHOICE,
+    { ...RECIPIENT_EXAMPLE, topic: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', topic_key: 'newsletter' },
+  ),
+  entry(
+    'endpoint.body_too_large',
+    'An inbound endpoint rejected a request whose body is larger than its `max_body_bytes`. The event is repeated after one hour if this continues. `size_bytes` is the size of the last body, as far as it is known.',
+    {
+      properties: {
+        endpoint: id('ep'),
+        path: text,
+        max_body_bytes: { ...number, minimum: 1 },
+        size_bytes: number,
+        last_request: id('req'),
+      },
+      required: ['endpoint', 'path', 'max_body_bytes', 'size_bytes', 'last_request'],
+    },
+    {
+      endpoint: ENDPOINT,
+      path: 'acme/shop',
+      max_body_bytes: 1_048_576,
+      size_bytes: 3_141_592,
+      last_request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+    },
   ),
   entry(
     'endpoint.verification_failing',

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { word } from '../messages/t';
 
-/** Sign and colour of each state. The sign makes states distinguishable without colour. */
+/** Sign and color of each state. The sign makes states distinguishable without color. */
 const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   processed: ['✓', 'good'],
   pass: ['✓', 'good'],
@@ -17,6 +17,7 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   temperror: ['!', 'busy'],
   temporary_failure: ['!', 'busy'],
   suppressed: ['⊘', 'dull'],
+  canceled: ['⊘', 'dull'],
   none: ['–', 'dull'],
   neutral: ['–', 'dull'],
   policy: ['–', 'dull'],
@@ -41,6 +42,7 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   routed: ['✓', 'good'],
   paused: ['❚❚', 'busy'],
   duplicate: ['=', 'dull'],
+  too_large: ['✕', 'bad'],
   parked: ['❚❚', 'dull'],
   ignored: ['–', 'dull'],
   stopped: ['■', 'dull'],

@@ -1,4 +1,4 @@
-import { jsonSample, type Preset } from '../preset.js';
+import { bodyHmac, jsonSample, type Preset } from '../preset.js';
 
 /** Presets for platforms and identity providers. */
 export const CLOUD: readonly Preset[] = [
@@ -73,6 +73,119 @@ export const CLOUD: readonly Preset[] = [
         SigningCertURL: 'https://sns.us-west-2.amazonaws.com/SimpleNotificationService-0000.pem',
       },
       { 'x-amz-sns-message-type': 'Notification', 'content-type': 'text/plain; charset=UTF-8' },
+    ),
+  },
+  {
+    id: 'workos',
+    title: 'WorkOS',
+    verify: bodyHmac('workos-signature', {
+      list: { separator: ',', signature: 'v1', timestamp: 't' },
+      signed: ['timestamp', { literal: '.' }, 'body'],
+      timestamp: { from: 'list', unit: 'ms', toleranceSeconds: 180 },
+    }),
+    secret: 'The signing secret of the webhook endpoint.',
+    eventType: [[{ member: 'event' }]],
+    dedupeId: [[{ member: 'id' }]],
+    response: null,
+    retry: { note: 'WorkOS retries with growing delays for up to three days.' },
+    sample: jsonSample({
+      id: '{{id}}',
+      event: 'dsync.user.created',
+      created_at: '{{iso}}',
+      data: {
+        object: 'directory_user',
+        id: 'directory_user_01FAEAJCR3ZBZ30D8BD1924TVG',
+        directory_id: 'directory_01F9M7F68PZP8QXP8G7X5QRHS7',
+        state: 'active',
+      },
+    }),
+  },
+  {
+    id: 'fusionauth',
+    title: 'FusionAuth',
+    verify: {
+      kind: 'shared-jwt',
+      algorithms: ['HS256', 'HS384', 'HS512'],
+      keyEncoding: 'utf8',
+      header: 'x-fusionauth-signature-jwt',
+      issuer: null,
+      audience: null,
+      claims: {},
+      bodyHashClaim: 'request_body_sha256',
+      maxAgeSeconds: 300,
+      isTimeless: true,
+    },
+    secret: 'The secret of the HMAC key that signs the events. For RSA and EC keys, use the verification jwt.',
+    eventType: [[{ member: 'event.type' }]],
+    dedupeId: [[{ member: 'event.id' }]],
+    response: null,
+    retry: {
+      attempts: 1,
+      note: 'FusionAuth does not retry. For events with a transaction setting, a failure cancels the operation.',
+    },
+    sample: jsonSample({
+      event: {
+        id: '{{id}}',
+        createInstant: '{{millis}}',
+        type: 'user.create',
+        user: { id: '00000000-0000-0001-0000-000000000000', email: 'ada@example.com' },
+      },
+    }),
+  },
+  {
+    id: 'netlify',
+    title: 'Netlify',
+    verify: {
+      kind: 'shared-jwt',
+      algorithms: ['HS256'],
+      keyEncoding: 'utf8',
+      header: 'x-webhook-signature',
+      issuer: 'netlify',
+      audience: null,
+      claims: {},
+      bodyHashClaim: 'sha256',
+      maxAgeSeconds: 300,
+      isTimeless: true,
+    },
+    secret: 'The JWS secret token of the notification.',
+    eventType: [[{ header: 'x-netlify-event' }]],
+    dedupeId: [],
+    response: null,
+    retry: { note: 'Netlify switches a notification off that fails several times in a row.' },
+    sample: jsonSample(
+      {
+        id: '{{id}}',
+        site_id: '1a2b3c4d-0000-4000-8000-000000000000',
+        state: 'ready',
+        name: 'example',
+        url: 'https://example.netlify.app',
+        branch: 'main',
+        context: 'production',
+        created_at: '{{iso}}',
+      },
+      { 'x-netlify-event': 'deploy_created' },
+    ),
+  },
+  {
+    id: 'pagerduty',
+    title: 'PagerDuty (V3)',
+    verify: bodyHmac('x-pagerduty-signature', { list: { separator: ',', signature: 'v1' } }),
+    secret: 'The secret of the webhook subscription, shown once when it is created.',
+    eventType: [[{ member: 'event.event_type' }]],
+    dedupeId: [[{ member: 'event.id' }]],
+    response: null,
+    retry: { note: 'PagerDuty retries after 5xx and time-outs, and pauses a subscription that keeps failing.' },
+    sample: jsonSample(
+      {
+        event: {
+          id: '{{id}}',
+          event_type: 'incident.triggered',
+          resource_type: 'incident',
+          occurred_at: '{{iso}}',
+          data: { id: 'PGR0VU2', type: 'incident', number: 2, status: 'triggered', title: 'A little bump in the road' },
+        },
+      },
+      { 'x-webhook-subscription': 'P123456' },
     ),
   },
 ];

@@ -80,7 +80,7 @@ export const CODE: readonly Preset[] = [
   {
     id: 'linear',
     title: 'Linear',
-    // The time in the header is not signed, so Linear's own library ignores it.
+    // Verifies the time in the body. Linear's own library ignores the time in the header, because it is not signed.
     verify: bodyHmac('linear-signature', {
       timestamp: { from: { member: 'webhookTimestamp' }, unit: 'ms', toleranceSeconds: 60 },
     }),
@@ -148,6 +148,37 @@ export const CODE: readonly Preset[] = [
           created_at: '{{iso}}',
         },
       ],
+    }),
+  },
+  {
+    id: 'monday',
+    title: 'monday.com',
+    verify: {
+      kind: 'shared-jwt',
+      algorithms: ['HS256'],
+      keyEncoding: 'utf8',
+      header: 'authorization',
+      issuer: null,
+      audience: null,
+      claims: {},
+      bodyHashClaim: null,
+      maxAgeSeconds: 300,
+    },
+    secret: 'The signing secret of the app whose token created the webhook. Other webhooks are not signed.',
+    eventType: [[{ member: 'event.type' }]],
+    dedupeId: [[{ member: 'event.triggerUuid' }]],
+    response: { type: 'monday-challenge' },
+    retry: { note: 'monday.com retries once a minute for 30 minutes.' },
+    sample: jsonSample({
+      event: {
+        userId: 9603417,
+        boardId: 1771812698,
+        pulseId: 1772099344,
+        pulseName: 'Create pulse',
+        type: 'create_pulse',
+        triggerTime: '{{iso}}',
+        triggerUuid: '{{id}}',
+      },
     }),
   },
 ];

@@ -53,7 +53,7 @@ export const MESSAGING: readonly Preset[] = [
   {
     id: 'zoom',
     title: 'Zoom',
-    // Zoom's own library signs the JSON as it would serialize it, which differs from the sent bytes in rare cases.
+    // Zoom's own library signs the JSON as it would serialize it. In rare cases this differs from the sent bytes.
     verify: bodyHmac('x-zm-signature', {
       prefix: 'v0=',
       signed: [{ literal: 'v0:' }, 'timestamp', { literal: ':' }, 'body'],
@@ -127,7 +127,7 @@ export const MESSAGING: readonly Preset[] = [
     verify: { kind: 'mailgun' },
     secret: 'The HTTP webhook signing key of the account.',
     eventType: [[{ member: 'event-data.event' }], [{ field: 'event' }]],
-    // The body is not signed. Against replays, Mailgun recommends accepting each token only once.
+    // The body is not signed. Mailgun recommends accepting each token only once, as a protection against replays.
     dedupeId: [[{ member: 'signature.token' }], [{ field: 'token' }]],
     response: null,
     retry: { attempts: 8, note: 'Mailgun retries for eight hours; 406 tells it to stop.' },
@@ -182,5 +182,55 @@ export const MESSAGING: readonly Preset[] = [
       created_at: '{{seconds}}',
       data: { type: 'notification_event_data', item: { type: 'conversation', id: '1' } },
     }),
+  },
+  {
+    id: 'zendesk',
+    title: 'Zendesk',
+    verify: bodyHmac('x-zendesk-webhook-signature', {
+      encoding: 'base64',
+      signed: ['timestamp', 'body'],
+      timestamp: { from: { header: 'x-zendesk-webhook-signature-timestamp' }, unit: 'rfc3339', toleranceSeconds: 300 },
+    }),
+    secret: 'The signing secret of the webhook. It looks like base64, but is used as the key without decoding.',
+    eventType: [[{ member: 'type' }]],
+    dedupeId: [[{ header: 'x-zendesk-webhook-invocation-id' }]],
+    response: null,
+    retry: {
+      note: 'Zendesk waits ten seconds, retries a few times after 409, 429, 503 and time-outs, and pauses a webhook with many errors.',
+    },
+    sample: jsonSample(
+      {
+        type: 'zen:event-type:user.created',
+        account_id: 12514403,
+        id: '2b24ef10-19d0-4db0-9b9e-26d2b9e0e2e2',
+        time: '{{iso}}',
+        zendesk_event_version: '2022-06-20',
+        subject: 'zen:user:6596848315901',
+        detail: { id: '6596848315901', email: 'ada@example.com', role: 'end-user' },
+        event: {},
+      },
+      { 'x-zendesk-webhook-id': '01F8JZ2FZ0000000000000000', 'x-zendesk-webhook-invocation-id': '{{id}}' },
+    ),
+  },
+  {
+    id: 'getstream',
+    title: 'Stream (GetStream)',
+    // Stream signs the body before it compresses the body.
+    verify: bodyHmac('x-signature', { signed: ['decompressed-body'] }),
+    secret: 'The API secret of the app.',
+    eventType: [[{ member: 'type' }]],
+    dedupeId: [[{ header: 'x-webhook-id' }]],
+    response: null,
+    retry: { note: 'Stream retries a few times after 5xx and time-outs; X-Webhook-Attempt counts the attempts.' },
+    sample: jsonSample(
+      {
+        type: 'message.new',
+        cid: 'messaging:fun',
+        created_at: '{{iso}}',
+        user: { id: 'ada', name: 'Ada Lovelace' },
+        message: { id: 'fff0d7c0-60bd-4835-833b-3843007817bf', text: 'Hello', type: 'regular' },
+      },
+      { 'x-webhook-id': '{{id}}', 'x-webhook-attempt': '1' },
+    ),
   },
 ];

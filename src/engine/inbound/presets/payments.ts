@@ -52,7 +52,7 @@ export const PAYMENTS: readonly Preset[] = [
     }),
     secret: 'The secret key of the notification destination (pdl_ntfset_…).',
     eventType: [[{ member: 'event_type' }]],
-    // A replay from Paddle's dashboard keeps the event id and must be delivered. The event id is therefore not used.
+    // Not the event id: a replay from Paddle's dashboard repeats the event id, but must be delivered.
     dedupeId: [[{ member: 'notification_id' }]],
     response: null,
     retry: { attempts: 60, note: 'Paddle tries 60 times over three days in live mode, three times in the sandbox.' },
@@ -122,7 +122,7 @@ export const PAYMENTS: readonly Preset[] = [
     verify: { kind: 'adyen' },
     secret: 'The HMAC key of the standard webhook, in hexadecimal.',
     eventType: [[{ member: 'notificationItems.0.NotificationRequestItem.eventCode' }]],
-    // Adyen reuses a pspReference and eventCode for newer content and asks receivers to use the newest.
+    // No id: Adyen sends newer content with the same pspReference and eventCode, and receivers must use the newest.
     dedupeId: [],
     response: ACCEPTED,
     retry: ADYEN_RETRY,
@@ -162,5 +162,42 @@ export const PAYMENTS: readonly Preset[] = [
       },
       { protocol: 'HmacSHA256' },
     ),
+  },
+  {
+    id: 'mercadopago',
+    title: 'Mercado Pago',
+    // The signature covers the id in the query, not the body. If the notification lacks a part, the part is not signed.
+    verify: bodyHmac('x-signature', {
+      list: { separator: ',', signature: 'v1', timestamp: 'ts' },
+      signed: [
+        { before: 'id:', value: { query: 'data.id', isLowerCased: true }, after: ';' },
+        { before: 'request-id:', value: { header: 'x-request-id' }, after: ';' },
+        { literal: 'ts:' },
+        'timestamp',
+        { literal: ';' },
+      ],
+      timestamp: { from: 'list', unit: 'either', toleranceSeconds: null },
+    }),
+    secret: 'The secret signature of the application (Webhooks > Configure notifications).',
+    eventType: [[{ member: 'action' }], [{ member: 'type' }]],
+    dedupeId: [[{ member: 'id' }]],
+    response: null,
+    retry: { attempts: 6, note: 'Mercado Pago waits 22 seconds and retries five times over four days.' },
+    sample: {
+      ...jsonSample(
+        {
+          id: '{{id}}',
+          live_mode: false,
+          type: 'payment',
+          date_created: '{{iso}}',
+          user_id: '44444',
+          api_version: 'v1',
+          action: 'payment.created',
+          data: { id: '999999999' },
+        },
+        { 'x-request-id': '{{id}}' },
+      ),
+      query: 'data.id=999999999&type=payment',
+    },
   },
 ];

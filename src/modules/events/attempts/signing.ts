@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { withoutConfigured } from '#engine/headers.js';
+import { requestLineOf } from '#engine/inbound/forwarded-url.js';
 import { Clock } from '#kernel/clock.js';
 import { HIDDEN } from '#kernel/crypto/sensitive-headers.js';
 import { ApiError, conflict, noSuch } from '#kernel/errors.js';
@@ -72,12 +73,13 @@ function signable(event: EventRow & EventContent, { replayed }: DeliveryRow, { h
     eventType: event.eventType,
     body: event.body ?? event.payload ?? '',
     headers,
+    requestLine: requestLineOf(event),
     replayed,
     traceparent: null,
   };
 }
 
-/** Hides named secrets, because the API never returns their values. */
+/** Returns the headers with values of named secrets hidden, because the API never returns these values. */
 function withoutSecrets(
   headers: Record<string, string>,
   { headers: own, secretHeaders }: Target,

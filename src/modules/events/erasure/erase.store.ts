@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { type Id, idAfter } from '#kernel/ids.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 
-/** `messageId` is set if the event belongs to a fan-out. */
+/** An event to erase. `messageId` is set if the event belongs to a message that was fanned out. */
 export interface MessageMember {
   id: Id;
   messageId: Id | null;
@@ -21,20 +21,21 @@ const MEMBERS: Statement = {
 const NAMES = `
   case when headers is not null then coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end`;
 
-/** Also erases the note of the transform, because the note may quote the body. */
+/** Erases received requests, with the note and the logs of the transform, because both may quote the body. */
 const ERASED_REQUESTS = `
   update requests
-  set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status'
+  set body = null, query = '', url = split_part(url, '?', 1), note = null, logs = null, answer = case when answer ? 'status'
     then jsonb_build_object('status', answer -> 'status') else answer end, headers = coalesce((
         select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n)
           from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')`;
 
-/** Does not overwrite the time of the first erasure. Uses events_pkey and requests_pkey in each partition. */
+/** Erases an event. Keeps the time of the first erasure. Uses events_pkey and requests_pkey in each partition. */
 const ERASE_EVENT: Statement = {
   name: 'erase_event',
   text: `
     with erased as (
-      update events set payload = null, body = null, headers = ${NAMES}, erased_at = now()
+      update events set payload = null, body = null, headers = ${NAMES}, erased_at = now(),
+        query = case when query is not null then '' end
       where environment_id = $1 and id = $2 and erased_at is null
     )
     ${ERASED_REQUESTS} where environment_id = $1 and id = $2`,

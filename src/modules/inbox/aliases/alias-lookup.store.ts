@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { AliasRoute } from '../contract.js';
 
 const ROUTE = `environment_id as "environmentId", id as "aliasId", max_size_bytes as "maxSizeBytes", allowed_senders as "allowedSenders"`;
-/** Maximum time of a lookup. SMTP clients wait no longer than this for a reply. */
+/** Maximum time of a lookup, because an SMTP client waits for the reply. */
 const DEADLINE_MS = 10_000;
 
 /** Uses aliases_platform_idx. */
@@ -14,14 +14,17 @@ const PLATFORM: Statement = {
   text: `select ${ROUTE} from aliases where address = $1 and kind = 'platform' and removed_at is null`,
 };
 
-/** Uses aliases_address_idx. Ignores aliases that belong to a different domain (id) with the same name. */
+/**
+ * Uses aliases_address_idx, with one lookup for each of at most 67 addresses. Ignores aliases of another domain that has
+ * the same name but a different id.
+ */
 const CUSTOM: Statement = {
   name: 'alias_lookup_custom',
   deadlineMs: DEADLINE_MS,
   text: `
     select ${ROUTE} from aliases
     where environment_id = $1 and address = any ($3::text[]) and domain_id = $2 and removed_at is null
-      order by local_part = '*' limit 1`,
+      order by array_position($3::text[], address) limit 1`,
 };
 
 /** Uses aliases_host_idx. */
@@ -41,17 +44,16 @@ export class AliasLookupStore {
     return row ?? null;
   }
 
-  /** Returns the alias with this address on a verified domain, or the domain's catch-all alias. */
+  /** Returns the alias on a verified domain whose address comes first in `addresses`. */
   async custom(
     { environmentId, domainId }: { environmentId: number; domainId: Id },
-    exact: string,
-    catchAll: string,
+    addresses: readonly string[],
   ): Promise<AliasRoute | null> {
-    const [row] = await this.database.readPrepared<AliasRoute>(CUSTOM, [environmentId, domainId, [exact, catchAll]]);
+    const [row] = await this.database.readPrepared<AliasRoute>(CUSTOM, [environmentId, domainId, addresses]);
     return row ?? null;
   }
 
-  async isAnywhere(exact: string, catchAll: string): Promise<boolean> {
-    return (await this.database.readPrepared(ANYWHERE, [[exact, catchAll]])).length > 0;
+  async isAnywhere(addresses: readonly string[]): Promise<boolean> {
+    return (await this.database.readPrepared(ANYWHERE, [addresses])).length > 0;
   }
 }

@@ -7,6 +7,7 @@ import { type Id, Ids, idTimeMs, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { ReceivingDomains } from '#modules/domains/verified-domains.js';
+import { ForwardAddresses } from '../actions/forward-addresses.js';
 import type { AliasEntity } from '../inbox.entities.js';
 import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
 import { AliasesStore } from './aliases.store.js';
@@ -29,12 +30,13 @@ export class AliasRegistration {
     private readonly settings: AliasSettingsReader,
     private readonly domains: ReceivingDomains,
     private readonly environments: Environments,
+    private readonly forwardAddresses: ForwardAddresses,
     private readonly database: Database,
     private readonly config: Config,
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 400 for an invalid address, 422 for invalid settings, and 409 for a taken address or too many aliases. */
+  /** Creates an alias. Throws 400 (bad address), 422 (bad settings) and 409 (address in use, or too many aliases). */
   async create(
     tenant: Tenant,
     { kind, domainId: shownDomain, localPart: text, settings }: NewAlias,
@@ -51,6 +53,9 @@ export class AliasRegistration {
       filters: {},
       allowedSenders: [],
       maxSizeBytes: null,
+      forwardTo: [],
+      autoReply: null,
+      linkTtlSeconds: null,
       ...columns,
       version: 1,
       createdAt: now,
@@ -70,11 +75,12 @@ export class AliasRegistration {
           { address },
         );
       }
+      await this.forwardAddresses.request(environmentId, row.forwardTo);
       return row;
     });
   }
 
-  /** Builds the address from the organization's current slug. A later change of the slug does not affect it. */
+  /** Returns the address, built from the organization's current slug. Later changes to the slug do not affect it. */
   private async platform({ environmentId }: Tenant, label: string): Promise<string> {
     const { organizationSlug } = await this.environments.get(environmentId);
     const computed = platformAddress(label, organizationSlug, this.config.platformDomain);
@@ -82,7 +88,7 @@ export class AliasRegistration {
     return computed.address;
   }
 
-  /** Locks the domain, so that it is neither converted nor removed until the transaction ends. */
+  /** Returns the alias's address. Locks the domain for the transaction, so that it is neither converted nor removed. */
   private async custom(environmentId: number, domainId: Id, localPart: string): Promise<string> {
     const domain = await this.domains.ofEnvironment(environmentId, domainId);
     if (domain === null) throw invalid([{ path: 'domainId', message: NOT_RECEIVING }]);
@@ -96,7 +102,7 @@ export class AliasRegistration {
   }
 }
 
-/** Returns null for a platform alias. Throws 422 for an invalid domain. */
+/** Returns the domain id of a custom alias, or null for a platform alias. Throws 422 for an invalid domain. */
 function domainOf(kind: NewAlias['kind'], shown: string | null): Id | null {
   if (kind === 'platform') {
     if (shown !== null)

@@ -14,7 +14,7 @@ import { type Redelivered } from '#modules/ledger/redelivery.contract.js';
 import { type AliasRoutes, AliasRouting, routesOf } from './alias-routing.js';
 import { AliasesService } from './aliases.service.js';
 
-/** Maximum number of messages per request, from the specification. */
+/** Maximum number of messages per replay request. */
 const MESSAGES_MAX = 1_000;
 /** Maximum number of messages per step if filters are evaluated, because their bodies are then in memory. */
 const MESSAGES_WITH_BODIES = 100;
@@ -54,7 +54,7 @@ export class AliasReplay {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404 for an unknown alias, 400 for a bad cursor, and 422 for an invalid query. */
+  /** Replays messages. Throws 404 for an unknown alias, 400 for an invalid cursor, and 422 for an invalid query. */
   async run(tenant: Tenant, alias: string, query: AliasReplayQuery): Promise<AliasReplayed> {
     const found = await this.aliases.find(tenant, alias);
     const { id: aliasId, destinationIds } = found;
@@ -72,6 +72,7 @@ export class AliasReplay {
       ...window,
       ...(cursor !== undefined && { beforeId: this.cursors.read(tenant, list, cursor) }),
     };
+    if (since === undefined && until === undefined && !isDryRun) throw withoutWindow();
     const { scanned, excluded, sent, last } = await this.look(range, routesOf(found));
     const picked = sent.flatMap((one) => one);
     const enqueued =
@@ -93,7 +94,7 @@ export class AliasReplay {
     };
   }
 
-  /** Returns each message's destinations, oldest first. `last`: null on the last page. Throws 503 without capacity. */
+  /** Returns the destinations of each message, oldest first. `last` is null on the last page. Throws 503 when busy. */
   private async look(
     range: ReceivedRange,
     routes: AliasRoutes,
@@ -124,7 +125,7 @@ export class AliasReplay {
     return page;
   }
 
-  /** Returns null for a message that is never sent again, or whose destinations are unknown after a filter timeout. */
+  /** Returns a message's destinations. Null if the message is never sent again, or if a filter timed out. */
   private async targetsOf({ isExcluded, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
     if (isExcluded) return null;
     if (request !== null) return this.routing.matching(routes, new RequestView(request, request.verification));
@@ -132,7 +133,16 @@ export class AliasReplay {
   }
 }
 
-/** Returns the period's range of ids. It ends now at the latest, to exclude new messages. Throws 422 if invalid. */
+/** Returns the error for a replay without a period, which would send up to a year's mail again. */
+const withoutWindow = () =>
+  invalid([
+    {
+      path: 'since',
+      message: 'is required unless until or dry_run is given: name the time range to replay, or count it with dry_run',
+    },
+  ]);
+
+/** Returns the range of ids for a period. The range ends now at the latest. Throws 422 for an invalid period. */
 function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
   const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
   const untilMs = until === undefined ? nowMs : momentMs(until, 'until');

@@ -4,10 +4,11 @@ import { readAllowedSender } from '#engine/mail/allowed-senders.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import { Targets } from '#modules/destinations/targets.js';
+import { AliasActionsReader, type AskedAliasActions } from '../actions/alias-actions.js';
 import type { AliasColumns } from './aliases.store.js';
 
 /** Settings as given by the caller. Missing fields keep their values, and null clears them. */
-export interface AliasSettings {
+export interface AliasSettings extends AskedAliasActions {
   /** Short form of `routes`. Destinations that the alias already has keep their filters. */
   destinationIds?: readonly string[];
   routes?: readonly AskedAliasRoute[];
@@ -24,15 +25,18 @@ export interface AskedAliasRoute {
 
 @Injectable()
 export class AliasSettingsReader {
-  constructor(private readonly targets: Targets) {}
+  constructor(
+    private readonly targets: Targets,
+    private readonly actions: AliasActionsReader,
+  ) {}
 
-  /** Throws 422 with all faults. Queries destinations, so call it outside of a transaction. */
+  /** Returns the columns to store. Throws 422 with all faults. Queries destinations: call it outside a transaction. */
   async read(
     environmentId: number,
-    { destinationIds, routes, allowedSenders, maxSizeBytes }: AliasSettings,
+    { destinationIds, routes, allowedSenders, maxSizeBytes, ...asked }: AliasSettings,
   ): Promise<AliasColumns> {
-    const faults: Fault[] = [];
-    const columns: AliasColumns = {};
+    const { columns: actions, faults } = await this.actions.read(environmentId, asked);
+    const columns: AliasColumns = actions;
     if (maxSizeBytes !== undefined) columns.maxSizeBytes = maxSizeBytes;
     if (allowedSenders !== undefined) {
       const read = allowedSenders.map((text, i) => ({ ...readAllowedSender(text), i }));
@@ -87,7 +91,7 @@ function readFilters(routes: readonly AskedAliasRoute[]): {
   return { filters, faults };
 }
 
-/** Returns a fault if both fields are given and differ. A client that sends back a GET's body gives both. */
+/** Returns an error if `destinationIds` and `routes` differ. A client that sends back a GET response sends both. */
 function disagreement(destinationIds: readonly string[] | undefined, routes: readonly AskedAliasRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

@@ -13,6 +13,7 @@ import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { AliasEntity } from '../inbox.entities.js';
 import { AliasRegistration } from './alias-registration.js';
 import {
   AliasChangesBody,
@@ -51,7 +52,8 @@ export class AliasesController {
   @ApiOperation({ summary: 'List aliases', description: 'Returns the newest items first.' })
   @ApiOkResponse({ type: AliasPage, description: 'One page of aliases.' })
   async listAliases(@CurrentTenant() tenant: Tenant, @Query() query: AliasListQuery): Promise<AliasPage> {
-    return presentAliases(await this.aliases.list(tenant, query));
+    const page = await this.aliases.list(tenant, query);
+    return presentAliases(page, await this.aliases.forwardStates(tenant, page.rows));
   }
 
   @Post()
@@ -66,7 +68,7 @@ export class AliasesController {
   @ApiBadRequestResponse({ description: 'The address is malformed or reserved.', schema: ERROR })
   @ApiConflictResponse({ description: 'The organization already has an alias with this address.', schema: ERROR })
   async createAlias(@CurrentTenant() tenant: Tenant, @Body() body: NewAliasBody): Promise<AliasItem> {
-    return presentAlias(await this.registration.create(tenant, newAlias(body)));
+    return this.present(tenant, await this.registration.create(tenant, newAlias(body)));
   }
 
   @Get(':alias')
@@ -75,7 +77,7 @@ export class AliasesController {
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: AliasItem, description: 'The alias.' })
   async getAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<AliasItem> {
-    return presentAlias(await this.aliases.find(tenant, alias));
+    return this.present(tenant, await this.aliases.find(tenant, alias));
   }
 
   @Patch(':alias')
@@ -93,7 +95,7 @@ export class AliasesController {
     @Param('alias') alias: string,
     @Body() body: AliasChangesBody,
   ): Promise<AliasItem> {
-    return presentAlias(await this.aliases.change(tenant, alias, aliasSettings(body)));
+    return this.present(tenant, await this.aliases.change(tenant, alias, aliasSettings(body)));
   }
 
   @Delete(':alias')
@@ -110,5 +112,8 @@ export class AliasesController {
   @TryAfter('Received mail')
   async deleteAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<void> {
     await this.aliases.remove(tenant, alias);
+  }
+  private async present(tenant: Tenant, row: AliasEntity): Promise<AliasItem> {
+    return presentAlias(row, await this.aliases.forwardStates(tenant, [row]));
   }
 }

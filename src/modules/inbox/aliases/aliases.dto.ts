@@ -13,8 +13,16 @@ import {
 } from 'class-validator';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
-import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
+import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
+import {
+  AliasActionsBody,
+  AliasAutoReplyItem,
+  askedAutoReply,
+  ForwardAddressItem,
+  presentAutoReply,
+} from '../actions/alias-actions.dto.js';
+import type { ForwardState } from '../actions/forward-addresses.store.js';
 import type { AliasEntity } from '../inbox.entities.js';
 import type { NewAlias } from './alias-registration.js';
 import type { AliasSettings } from './alias-settings.js';
@@ -98,13 +106,27 @@ export class AliasListQuery {
     summary: "Forward only some of the alias's mail",
     value: { kind: 'platform', localPart: 'billing', routes: [ROUTE_EXAMPLE] },
   },
+  pattern: {
+    summary: 'A pattern: all addresses that begin with "ticket-"',
+    value: { kind: 'custom', domainId: DOMAIN, localPart: 'ticket-*', destinationIds: [DESTINATION] },
+  },
+  forwarded: {
+    summary: 'An alias that forwards its mail and replies automatically',
+    value: {
+      kind: 'custom',
+      domainId: DOMAIN,
+      localPart: 'help',
+      forward_to: ['ops@example.org'],
+      auto_reply: { subject: 'We received your message', text: 'Thank you.', once_per: 'P7D' },
+    },
+  },
   catchAll: {
     summary: 'A catch-all alias for all other mail to the domain',
     value: { kind: 'custom', domainId: DOMAIN, localPart: '*', destinationIds: [DESTINATION] },
   },
 })
-export class NewAliasBody {
-  /** `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for an address of your own domain. */
+export class NewAliasBody extends AliasActionsBody {
+  /** `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for an address on your own domain. */
   @ApiProperty({ example: 'platform' })
   @IsIn(KINDS)
   kind: (typeof KINDS)[number];
@@ -117,9 +139,12 @@ export class NewAliasBody {
   domainId?: string;
 
   /**
-   * Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. `*`
-   * receives all mail to the domain that no other alias receives. Names that mail servers use themselves (postmaster,
-   * abuse, mailer-daemon, bounces) are rejected with 400.
+   * Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. Names that
+   * mail servers use themselves (postmaster, abuse, mailer-daemon, bounces) are rejected with 400.
+   *
+   * On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for every
+   * tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the address
+   * without its tag, the longest pattern, then `*`.
    */
   @ApiProperty({ example: 'invoices' })
   @IsString()
@@ -128,7 +153,7 @@ export class NewAliasBody {
 
   /**
    * Destinations that receive the alias's mail as events of type `email.received`. Short form of `routes`. Without
-   * destinations, mail is stored but not forwarded.
+   * destinations, mail is stored, but its events are not delivered.
    */
   @ApiProperty({ example: [DESTINATION] })
   @CanBeOmitted()
@@ -177,7 +202,7 @@ export class NewAliasBody {
   destinations: { summary: 'Change the destinations', value: { destinationIds: [DESTINATION] } },
   anybody: { summary: 'Accept mail from everyone, of any size', value: { allowedSenders: [], maxSizeBytes: null } },
 })
-export class AliasChangesBody {
+export class AliasChangesBody extends AliasActionsBody {
   /**
    * Destinations that now receive the alias's mail. Short form of `routes`. Destinations that stay in the list keep
    * their filters.
@@ -231,7 +256,7 @@ export class AliasItem {
   @IsString()
   address: string;
 
-  /** `platform` for an address under the platform's domain, `custom` for one of your own domain. */
+  /** `platform` for an address under the platform's domain, `custom` for an address on your own domain. */
   @ApiProperty({ example: 'platform' })
   @IsIn(KINDS)
   kind: (typeof KINDS)[number];
@@ -269,6 +294,27 @@ export class AliasItem {
   @IsInt()
   maxSizeBytes: number | null;
 
+  /** Addresses that the alias forwards to, in lower case. */
+  @ApiProperty({ example: ['ops@example.org'] })
+  @IsArray()
+  @IsString({ each: true })
+  forward_to: string[];
+
+  /** The addresses of `forward_to`, and whether their owners have confirmed them. */
+  @IsArrayOf(() => ForwardAddressItem)
+  forward_addresses: ForwardAddressItem[];
+
+  /** Automatic reply to the alias's mail. Null if the alias does not reply automatically. */
+  @CanBeNull()
+  @IsObjectOf(() => AliasAutoReplyItem)
+  auto_reply: AliasAutoReplyItem | null;
+
+  /** Lifetime in seconds of the links in events. These links need no key. Null if the links need a key. */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsInt()
+  link_ttl_seconds: number | null;
+
   /** Time when the alias was created. */
   @ApiProperty({ example: '2026-11-22T09:30:00.000Z' })
   @IsDateTime()
@@ -297,26 +343,38 @@ export function aliasSettings({
   routes,
   allowedSenders,
   maxSizeBytes,
+  forward_to: forwardTo,
+  auto_reply: autoReply,
+  link_ttl_seconds: linkTtlSeconds,
 }: AliasChangesBody): AliasSettings {
   return {
     destinationIds,
     routes: routes?.map(({ destination, filter }) => ({ destination, filter: filter ?? null })),
     allowedSenders,
     maxSizeBytes,
+    forwardTo,
+    autoReply: autoReply && askedAutoReply(autoReply),
+    linkTtlSeconds,
   };
 }
 
-export function presentAlias({
-  id,
-  address,
-  kind,
-  localPart,
-  destinationIds,
-  filters,
-  allowedSenders,
-  maxSizeBytes,
-  createdAt,
-}: AliasEntity): AliasItem {
+export function presentAlias(
+  {
+    id,
+    address,
+    kind,
+    localPart,
+    destinationIds,
+    filters,
+    allowedSenders,
+    maxSizeBytes,
+    forwardTo,
+    autoReply,
+    linkTtlSeconds,
+    createdAt,
+  }: AliasEntity,
+  forwardStates: ReadonlyMap<string, ForwardState>,
+): AliasItem {
   return {
     id: showId('al', id),
     address,
@@ -327,10 +385,17 @@ export function presentAlias({
     routes: destinationIds.map((each) => ({ destination: showId('dst', each), filter: filters[each] ?? null })),
     allowedSenders,
     maxSizeBytes,
+    forward_to: forwardTo,
+    forward_addresses: forwardTo.map((each) => ({ address: each, status: forwardStates.get(each) ?? 'pending' })),
+    auto_reply: presentAutoReply(autoReply),
+    link_ttl_seconds: linkTtlSeconds,
     createdAt: createdAt.toISOString(),
   };
 }
 
-export function presentAliases({ rows, nextCursor }: { rows: AliasEntity[]; nextCursor: string | null }): AliasPage {
-  return { data: rows.map(presentAlias), next_cursor: nextCursor };
+export function presentAliases(
+  { rows, nextCursor }: { rows: AliasEntity[]; nextCursor: string | null },
+  forwardStates: ReadonlyMap<string, ForwardState>,
+): AliasPage {
+  return { data: rows.map((row) => presentAlias(row, forwardStates)), next_cursor: nextCursor };
 }

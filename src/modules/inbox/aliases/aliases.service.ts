@@ -6,6 +6,8 @@ import { noSuch } from '#kernel/errors.js';
 import { parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DestinationUsers } from '#modules/destinations/destination-users.js';
+import { ForwardAddresses } from '../actions/forward-addresses.js';
+import type { ForwardState } from '../actions/forward-addresses.store.js';
 import type { AliasEntity } from '../inbox.entities.js';
 import { type AliasSettings, AliasSettingsReader } from './alias-settings.js';
 import { AliasesStore } from './aliases.store.js';
@@ -17,6 +19,7 @@ export class AliasesService {
   constructor(
     private readonly store: AliasesStore,
     private readonly settings: AliasSettingsReader,
+    private readonly forwardAddresses: ForwardAddresses,
     private readonly database: Database,
     private readonly cursors: Cursors,
     users: DestinationUsers,
@@ -43,7 +46,12 @@ export class AliasesService {
     return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
   }
 
-  /** Finds an alias by id or full address. Throws 404 if the alias does not exist. */
+  /** Returns the states of the forward addresses of aliases, in the caller's transaction if there is one. */
+  forwardStates({ environmentId }: Tenant, rows: readonly AliasEntity[]): Promise<ReadonlyMap<string, ForwardState>> {
+    return this.forwardAddresses.statesOf(environmentId, [...new Set(rows.flatMap(({ forwardTo }) => forwardTo))]);
+  }
+
+  /** Returns an alias by id or full address. Throws 404 if the alias does not exist. */
   async find({ environmentId }: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
     const id = parseId('al', text);
     const row =
@@ -54,7 +62,7 @@ export class AliasesService {
     return row;
   }
 
-  /** Throws 404 for an unknown alias, and 422 for invalid settings. */
+  /** Changes and returns an alias. Throws 404 for an unknown alias, and 422 for invalid settings. */
   async change(tenant: Tenant, text: string, settings: AliasSettings): Promise<AliasEntity> {
     const { environmentId, id } = await this.find(tenant, text);
     const columns = await this.settings.read(environmentId, settings);
@@ -67,11 +75,12 @@ export class AliasesService {
         columns.filters = Object.fromEntries(
           Object.entries(row.filters).filter(([destinationId]) => destinationIds.includes(destinationId)),
         );
+      await this.forwardAddresses.request(environmentId, columns.forwardTo ?? []);
       return Object.keys(columns).length === 0 ? row : this.store.update(row, columns);
     });
   }
 
-  /** New mail is rejected from now on; received messages stay readable. Throws 404 for an unknown or removed alias. */
+  /** Removes an alias: it rejects new mail, and received messages stay readable. Throws 404 if unknown or removed. */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { environmentId, id } = await this.find(tenant, text);
     if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw noSuch('alias');

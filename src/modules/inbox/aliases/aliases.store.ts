@@ -8,7 +8,12 @@ import type { Id } from '#kernel/ids.js';
 import { AliasEntity } from '../inbox.entities.js';
 
 /** Columns that a change may set. The address identifies the alias and never changes. */
-export type AliasColumns = Partial<Pick<AliasEntity, 'destinationIds' | 'filters' | 'allowedSenders' | 'maxSizeBytes'>>;
+export type AliasColumns = Partial<
+  Pick<
+    AliasEntity,
+    'destinationIds' | 'filters' | 'allowedSenders' | 'maxSizeBytes' | 'forwardTo' | 'autoReply' | 'linkTtlSeconds'
+  >
+>;
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -17,7 +22,7 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(hashtext('posthorn aliases'), $1::int)`,
 };
 
-/** Long retention periods are extended by up to a thirtieth (engine/expiry-day.ts). */
+/** SQL condition: the alias's messages have expired. Expiry may exceed retention by 1/30 (engine/expiry-day.ts). */
 const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days * 31 / 30 + 2) * interval '1 day'`;
 
 /** Scans all aliases once, but not their messages. */
@@ -41,7 +46,7 @@ const FORGET: Statement = {
       and not exists (select 1 from inbox_messages m where m.environment_id = a.environment_id and m.alias_id = a.id)`,
 };
 
-/** Stores aliases. The transaction of a change also announces it, so that listeners drop their caches. */
+/** Stores aliases. The transaction of a change also announces the change, so that listeners clear their caches. */
 @Injectable()
 export class AliasesStore {
   private readonly rows: TenantRepository<AliasEntity>;
@@ -59,27 +64,27 @@ export class AliasesStore {
     await this.database.query(LOCK, [environmentId]);
   }
 
-  /** Uses aliases_address_idx. */
+  /** Returns the number of aliases that are not removed. Uses aliases_address_idx. */
   count(environmentId: number): Promise<number> {
     return this.rows.count({ environmentId, removedAt: IsNull() });
   }
 
-  /** Uses aliases_pkey. */
+  /** Returns an alias, or null if it is unknown or removed. Uses aliases_pkey. */
   find(environmentId: number, id: Id): Promise<AliasEntity | null> {
     return this.rows.findOne({ environmentId, id, removedAt: IsNull() });
   }
 
-  /** Uses aliases_address_idx. */
+  /** Returns the alias with this address, or null if it is unknown or removed. Uses aliases_address_idx. */
   findAt(environmentId: number, address: string): Promise<AliasEntity | null> {
     return this.rows.findOne({ environmentId, address, removedAt: IsNull() });
   }
 
-  /** Locks the row, so that other changes wait until the transaction ends. */
+  /** Returns an alias, and locks its row, so that other changes wait until the transaction ends. */
   findForUpdate(environmentId: number, id: Id): Promise<AliasEntity | null> {
     return this.rows.findForUpdate({ environmentId, id, removedAt: IsNull() });
   }
 
-  /** Returns an alias's filters, also if it is removed, since its mail may be in flight. Empty for an unknown alias. */
+  /** Returns an alias's filters, even if it was removed, because its mail may be in flight. Empty if unknown. */
   async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
     const [row] = await this.database.readPrepared<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
     return row?.filters ?? {};
@@ -92,7 +97,7 @@ export class AliasesStore {
     return this.rows.find({ where, order: { id: 'DESC' }, take: rowsMax });
   }
 
-  /** Returns the first aliases on a domain. Uses aliases_domain_id_idx. */
+  /** Returns up to `max` aliases on a domain. Uses aliases_domain_id_idx. */
   onDomain(environmentId: number, domainId: Id, max: number): Promise<Pick<AliasEntity, 'id'>[]> {
     return this.rows.find({
       select: { id: true },
@@ -102,7 +107,7 @@ export class AliasesStore {
     });
   }
 
-  /** Returns the first aliases with this destination. Scans all aliases of the environment. */
+  /** Returns up to `max` aliases with this destination. Scans all aliases of the environment. */
   leadingTo(environmentId: number, destinationId: Id, max: number): Promise<AliasEntity[]> {
     return this.rows.find({
       where: { environmentId, destinationIds: ArrayContains([destinationId]), removedAt: IsNull() },
@@ -111,7 +116,7 @@ export class AliasesStore {
     });
   }
 
-  /** Returns false if the address is taken (aliases_address_idx, aliases_platform_idx). Then end the transaction. */
+  /** Inserts an alias. Returns false and aborts if its address exists (aliases_address_idx, aliases_platform_idx). */
   async insert(row: AliasEntity): Promise<boolean> {
     try {
       await this.rows.insert(row);
@@ -123,7 +128,7 @@ export class AliasesStore {
     return true;
   }
 
-  /** Runs in the transaction that locked the row. */
+  /** Updates and returns an alias, in the transaction that locked its row. Increments its version. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
     await this.rows.update({ environmentId: row.environmentId, id: row.id }, columns);
@@ -131,7 +136,7 @@ export class AliasesStore {
     return { ...row, ...columns };
   }
 
-  /** Uses aliases_pkey. */
+  /** Marks an alias as removed. Returns false if it is unknown or already removed. Uses aliases_pkey. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
     const now = (): string => 'now()';
     const where = { environmentId, id, removedAt: IsNull() };

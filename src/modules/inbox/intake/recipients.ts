@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { canonicalDomain } from '#engine/mail/addresses.js';
-import { aliasesFor } from '#engine/mail/alias-address.js';
+import { aliasesFor, withoutTag } from '#engine/mail/alias-address.js';
 import { returnPathHost } from '#engine/mail/dns-records.js';
 import { mailHost } from '#engine/mail/platform-zone.js';
 import { Clock } from '#kernel/clock.js';
@@ -9,13 +9,14 @@ import { Config } from '#kernel/config/config.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { ReceivingDomains } from '#modules/domains/verified-domains.js';
 import { ReturnPaths } from '#modules/email/return-paths.js';
+import { RewrittenSenders } from '#modules/email/rewritten-senders.js';
 import { AliasLookupStore } from '../aliases/alias-lookup.store.js';
 import type { AliasRoute, RecipientVerdict, SmtpAnswer } from '../contract.js';
 import { ANSWERS } from './answers.js';
 
 const ENTRIES_MAX = 20_000;
 const LOCAL_MAX = 256;
-/** Addresses for mail about the installation itself (RFC 2142, providers' feedback loops). */
+/** Local parts of addresses for mail about the installation itself (RFC 2142, providers' feedback loops). */
 const OPERATOR = /^(?:postmaster|abuse)$/i;
 
 /** Finds recipients, with a cache that any change of aliases clears. Entries are at most five seconds old. */
@@ -28,6 +29,7 @@ export class Recipients {
     private readonly store: AliasLookupStore,
     private readonly domains: ReceivingDomains,
     private readonly returnAddresses: ReturnPaths,
+    private readonly rewrittenSenders: RewrittenSenders,
     private readonly config: Config,
     clock: Clock,
     notifications: Notifications,
@@ -51,6 +53,9 @@ export class Recipients {
         ? refused(ANSWERS.unknown)
         : { kind: 'report', report: { environmentId: report.environmentId, emailId: report.emailId } };
     }
+    // A bounce of a forwarded message. It is recorded, and never sent to the original sender (no backscatter).
+    if (this.rewrittenSenders.read(local) !== null)
+      return { kind: 'report', report: { environmentId: null, emailId: null } };
     try {
       const found = await this.cache.get(`${local.toLowerCase()}@${domain}`);
       if (!('aliasId' in found)) return refused(found);
@@ -63,7 +68,7 @@ export class Recipients {
     }
   }
 
-  /** True for the platform domain and its hosts that receive mail. */
+  /** Returns whether the domain is the platform's own, or one of the platform's hosts that receive mail. */
   private isPlatforms(domain: string): boolean {
     const { platformDomain } = this.config;
     return (
@@ -74,12 +79,14 @@ export class Recipients {
   private async load(address: string): Promise<AliasRoute | SmtpAnswer> {
     const at = address.lastIndexOf('@');
     const domain = address.slice(at + 1);
-    const { exact, catchAll } = aliasesFor(address.slice(0, at), domain);
-    if (domain === this.config.platformDomain) return (await this.store.platform(exact)) ?? ANSWERS.unknown;
+    const local = address.slice(0, at);
+    if (domain === this.config.platformDomain)
+      return (await this.store.platform(`${withoutTag(local)}@${domain}`)) ?? ANSWERS.unknown;
+    const addresses = aliasesFor(local, domain);
     const owner = await this.domains.find(domain);
-    if (owner !== null) return (await this.store.custom(owner, exact, catchAll)) ?? ANSWERS.unknown;
-    // The domain may become verified again, or the alias may be removed. Until then, the sending server keeps the mail.
-    return (await this.store.isAnywhere(exact, catchAll)) ? ANSWERS.paused : ANSWERS.notOurs;
+    if (owner !== null) return (await this.store.custom(owner, addresses)) ?? ANSWERS.unknown;
+    // The reply `paused` is temporary: senders keep the mail until the domain is verified or the alias is removed.
+    return (await this.store.isAnywhere(addresses)) ? ANSWERS.paused : ANSWERS.notOurs;
   }
 }
 

@@ -64,7 +64,7 @@ export class InboxTools extends AgentTools {
       input: z.object({
         alias,
         message_id: z.string().min(1).max(64).describe('`evt_…`.'),
-        body: z.enum(['text', 'html']).default('text').describe('`has_text` and `has_html` say which exist.'),
+        body: z.enum(['text', 'reply_text', 'html']).default('text').describe('See `has_text` and `has_html`.'),
         body_offset: z.number().int().min(0).default(0).describe('In characters.'),
       }),
       example: { alias: ADDRESS, message_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },

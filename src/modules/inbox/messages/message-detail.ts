@@ -1,10 +1,36 @@
+import type { Id } from '#kernel/ids.js';
 import type { ParsedMessage } from '../reading/parsed-message.js';
 
+/** Fields that messages stored by an earlier build do not have. */
+type LaterFields = 'isTextFromHtml' | 'replyText' | 'signature' | 'isCharsetGuessed';
+
 /** The JSON part of a message's row: its contents, and all results other than verdicts. */
-export interface StoredDetail extends ParsedMessage {
+export interface StoredDetail extends Omit<ParsedMessage, LaterFields>, Partial<Pick<ParsedMessage, LaterFields>> {
   /** True for an automatic message (RFC 3834). */
   autoSubmitted: boolean;
   arc: string;
   /** True if the message could not be evaluated and needs a manual check. */
   isParked: boolean;
+  /** Copies to the alias's forward addresses. Missing if the alias forwards nothing. */
+  forwards?: PlannedForward[];
+  /** Automatic reply, or the reason why there is none. Missing if the alias does not reply. */
+  autoReply?: PlannedReply;
+}
+
+/** A copy of a message for one forward address, as it was decided when the message was read. */
+export interface PlannedForward {
+  address: string;
+  /** Email that carries the copy. Null if the message is not forwarded to the address. */
+  emailId: Id | null;
+  /** True if the owner of the address had not confirmed it when the message was read. */
+  isPending: boolean;
+  /** Reason why the message is not forwarded, or null. */
+  detail: string | null;
+}
+
+export interface PlannedReply {
+  /** Email that carries the reply. Null if there is no reply. */
+  emailId: Id | null;
+  /** Reason why there is no reply, or null. */
+  detail: string | null;
 }

@@ -1,11 +1,13 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
 import { cleanText } from '#engine/mail/clean-text.js';
+import type { EmailStatus } from '#engine/mail/recipient-state.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { HeaderLine } from '../reading/parsed-message.js';
 import type { Decided, WaitingMessage } from '../reading/waiting-messages.store.js';
 import type { StoredDetail } from './message-detail.js';
+import type { MessageLinks } from './signed-links.js';
 
-/** Maximum size of the text, and of the HTML, in an event. The stored message is complete. */
+/** Maximum size of the text, and of the HTML, in an event. The stored message is not truncated to this size. */
 const EVENT_BODY_BYTES_MAX = 64 * 1024;
 const EVENT_HEADERS_BYTES_MAX = 32 * 1024;
 
@@ -20,12 +22,24 @@ export interface Shown extends Pick<Decided, 'auth' | 'spf' | 'dkim' | 'dmarc' |
   status: string;
   reason: string | null;
   detail: StoredDetail;
+  inReplyToEmailId: Id | null;
 }
 
-export function messageView(shown: Shown, baseUrl: string): Record<string, unknown> {
+/** A copy of a message for a forward address, with its current state. */
+export interface ShownForward {
+  address: string;
+  emailId: Id | null;
+  status: EmailStatus | 'pending' | 'skipped';
+  detail: string | null;
+}
+
+export function messageView(
+  shown: Shown,
+  links: MessageLinks,
+  forwards: readonly ShownForward[] = plannedForwards(shown.detail),
+): Record<string, unknown> {
   const { id, aliasId, address, detail } = shown;
   const eventId = showId('evt', id);
-  const self = `${baseUrl}/v1/aliases/${showId('al', aliasId)}/messages/${eventId}`;
   return {
     id: eventId,
     message_id: shown.messageId,
@@ -41,13 +55,18 @@ export function messageView(shown: Shown, baseUrl: string): Record<string, unkno
     received_at: shown.receivedAt.toISOString(),
     date: detail.date,
     text: detail.text,
+    text_from_html: detail.isTextFromHtml ?? false,
+    reply_text: detail.replyText ?? detail.text?.trim() ?? null,
+    signature: detail.signature ?? null,
     html: detail.html,
     truncated: detail.isTruncated,
+    charset_guessed: detail.isCharsetGuessed ?? false,
     size_bytes: shown.sizeBytes,
     headers: joined(detail.headerLines),
     header_lines: detail.headerLines,
     in_reply_to: detail.inReplyTo,
     references: detail.references,
+    in_reply_to_email_id: emailIdOf(shown.inReplyToEmailId),
     auto_submitted: detail.autoSubmitted,
     verdicts: {
       spf: shown.spf,
@@ -62,24 +81,56 @@ export function messageView(shown: Shown, baseUrl: string): Record<string, unkno
     reason: shown.reason,
     auth: shown.auth,
     parse_error: detail.parseError,
-    raw_url: `${self}/raw`,
-    attachments: detail.attachments.map((note, index) => ({ ...note, url: `${self}/attachments/${index}` })),
+    forwards: forwards.map(({ emailId, ...rest }) => ({ ...rest, email_id: emailIdOf(emailId) })),
+    auto_reply: detail.autoReply
+      ? { email_id: emailIdOf(detail.autoReply.emailId), detail: detail.autoReply.detail }
+      : null,
+    raw_url: links.raw,
+    attachments: detail.attachments.map((note, index) => ({ ...note, url: links.attachment(index) })),
+    links_expire_at: links.expiresAt && links.expiresAt.toISOString(),
   };
 }
 
-/** Builds the event's payload: the message's API form with shortened texts. */
-export function eventBody(message: WaitingMessage, decided: Decided, set: Disposition | null, baseUrl: string): string {
+const emailIdOf = (id: Id | null): string | null => id && showId('evt', id);
+
+/** Returns the copies for the forward addresses, as decided when the message was parsed. */
+export function plannedForwards(detail: StoredDetail | null): ShownForward[] {
+  return (detail?.forwards ?? []).map(({ isPending, ...forward }) => ({
+    ...forward,
+    status: forward.emailId !== null ? 'sending' : isPending ? 'pending' : 'skipped',
+  }));
+}
+
+/** Returns the event's payload: the message as the API shows it, with shortened texts. */
+export function eventBody(
+  message: WaitingMessage,
+  decided: Decided,
+  set: Disposition | null,
+  links: MessageLinks,
+): string {
   const { detail } = decided;
   const cut = (text: string | null): { text: string | null; isTruncated: boolean } =>
     text === null ? { text, isTruncated: false } : cleanText(text, EVENT_BODY_BYTES_MAX);
-  const [text, html, headerLines] = [cut(detail.text), cut(detail.html), fewHeaders(detail.headerLines)];
+  const [text, html, reply] = [cut(detail.text), cut(detail.html), cut(detail.replyText ?? null)];
+  const signature = cut(detail.signature ?? null);
+  const headerLines = fewHeaders(detail.headerLines);
   const isTruncated =
-    detail.isTruncated || text.isTruncated || html.isTruncated || headerLines.length < detail.headerLines.length;
-  const few = { ...detail, text: text.text, html: html.text, headerLines, isTruncated };
-  return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, baseUrl));
+    detail.isTruncated ||
+    [text, html, reply, signature].some((each) => each.isTruncated) ||
+    headerLines.length < detail.headerLines.length;
+  const few = {
+    ...detail,
+    text: text.text,
+    html: html.text,
+    replyText: reply.text,
+    signature: signature.text,
+    headerLines,
+    isTruncated,
+  };
+  return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, links));
 }
 
-/** Joins repeated headers with line breaks, in order. If only the last was kept, a stranger could override one. */
+/** Returns headers by name. Joins the values of repeated headers, so that a forged one cannot hide a genuine one. */
 function joined(lines: readonly HeaderLine[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const { name, value } of lines) headers.set(name, headers.has(name) ? `${headers.get(name)}\n${value}` : value);

@@ -9,6 +9,7 @@ import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasReplay } from '../aliases/alias-replay.js';
 import { MailViewItem, presentView } from '../contract.dto.js';
+import { MessageLinksBody, MessageLinksItem, presentLinks } from './message-links.dto.js';
 import { MessageRelease } from './message-release.js';
 import {
   AliasReplayBody,
@@ -160,6 +161,30 @@ export class MessagesController {
     return presentView(await this.messages.view(tenant, alias, id));
   }
 
+  @Post('messages/:messageId/links')
+  @Audit()
+  @HttpCode(200)
+  @HoldsContent()
+  @Scope('write')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Create signed links to the files of a message',
+    description:
+      'Returns URLs of the original message and of its attachments that need no key until they expire. A link cannot be revoked on its own. It ends early when the message is erased.',
+  })
+  @ApiParam(ALIAS)
+  @ApiParam(MESSAGE)
+  @ApiOkResponse({ type: MessageLinksItem, description: 'The links and the time when they expire.' })
+  @TryNeeds('a message that came to the alias over SMTP')
+  async linkReceivedMessage(
+    @CurrentTenant() tenant: Tenant,
+    @Param('alias') alias: string,
+    @Param('messageId') id: string,
+    @Body() { expires_in: seconds = 3_600 }: MessageLinksBody,
+  ): Promise<MessageLinksItem> {
+    return presentLinks(await this.messages.linksTo(tenant, alias, id, seconds));
+  }
+
   @Post('messages/:messageId/release')
   @Audit()
   @HttpCode(200)
@@ -196,7 +221,7 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Replay the messages of an alias',
     description:
-      'Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. Quarantined messages are never sent again.',
+      'Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. A call without `since`, `until` and `dry_run` is rejected with 422, because it would send every stored message again. Quarantined messages are never sent again.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({

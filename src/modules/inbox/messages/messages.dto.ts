@@ -5,6 +5,7 @@ import { Examples } from '#http/openapi-examples.js';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf, IsStringMap } from '#http/validation.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import type { AliasReplayed } from '../aliases/alias-replay.js';
+import { AutoReplyItem, ForwardedMessageItem } from './message-links.dto.js';
 import type { MessageRow } from './messages.store.js';
 
 const STATES = ['received', 'processed', 'quarantined'] as const;
@@ -30,6 +31,13 @@ export class ReceivedMessageListQuery {
   @IsString()
   @Length(1, 320)
   from?: string;
+
+  /** Returns only replies to this sent email. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B2' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 64)
+  email_id?: string;
 
   /** Returns only messages received at or after this time (RFC 3339). */
   @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
@@ -287,11 +295,35 @@ export class ReceivedMessageDetail {
   @IsDateTime()
   date: string | null;
 
-  /** Text of the message, up to 1 MB (64 KB in the event). Null if the message has none. */
+  /**
+   * Text of the message, up to 1 MB (64 KB in the event). If the message has only HTML, this is the HTML converted to
+   * text (`text_from_html`). Null if the message has neither.
+   */
   @ApiProperty({ example: 'Where is it?' })
   @CanBeNull()
   @IsString()
   text: string | null;
+
+  /** Whether the text is, or contains, HTML that Posthorn converted to text. At most 256 KB of HTML are converted. */
+  @ApiProperty({ example: false })
+  @IsBoolean()
+  text_from_html: boolean;
+
+  /**
+   * Text without quoted messages and without the signature. Both are recognized by the patterns of common email
+   * clients in 20 languages, so this text may contain too much or too little. `text` is complete. Null if `text` is
+   * null.
+   */
+  @ApiProperty({ example: 'Where is it?' })
+  @CanBeNull()
+  @IsString()
+  reply_text: string | null;
+
+  /** Signature at the end of the text, without its separator. Null if none was recognized. */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
+  signature: string | null;
 
   /**
    * Unsanitized HTML of the message, up to 1 MB (64 KB in the event). Never show it without sanitizing it. Null if the
@@ -302,10 +334,18 @@ export class ReceivedMessageDetail {
   @IsString()
   html: string | null;
 
-  /** Whether the text, the HTML, the headers or a long list was truncated. `raw_url` has the whole message. */
+  /** Whether the text, the HTML, the headers or a long list was truncated. `raw_url` returns the complete message. */
   @ApiProperty({ example: false })
   @IsBoolean()
   truncated: boolean;
+
+  /**
+   * Whether a text, a name or a header contains non-ASCII bytes that are not UTF-8, and declares no character set.
+   * Posthorn then guesses the character set, so some characters may be wrong.
+   */
+  @ApiProperty({ example: false })
+  @IsBoolean()
+  charset_guessed: boolean;
 
   /** Size of the whole message in bytes. */
   @ApiProperty({ example: 2048 })
@@ -332,6 +372,15 @@ export class ReceivedMessageDetail {
   @IsArray()
   @IsString({ each: true })
   references: string[];
+
+  /**
+   * Id of the sent email that this message replies to, by `in_reply_to` and `references`. Null if the environment sent
+   * no such email, or if its retention has ended.
+   */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsString()
+  in_reply_to_email_id: string | null;
 
   /** Whether the message was sent automatically (RFC 3834). Do not reply to an automatic message automatically. */
   @ApiProperty({ example: false })
@@ -361,7 +410,7 @@ export class ReceivedMessageDetail {
   @IsIn(AUTH)
   auth: string;
 
-  /** Reason why the message could not be parsed, as a sentence. Null if it could be parsed. */
+  /** Reason why the message could not be parsed completely, as a sentence. Null if it could be parsed. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
@@ -378,6 +427,21 @@ export class ReceivedMessageDetail {
   /** Attached files, in their original order. */
   @IsArrayOf(() => ReceivedAttachmentItem)
   attachments: ReceivedAttachmentItem[];
+
+  /** Time after which the URLs of this message no longer work. Null if the URLs need an API key and do not expire. */
+  @ApiProperty({ example: null })
+  @CanBeNull()
+  @IsDateTime()
+  links_expire_at: string | null;
+
+  /** Copies for the forward addresses of the alias. Empty if the alias does not forward. */
+  @IsArrayOf(() => ForwardedMessageItem)
+  forwards: ForwardedMessageItem[];
+
+  /** Automatic reply of the alias. Null if the alias does not reply automatically. */
+  @CanBeNull()
+  @IsObjectOf(() => AutoReplyItem)
+  auto_reply: AutoReplyItem | null;
 }
 
 /** Selects the messages to replay. */
@@ -389,13 +453,13 @@ export class ReceivedMessageDetail {
   },
 })
 export class AliasReplayBody {
-  /** Selects only messages accepted at or after this time (RFC 3339). */
+  /** Selects only messages accepted at or after this time (RFC 3339). Required if `until` and `dry_run` are omitted. */
   @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
   @CanBeOmitted()
   @IsDateTime()
   since?: string;
 
-  /** Selects only messages accepted at or before this time (RFC 3339). */
+  /** Selects only messages accepted up to this time (RFC 3339). Required if `since` and `dry_run` are omitted. */
   @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
   @CanBeOmitted()
   @IsDateTime()
@@ -413,7 +477,7 @@ export class AliasReplayBody {
   @IsBoolean()
   dry_run?: boolean;
 
-  /** The `next_cursor` of the previous call, with the same other fields. Omit it for the first call. */
+  /** The `next_cursor` of the previous call. Repeat all other fields unchanged. Omit it for the first call. */
   @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   @CanBeOmitted()
   @IsString()
@@ -421,7 +485,7 @@ export class AliasReplayBody {
   cursor?: string;
 }
 
-/** Result of a replay of an alias. */
+/** Result of replaying messages of an alias. */
 export class AliasReplayItem {
   /** Id of this replay call. */
   @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -443,12 +507,12 @@ export class AliasReplayItem {
   @IsInt()
   scanned: number;
 
-  /** Number of messages that are sent again, or would be with `dry_run`. */
+  /** Number of messages that are sent again; with `dry_run`, the number that would be sent again. */
   @ApiProperty({ example: 2 })
   @IsInt()
   replayed: number;
 
-  /** Number of deliveries that are created, or would be with `dry_run`. Each message has one for each destination. */
+  /** Number of deliveries created, one for each message and destination; with `dry_run`, the number to be created. */
   @ApiProperty({ example: 2 })
   @IsInt()
   enqueued: number;
@@ -486,7 +550,7 @@ export function presentMessages({
   return { data: rows.map(presentMessage), next_cursor: nextCursor };
 }
 
-function presentMessage({
+export function presentMessage({
   id,
   messageId,
   sender,

@@ -5,19 +5,22 @@ import { noSuch } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { SentEmails } from '#modules/email/sent-emails.js';
 import { AliasesService } from '../aliases/aliases.service.js';
 import type { MessageState } from '../intake/message-row.js';
 import { type FoundAttachment, ThreadedMailReading } from '../reading/mail-reading-threads.js';
-import { unparsed } from '../reading/parsed-message.js';
+import { type AttachmentNote, unparsed } from '../reading/parsed-message.js';
 import { type MailView } from '../viewing.contract.js';
 import { MessageBytes } from './message-bytes.js';
-import { messageView, type Shown } from './message-view.js';
+import { messageView, plannedForwards, type Shown, type ShownForward } from './message-view.js';
 import { type MessageRange, type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
+import { type MessageLinks, plainLinks, SignedLinks } from './signed-links.js';
 import { SignedViews } from './signed-views.js';
 
 export interface MessageQuery extends PageQuery {
   state?: MessageState;
   from?: string;
+  email_id?: string;
   since?: string;
   until?: string;
 }
@@ -33,11 +36,13 @@ export class MessagesService {
     private readonly bytes: MessageBytes,
     private readonly reading: ThreadedMailReading,
     private readonly views: SignedViews,
+    private readonly links: SignedLinks,
+    private readonly emails: SentEmails,
     private readonly cursors: Cursors,
     private readonly config: Config,
   ) {}
 
-  /** Returns messages, newest first. A page with filters may be short without being the last. Throws 404 and 400. */
+  /** Returns messages, newest first. With filters, a page may be short even if another page follows. */
   async list(
     tenant: Tenant,
     alias: string,
@@ -45,7 +50,7 @@ export class MessagesService {
   ): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
     const { environmentId, id: aliasId } = await this.aliases.find(tenant, alias);
     const list: CursorQuery = { list: 'messages', filters: { aliasId, ...filters } };
-    const { since, until, state, from } = filters;
+    const { since, until, state, from, email_id: email } = filters;
     const beforeId =
       cursor !== undefined
         ? this.cursors.read(tenant, list, cursor)
@@ -60,6 +65,7 @@ export class MessagesService {
       state,
       from,
     };
+    if (email !== undefined) return this.replies(tenant, list, range, email, limit);
     const isFiltered = [since, state, from].some((filter) => filter !== undefined);
     const { rows, floor } = isFiltered
       ? await this.messages.found(range)
@@ -69,10 +75,24 @@ export class MessagesService {
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
-  /** If `isInTransaction` is true, the caller's uncommitted changes are included. Throws 404 for an unknown message. */
+  private async replies(
+    tenant: Tenant,
+    list: CursorQuery,
+    range: MessageRange,
+    email: string,
+    limit: number,
+  ): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
+    const emailId = parseId('evt', email);
+    const rows = emailId === null ? [] : await this.messages.replies(range, emailId, limit + 1);
+    return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
+  }
+
+  /** Returns a message. With `isInTransaction`, reads in the caller's transaction. Throws 404 if it does not exist. */
   async detail(tenant: Tenant, alias: string, text: string, isInTransaction = false): Promise<Record<string, unknown>> {
     const { row, aliasId, address } = await this.row(tenant, alias, text, isInTransaction);
-    return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
+    const forwards = await this.forwardsOf(tenant.environmentId, row);
+    const links = plainLinks(this.config.baseUrl, { id: row.id, aliasId });
+    return messageView(shownOf(row, aliasId, address), links, forwards);
   }
 
   /** Returns the original bytes. Throws 404 if the message does not exist or was erased. */
@@ -87,7 +107,7 @@ export class MessagesService {
     return { chunks, sizeBytes: row.sizeBytes };
   }
 
-  /** Throws 404 for an unknown attachment, and 503 if there is no capacity to decode it now. */
+  /** Returns a decoded attachment. Throws 404 if it does not exist, and 503 if there is no capacity to decode it. */
   async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<FoundAttachment> {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
@@ -101,11 +121,32 @@ export class MessagesService {
     return found;
   }
 
-  /** Throws 404 if the message does not exist or has no HTML. */
+  /** Returns links to a message's files that work without a key for `seconds`. Throws 404 for an unknown message. */
+  async linksTo(
+    tenant: Tenant,
+    alias: string,
+    text: string,
+    seconds: number,
+  ): Promise<{ links: MessageLinks & { expiresAt: Date }; attachments: readonly AttachmentNote[] }> {
+    const { row, aliasId } = await this.row(tenant, alias, text);
+    const links = this.links.issue({ environmentId: tenant.environmentId, id: row.id, aliasId }, seconds);
+    return { links, attachments: row.detail?.attachments ?? [] };
+  }
+
+  /** Returns a link to a message's HTML. Throws 404 if the message does not exist or has no HTML. */
   async view(tenant: Tenant, alias: string, text: string): Promise<MailView> {
     const { row, aliasId } = await this.row(tenant, alias, text);
     if (row.detail === null || row.detail.html === null) throw noSuch('HTML of this message');
     return this.views.issue({ environmentId: tenant.environmentId, id: row.id, aliasId });
+  }
+
+  private forwardsOf(environmentId: number, { detail }: MessageRecord): Promise<ShownForward[]> {
+    return Promise.all(
+      plannedForwards(detail).map(async (planned) => {
+        const state = planned.emailId && (await this.emails.soleRecipientOf(environmentId, planned.emailId));
+        return { ...planned, ...state };
+      }),
+    );
   }
 
   private async row(
@@ -122,7 +163,7 @@ export class MessagesService {
   }
 }
 
-/** Builds the API representation. A message that was not read yet has only its envelope data. */
+/** Builds the API representation. A message that has not been parsed yet has only its envelope data. */
 function shownOf(row: MessageRecord, aliasId: Id, address: string): Shown {
   const { auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, envelopeFrom } = row;
   return {

@@ -8,15 +8,20 @@ export interface MessageRow extends Pick<
   InboxMessageEntity,
   'id' | 'state' | 'reason' | 'messageId' | 'envelopeFrom' | 'subject' | 'auth' | 'receivedAt'
 > {
-  /** Address of the From header. Null until the message has been read. */
+  /** Address of the From header. Null until the message is parsed. */
   sender: string | null;
+}
+
+/** A message from any alias that replies to a sent email. */
+export interface ReplyRow extends MessageRow {
+  aliasId: Id;
 }
 
 export interface MessageRecord
   extends
     MessageRow,
     Pick<InboxMessageEntity, 'envelopeTo' | 'sizeBytes' | 'spf' | 'dkim' | 'dmarc' | 'dmarcPolicy' | 'spam' | 'virus'>,
-    Pick<InboxMessageEntity, 'detail' | 'eventId' | 'erasedAt'> {
+    Pick<InboxMessageEntity, 'detail' | 'eventId' | 'erasedAt' | 'inReplyToEmailId'> {
   status: string;
 }
 
@@ -43,6 +48,18 @@ const LIST: Statement = {
   text: `select ${ROW} from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id < $3 order by m.id desc limit $4`,
 };
 
+/** Uses inbox_messages_in_reply_to_email_id_idx, with one lookup in each partition. */
+const REPLIES: Statement = {
+  name: 'inbox_replies',
+  text: `
+    select ${ROW}, m.alias_id as "aliasId" from inbox_messages m
+    where m.environment_id = $1 and m.in_reply_to_email_id = $2 and m.id < $3 and m.id >= $4
+      and ($5::uuid is null or m.alias_id = $5)
+      and ($6::text is null or m.state = $6)
+      and ($7::text is null or lower(m.from_address) = $7 or lower(m.envelope_from) = $7)
+    order by m.id desc limit $8`,
+};
+
 /** Like LIST, with conditions that no index supports. Scans a limited number of messages. */
 const FOUND: Statement = {
   name: 'inbox_found',
@@ -59,7 +76,7 @@ const FOUND: Statement = {
     where "isWanted" or "isLast" order by id desc`,
 };
 
-/** SQL expression: the event's state. Uses events_pkey, due_deliveries_pkey and deliveries_pkey. */
+/** SQL expression for the status of the message's event. Uses events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const STATUS = `
   case when m.state = 'quarantined' then 'quarantined' when m.state = 'received' then 'received' else coalesce((
     select e.disposition from events e where e.environment_id = m.environment_id and e.id = m.id and e.expires_on = m.expires_on and e.disposition is not null
@@ -78,7 +95,7 @@ const FIND: Statement = {
   name: 'inbox_find',
   text: `
     select ${ROW}, m.envelope_to as "envelopeTo", m.size_bytes as "sizeBytes", m.spf, m.dkim, m.dmarc,
-      m.dmarc_policy as "dmarcPolicy", m.spam, m.virus,
+      m.dmarc_policy as "dmarcPolicy", m.spam, m.virus, m.in_reply_to_email_id as "inReplyToEmailId",
            m.detail, m.event_id as "eventId", m.erased_at as "erasedAt", ${STATUS} as status
     from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id = $3`,
 };
@@ -99,7 +116,7 @@ const IS_KNOWN: Statement = {
 const ERASE: Statement = {
   name: 'inbox_erase',
   text: `
-    update inbox_messages set raw = null, detail = null, envelope_from = '', envelope_to = '{}', client_ip = '',
+    update inbox_messages set raw = null, detail = null, in_reply_to_email_id = null, envelope_from = '', envelope_to = '{}', client_ip = '',
       helo = '', message_id = null,
       from_address = null, subject = null, sha256 = '', erased_at = now(),
       state = case state when 'received' then 'processed' else state end
@@ -119,6 +136,24 @@ export class MessagesStore {
   /** Returns messages, newest first. */
   list({ environmentId, aliasId, beforeId }: MessageRange, limit: number): Promise<MessageRow[]> {
     return this.database.readPrepared(LIST, [environmentId, aliasId, beforeId, limit]);
+  }
+
+  /** Returns the messages that reply to a sent email, newest first. Without `aliasId`, searches all aliases. */
+  replies(
+    { environmentId, aliasId, beforeId, fromId, state, from }: Omit<MessageRange, 'aliasId'> & { aliasId?: Id },
+    emailId: Id,
+    limit: number,
+  ): Promise<ReplyRow[]> {
+    return this.database.readPrepared(REPLIES, [
+      environmentId,
+      emailId,
+      beforeId,
+      fromId ?? lowestIdAt(0),
+      aliasId ?? null,
+      state ?? null,
+      from?.toLowerCase() ?? null,
+      limit,
+    ]);
   }
 
   /** Returns filtered messages, newest first. Also returns the last examined message if there may be more. */
@@ -148,7 +183,7 @@ export class MessagesStore {
     };
   }
 
-  /** Returns null if the alias has no such message. `isInTransaction` includes the caller's uncommitted changes. */
+  /** Returns a message, or null if the alias does not have it. `isInTransaction` selects the caller's transaction. */
   async find(environmentId: number, aliasId: Id, id: Id, isInTransaction = false): Promise<MessageRecord | null> {
     const values = [environmentId, aliasId, id];
     const [row] = await (isInTransaction
@@ -157,7 +192,7 @@ export class MessagesStore {
     return row ?? null;
   }
 
-  /** Returns null for a deleted message, and for a large message, whose bytes are in a blob. */
+  /** Returns the bytes stored in a message's row. Null if the message was erased or its bytes are in a blob. */
   async raw(environmentId: number, id: Id): Promise<Buffer | null> {
     const [row] = await this.database.readPrepared<{ raw: Buffer | null }>(RAW, [environmentId, id]);
     return row?.raw ?? null;
@@ -168,12 +203,12 @@ export class MessagesStore {
     return (await this.database.queryPrepared(IS_KNOWN, [environmentId, id])).length > 0;
   }
 
-  /** Releases a message inside the caller's transaction. Returns false if it is no longer quarantined. */
+  /** Releases a message from quarantine in the caller's transaction. Returns false if it is no longer quarantined. */
   async release(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.query(RELEASE, [environmentId, id])).length > 0;
   }
 
-  /** Returns false if there is no such message, or if it was already erased. */
+  /** Erases the contents of a message. Returns false if there is no such message, or if it was already erased. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.queryPrepared(ERASE, [environmentId, id])).length > 0;
   }

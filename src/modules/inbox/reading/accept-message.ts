@@ -5,8 +5,10 @@ import type { Disposition } from '#engine/inbound/disposition.js';
 import { Config } from '#kernel/config/config.js';
 import { AlreadyAnswered } from '#kernel/idempotency.js';
 import { Ledger } from '#modules/ledger/ledger.js';
+import { MessageActions } from '../actions/message-actions.js';
 import { AliasRouting } from '../aliases/alias-routing.js';
 import { eventBody } from '../messages/message-view.js';
+import { plainLinks, SignedLinks } from '../messages/signed-links.js';
 import { MessageProgress } from './message-progress.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
@@ -16,8 +18,9 @@ export const RECEIVED_EVENT_TYPE = 'email.received';
 const KEY_TTL_MS = 7 * 86_400_000;
 
 /**
- * Turns a decided message into exactly one event, even if workers die or are slow. The decision is stored first, so
- * that another worker can continue with it. The event's key is committed with the event. The row is updated last.
+ * Creates exactly one event for a message whose handling has been decided, even if workers die or are slow. Stores the
+ * decision first, so that another worker can continue with it. Commits the idempotency key with the event. Updates the
+ * message's row last.
  */
 @Injectable()
 export class AcceptMessage {
@@ -26,15 +29,19 @@ export class AcceptMessage {
     private readonly progress: MessageProgress,
     private readonly routing: AliasRouting,
     private readonly ledger: Ledger,
+    private readonly actions: MessageActions,
+    private readonly links: SignedLinks,
     private readonly config: Config,
   ) {}
 
-  /** Returns false if another worker has meanwhile claimed the message. Throws 503 while storage is unavailable. */
-  async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
+  /** Creates the event. Returns false if another worker has meanwhile claimed the message. May throw 503. */
+  async accept(message: WaitingMessage, read: Decided): Promise<boolean> {
+    const decided = message.decided ?? (await this.actions.plan(message, read));
     if (message.decided === null && !(await this.progress.decide(message, decided))) return false;
     // The idempotency key expires, but the event does not. A very late worker therefore checks for the event first.
     const isThere = message.decided !== null && (await this.store.hasEvent(message));
     if (!isThere) await this.makeEvent(message, decided);
+    await this.actions.carryOut(message, decided);
     await this.progress.settle(message);
     return true;
   }
@@ -51,7 +58,11 @@ export class AcceptMessage {
     };
     const verification = decided.auth === 'pass' ? 'verified' : decided.auth === 'fail' ? 'failed' : 'none';
     let set: Disposition | null = decided.reason !== null ? 'quarantined' : decided.detail.isParked ? 'parked' : null;
-    let payload = eventBody(message, decided, set, this.config.baseUrl);
+    const links =
+      message.linkTtlSeconds === null
+        ? plainLinks(this.config.baseUrl, message)
+        : this.links.issue(message, message.linkTtlSeconds);
+    let payload = eventBody(message, decided, set, links);
     const routed =
       set === null
         ? await this.routing.arrivals(
@@ -62,7 +73,7 @@ export class AcceptMessage {
         : [];
     if (set === null && (routed === null || routed.length === 0)) {
       set = routed === null ? 'parked' : 'ignored';
-      payload = eventBody(message, decided, set, this.config.baseUrl);
+      payload = eventBody(message, decided, set, links);
     }
     const payloadBytes = Buffer.byteLength(payload);
     const key = {
@@ -80,6 +91,7 @@ export class AcceptMessage {
         endpointPath: address,
         eventType: RECEIVED_EVENT_TYPE,
         headers: { 'content-type': 'application/json' },
+        requestLine: { method: request.method, path: request.path, query: request.query },
         traceparent: null,
         payload,
         payloadBytes,
@@ -92,6 +104,7 @@ export class AcceptMessage {
           verification,
           dedupeId: null,
           note: routed === null ? UNROUTED : noteOf(decided, set),
+          logs: null,
           replayOf: null,
           answer: null,
         },

@@ -45,6 +45,7 @@ function check(
 }
 
 const key = (domain: string): RecordsByName => ({ [`TXT s._domainkey.${domain}`]: [KEY] });
+const SIGNATURE = /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/;
 const dmarc = (domain: string, tags: string): RecordsByName => ({ [`TXT _dmarc.${domain}`]: [`v=DMARC1; ${tags}`] });
 
 describe('the authentication of a message', () => {
@@ -120,7 +121,7 @@ describe('the authentication of a message', () => {
     expect(verdicts).toMatchObject({ dkim: 'pass', dmarc: 'none', dmarcPolicy: null });
   });
 
-  it('a changed message has no valid signature', async () => {
+  it('a message with a changed body has the DKIM verdict fail (RFC 8601, section 2.7.1)', async () => {
     const raw = await signed('ada@b.example', ['b.example']);
 
     const verdicts = await check(Buffer.from(raw.toString('latin1').replace('Where is it', 'Here it is'), 'latin1'), {
@@ -128,7 +129,25 @@ describe('the authentication of a message', () => {
       ...dmarc('b.example', 'p=reject'),
     });
 
-    expect([verdicts.dkim, verdicts.dmarc]).toEqual(['neutral', 'fail']);
+    expect([verdicts.dkim, verdicts.dmarc]).toEqual(['fail', 'fail']);
+  });
+
+  it.each<[string, (signature: string) => string, string]>([
+    ['a changed signature', (signature) => signature.replace(/ b=([^;]{8})/, ' b=AAAAAAAA'), 'fail'],
+    ['a changed body hash', (signature) => signature.replace(/bh=.{8}/, 'bh=AAAAAAAA'), 'fail'],
+    ['an unknown algorithm', (signature) => signature.replace('a=rsa-sha256', 'a=rsa-md5'), 'neutral'],
+    ['an algorithm that RFC 8301 forbids', (signature) => signature.replace('a=rsa-sha256', 'a=rsa-sha1'), 'fail'],
+    ['a From that is not signed', (signature) => signature.replace(/h=from:/, 'h='), 'neutral'],
+    ['no selector', (signature) => signature.replace('s=s;', ''), 'neutral'],
+  ])('a signature with %s: DKIM is %s', async (_what, change, expected) => {
+    const raw = await signed('ada@b.example', ['b.example']);
+    const [signature = ''] = SIGNATURE.exec(raw.toString('latin1')) ?? [];
+    const changed = Buffer.from(raw.toString('latin1').replace(signature, change(signature)), 'latin1');
+
+    const verdicts = await check(changed, { ...key('b.example'), ...dmarc('b.example', 'p=reject') });
+
+    expect(changed.equals(raw)).toBe(false);
+    expect([verdicts.dkim, verdicts.dmarc]).toEqual([expected, 'fail']);
   });
 
   it('several From headers have no verdict', async () => {
@@ -413,5 +432,25 @@ sys.stdout.buffer.write(dkim.sign(m, b's', b'b.example', k, canonicalize=(b'${he
         '',
       ]);
     }
+  });
+
+  (hasDkimpy ? it : it.skip).each<[string, string, string[]]>([
+    ['the whole body', '', ['pass', 'pass']],
+    ['the whole body, before white space', ' \r\n\r\n', ['pass', 'pass']],
+    ['a part of the body', 'Pay to another account.\r\n', ['policy', 'fail']],
+  ])('a signature of dkimpy whose l= tag covers %s', async (_what, appended, expected) => {
+    const message = 'From: Ada <ada@b.example>\r\nTo: a@in.example\r\nSubject: Order\r\n\r\nWhere is it?\r\n';
+    const program = `import sys, base64, dkim
+m=base64.b64decode(sys.argv[1]); k=sys.argv[2].encode()
+sys.stdout.buffer.write(dkim.sign(m, b's', b'b.example', k, canonicalize=(b'relaxed', b'relaxed'), length=True) + m)`;
+    const { stdout } = spawnSync(PYTHON, ['-c', program, Buffer.from(message).toString('base64'), PEM]);
+    const raw = Buffer.concat([stdout, Buffer.from(appended)]);
+
+    const verdicts = await check(raw, { ...key('b.example'), ...dmarc('b.example', 'p=reject') });
+    const withoutKey = await check(raw, { 'TXT s._domainkey.b.example': 'silent', ...dmarc('b.example', 'p=reject') });
+
+    expect(stdout.toString()).toContain('l=14');
+    expect([verdicts.dkim, verdicts.dmarc]).toEqual(expected);
+    expect(withoutKey.dmarc).toBe(appended.trim() === '' ? 'temperror' : 'fail');
   });
 });

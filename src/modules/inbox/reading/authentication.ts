@@ -20,7 +20,7 @@ export interface Arrived {
   ownName: string;
 }
 
-/** Time limits: the first for SPF and the lookups of DKIM keys, the second for DMARC. Each limit applies separately. */
+/** Separate time limits of the DNS lookups: `FIRST_MS_MAX` for SPF and DKIM keys, `THEN_MS_MAX` for DMARC. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
 /** Maximum length of an SMTP path, plus a margin (RFC 5321, section 4.5.3.1). Longer text has no domain to query. */
@@ -28,7 +28,7 @@ const ADDRESS_CHARACTERS_MAX = 320;
 /** Maximum number of From addresses. More are not needed: a message with several authors has no author (`authorOf`). */
 const ADDRESSES_MAX = 20;
 
-/** Checks SPF (RFC 7208), DKIM (6376), DMARC (9989) and ARC (8617). A DNS failure affects only the verdicts. */
+/** Returns the results of SPF (RFC 7208), DKIM (6376), DMARC (9989) and ARC (8617). DNS failures do not throw. */
 export async function authenticate(
   message: Arrived,
   records: NameRecords,
@@ -56,7 +56,7 @@ export async function authenticate(
 
 interface Alignment {
   dmarc: AuthVerdict;
-  /** Policy that the From domain publishes for failing mail. Null without a record or without a DNS answer. */
+  /** Policy that the From domain publishes for mail that fails DMARC. Null if there is no record or no DNS answer. */
   dmarcPolicy: DmarcPolicy | null;
 }
 
@@ -65,7 +65,7 @@ interface SenderPolicy {
   domain: string | null;
 }
 
-/** Checks SPF (RFC 7208), including that RFC's own limits on lookups. */
+/** Returns the SPF result (RFC 7208). Applies that RFC's own limits on DNS lookups. */
 export async function senderPolicy(
   { clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>,
   lookups: MessageLookups,
@@ -86,8 +86,8 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
 }
 
 /**
- * Returns whether an identity that passed is aligned with the From domain. Returns `temperror` instead of `fail` if an
- * identity without a DNS answer would be aligned: the policy cannot be applied then (RFC 7489, section 6.6.2).
+ * Returns whether an identity that passed SPF or DKIM is aligned with the From domain. Returns `temperror` instead of
+ * `fail` if an aligned identity lacks a DNS answer: the policy cannot be applied then (RFC 7489, section 6.6.2).
  */
 export async function alignment(
   signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
@@ -101,7 +101,7 @@ export async function alignment(
   return possible.dmarc === 'fail' ? known : { ...known, dmarc: 'temperror' };
 }
 
-/** Evaluates DMARC as if the identities with these verdicts had passed. */
+/** Returns the DMARC result as if every identity whose verdict is in `passing` had passed. */
 async function evaluated(
   { from, fromFields, dkim }: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
   sender: SenderPolicy,
@@ -113,9 +113,7 @@ async function evaluated(
     fromFields,
     resolver: lookups.resolve,
     spfDomains: passing.includes(sender.verdict) && sender.domain !== null ? [sender.domain] : [],
-    dkimDomains: dkim
-      .filter(({ verdict }) => passing.includes(verdict))
-      .map(({ id, domain, underSized }) => ({ id, domain, underSized })),
+    dkimDomains: dkim.filter(({ verdict }) => passing.includes(verdict)).map(({ id, domain }) => ({ id, domain })),
   };
   const evaluation = (await evaluateDmarc(options as never).catch(() => null)) as {
     response: DmarcResponse | false;
@@ -127,8 +125,8 @@ async function evaluated(
 }
 
 /**
- * An overlong address becomes empty: converting it to A-labels runs on the main thread in quadratic time (70,000
- * letters took 5 s of CPU). An empty address is still treated as an author, without a domain.
+ * Returns an empty address instead of an overlong address, whose conversion to A-labels would take quadratic time on
+ * the main thread (70,000 letters took 5 s of CPU). An empty address still counts as an author, without a domain.
  */
 const bounded = (address: string): string => (address.length > ADDRESS_CHARACTERS_MAX ? '' : address);
 

@@ -3,6 +3,7 @@ import { unavailable } from '#kernel/errors.js';
 import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
 import { type JobEnd, ThreadSlot, type ThreadSlotOptions } from '#sandbox/thread-slot.js';
 import { MailPace } from '../intake/mail-pace.js';
+import type { SealOptions } from './arc-seal.js';
 import { runUntil } from './deadline-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
@@ -11,19 +12,21 @@ export type MailCall =
   | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'parse'; raw: Uint8Array }
   | { kind: 'read'; raw: Uint8Array; keys: FoundKeys }
+  | { kind: 'seal'; raw: Uint8Array; options: SealOptions }
   | { kind: 'attachment'; raw: Uint8Array; index: number }
   | { kind: 'document'; raw: Uint8Array };
 
-/** Result of a call. `failed` describes how the message broke the parser. */
+/** Result of a call to a parsing thread. `failed` describes how the message broke the parser. */
 export type MailAnswer =
   | { kind: 'signatures'; signatures: Signatures }
   | { kind: 'parsed'; message: ParsedMessage }
   | ({ kind: 'read' } & ReadAll)
+  | { kind: 'sealed'; headers: string | null }
   | { kind: 'attachment'; attachment: { note: AttachmentNote; content: Uint8Array } | null }
   | { kind: 'document'; document: Uint8Array | null }
   | { kind: 'failed'; sentence: string };
 
-/** `fault` is a sentence about what is wrong with the message. */
+/** A result, or `fault`: a sentence about what is wrong with the message. */
 export type Read<A> = A | { fault: string };
 
 export interface ReadAll {
@@ -37,14 +40,14 @@ const THREADS_MAX = 3;
  * in favor of deliveries, the maximum is one: starting a thread costs more than reading a hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
-/** Limits of one call: CPU time, and elapsed time for a machine without free CPU. */
+/** Limits of one call: CPU time, and a longer elapsed time, because other work may be using the CPU. */
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
 /** Maximum wait for a free thread. The wait and the calls together stay within the lease of the message. */
 const WAIT_MS_MAX = 60_000;
 
-/** Runs parsing on threads. Limits each call, so that a harmful message affects only its own call. Idle threads end. */
+/** Runs the parser on threads. Limits each call, so that a harmful message affects no other one. Ends idle threads. */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
   private readonly threadSlot: ThreadSlot<MailCall, MailAnswer>;
@@ -68,12 +71,12 @@ export class MailThreads implements OnApplicationShutdown {
     await this.threadSlot.close();
   }
 
-  /** File and limits of the worker thread. Tests override them. */
+  /** Returns the file and limits of the worker thread. Tests override this method. */
   protected reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
     return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
-  /** Reads signatures and contents in one call, or in two if that call fails. Throws 503 if no thread is free. */
+  /** Reads signatures and contents in one call or, if that fails, in two. Throws 503 if no thread is free. */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
     const untilMs = performance.now() + WAIT_MS_MAX;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
@@ -87,7 +90,13 @@ export class MailThreads implements OnApplicationShutdown {
     };
   }
 
-  /** Returns null if there is no such attachment. Throws 503 if no thread is free. */
+  /** Returns the header fields of an ARC set, or null if sealing is impossible. Throws 503 if no thread is free. */
+  async seal(environmentId: number, raw: Buffer, options: SealOptions): Promise<string | null> {
+    const answer = await this.ask(environmentId, { kind: 'seal', raw, options }, performance.now() + WAIT_MS_MAX);
+    return answer.kind === 'sealed' ? answer.headers : null;
+  }
+
+  /** Returns the attachment, or null if there is no such attachment. Throws 503 if no thread is free. */
   async attachment(
     environmentId: number,
     raw: Buffer,
@@ -97,13 +106,13 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'attachment' ? answer.attachment : null;
   }
 
-  /** Returns null if the message breaks the parser. Throws 503 if no thread is free. */
+  /** Returns the parsed contents, or null if the message breaks the parser. Throws 503 if no thread is free. */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
     const answer = await this.ask(environmentId, { kind: 'parse', raw });
     return answer.kind === 'parsed' ? answer.message : null;
   }
 
-  /** Returns null if the message has no HTML or breaks the parser. Throws 503 if no thread is free. */
+  /** Returns the HTML, or null if the message has none or breaks the parser. Throws 503 if no thread is free. */
   async document(environmentId: number, raw: Buffer): Promise<Uint8Array | null> {
     const answer = await this.ask(environmentId, { kind: 'document', raw });
     return answer.kind === 'document' ? answer.document : null;
@@ -121,7 +130,7 @@ export class MailThreads implements OnApplicationShutdown {
   }
 }
 
-/** A crash counts as the message's fault, because a retry would crash again. A thread that never started does not. */
+/** Parsing thread. Blames the message for a crash, because a retry would crash too, but not for a failed start. */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);
@@ -131,7 +140,7 @@ class ReaderThread extends CallThread<MailCall, MailAnswer> {
   }
 }
 
-/** A failure caused by the message is returned as a result. A failure of the machine is thrown and then retried. */
+/** Returns the result of a call. Includes failures that the message caused. Throws failures that the machine caused. */
 function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
   if (end.answer !== null) return end.answer;
   if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };

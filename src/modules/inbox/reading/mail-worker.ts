@@ -2,13 +2,14 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { ThreadMessage } from '#sandbox/call-thread.js';
 import { meterOf, ownThread } from '#sandbox/thread-cpu.js';
+import { sealMessage } from './arc-seal.js';
 import type { MailAnswer, MailCall, Read } from './mail-threads.js';
 import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
 /** Niceness of a parsing thread: a third of a normal thread's CPU time. A higher value would starve mail under load. */
 const NICENESS = 5;
-/** A thread ends after a larger message. Its memory, several times the message size, is only then given back. */
+/** Message size above which the thread ends after the call, to free its memory (several times the message size). */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 // Entry point of a worker thread that mail-threads.ts starts. It reads one message at a time, from untrusted senders.
@@ -40,6 +41,8 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
         signatures: await withFault(verifySignatures(raw, call.keys)),
         message: await withFault(parseMessage(raw)),
       };
+    case 'seal':
+      return { kind: 'sealed', headers: await sealMessage(raw, call.options) };
     case 'attachment':
       return { kind: 'attachment', attachment: await attachmentOf(raw, call.index) };
     case 'document':
@@ -47,7 +50,7 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
   }
 }
 
-/** Returns a failure as a value: a failure to read signatures must not affect the contents, and the reverse. */
+/** Returns a rejection as a value, so that failing to read signatures does not discard the contents, or vice versa. */
 function withFault<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }

@@ -1,9 +1,15 @@
-import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
+import { type EmailAddress, parseAddressHeader } from 'mailparser';
 import { cleanLine, cleanText, safeFilename } from '#engine/mail/clean-text.js';
 import { mailDocument } from '#engine/mail/mail-document.js';
+import { replyParts } from '#engine/mail/reply-text.js';
+import { bodyOf, htmlOf, isBodyPart, type MessageBody } from './message-body.js';
+import { type Branch, type Leaf, type Part, readParts } from './mime-parts.js';
 import type { AttachmentNote, HeaderLine, ParsedMessage } from './parsed-message.js';
+import { PartHeaders } from './part-headers.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
+/** Maximum size of a text before decoding: a character that has one byte in UTF-8 has up to four in other encodings. */
+const BODY_PART_BYTES_MAX = 4 * BODY_BYTES_MAX;
 const LINE_BYTES_MAX = 16 * 1024;
 const HEADERS_BYTES_MAX = 256 * 1024;
 const HEADERS_MAX = 1_000;
@@ -12,69 +18,94 @@ const ADDRESS_BYTES_MAX = 1_024;
 const ATTACHMENTS_MAX = 1_000;
 const REFERENCES_MAX = 100;
 const SUBJECT_BYTES_MAX = 4_096;
-/** Maximum number of lines. The parser creates an object for each line. A 25 MB attachment has 330,000 lines. */
-const LINES_MAX = 400_000;
+const NO_BOUNDARY = 'A multipart has no boundary, or its boundary occurs nowhere. Its content is in the text.';
 
-/** Throws the parser's errors. A malicious message exceeds the limits of either the parser or the thread. */
+/** Parses a message. Throws the parser's errors. A malicious message may instead exceed the limits of the thread. */
 export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
-  const email = await parsed(raw);
+  const { root, lacksBoundary } = await readParts(raw, keepBodies);
+  const body = bodyOf(root);
+  const headers = new PartHeaders(root.headerLines, charsetOf(root));
   const cutter = new Cutter();
-  const html = email.html === undefined ? null : cutter.text(email.html);
-  const text = email.text === undefined ? null : cutter.text(email.text);
+  const contents = {
+    ...headed(headers, cutter),
+    ...bodied(body, cutter),
+    headerLines: headersOf(headers, cutter),
+    attachments: cutter.few(filesOf(root), ATTACHMENTS_MAX).map((leaf, index) => noteOf(leaf, index, cutter)),
+  };
   return {
-    from: cutter.line(shownList(email.from ? [email.from] : []).join(', '), ADDRESS_BYTES_MAX),
-    to: cutter.addresses(email.to),
-    cc: cutter.addresses(email.cc),
-    replyTo: cutter.addresses(email.replyTo),
-    subject: cutter.line(email.subject ?? '', SUBJECT_BYTES_MAX),
-    inReplyTo: email.inReplyTo === undefined ? null : cutter.line(email.inReplyTo, ADDRESS_BYTES_MAX),
-    references: cutter.list(
-      (email.references ?? '').split(/\s+/).filter((reference) => reference !== ''),
-      REFERENCES_MAX,
-    ),
-    date: dateOf(email.date),
-    text,
-    html,
-    headerLines: headersOf(email, cutter),
-    attachments: cutter.few(email.attachments, ATTACHMENTS_MAX).map(noteOf),
-    isTruncated: cutter.hasCut,
-    parseError: null,
+    ...contents,
+    isTruncated: cutter.hasCut || body.isCut || isCut(root, null),
+    isCharsetGuessed: body.isGuessed || headers.isGuessed || cutter.hasGuessed,
+    parseError: lacksBoundary ? NO_BOUNDARY : null,
   };
 }
 
-/** Returns null if there is no attachment at this index. */
+type FromHeaders = 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'inReplyTo' | 'references' | 'date';
+
+function headed(headers: PartHeaders, cutter: Cutter): Pick<ParsedMessage, FromHeaders> {
+  const inReplyTo = headers.words('in-reply-to');
+  const references = (headers.words('references') ?? '').split(/\s+/).filter((reference) => reference !== '');
+  return {
+    from: cutter.line(shownList(addressesOf(headers, 'from')).join(', '), ADDRESS_BYTES_MAX),
+    to: cutter.addresses(addressesOf(headers, 'to')),
+    cc: cutter.addresses(addressesOf(headers, 'cc')),
+    replyTo: cutter.addresses(addressesOf(headers, 'reply-to')),
+    subject: cutter.line(headers.words('subject') ?? '', SUBJECT_BYTES_MAX),
+    inReplyTo: inReplyTo === null ? null : cutter.line(inReplyTo, ADDRESS_BYTES_MAX),
+    references: cutter.list(references, REFERENCES_MAX),
+    date: dateOf(headers.first('date')),
+  };
+}
+
+type FromBody = 'text' | 'html' | 'isTextFromHtml' | 'replyText' | 'signature';
+
+function bodied(body: MessageBody, cutter: Cutter): Pick<ParsedMessage, FromBody> {
+  const html = body.html === null ? null : cutter.text(body.html);
+  if (body.text === null) return { text: null, html, isTextFromHtml: false, replyText: null, signature: null };
+  const text = cutter.text(body.text);
+  const { reply, signature } = replyParts(text);
+  return {
+    text,
+    html,
+    isTextFromHtml: body.isTextFromHtml,
+    replyText: reply === text.trim() ? null : reply,
+    signature,
+  };
+}
+
+/** Returns the attachment at position `index`, or null if there is none. */
 export async function attachmentOf(
   raw: Buffer,
   index: number,
 ): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
-  const attachment = (await parsed(raw)).attachments[index];
-  return attachment === undefined ? null : { note: noteOf(attachment, index), content: contentOf(attachment) };
+  let files = 0;
+  const { root } = await readParts(raw, (leaf, parent) =>
+    isBodyPart(leaf, parent) ? 0 : files++ === index ? raw.length : 0,
+  );
+  const file = filesOf(root)[index];
+  return file === undefined ? null : { note: noteOf(file, index), content: file.content ?? Buffer.alloc(0) };
 }
 
 /** Returns the HTML as a document with embedded images, in UTF-8, or null if the message has no HTML. */
 export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
-  const { html, attachments } = await parsed(raw);
-  if (html === undefined) return null;
-  const files = attachments.slice(0, ATTACHMENTS_MAX).map((file, index) => ({ file, note: noteOf(file, index) }));
-  const inline = files.map(({ file, note }) => ({
-    contentId: note.content_id ?? '',
-    type: note.content_type,
-    content: contentOf(file),
-  }));
+  const { root } = await readParts(raw, (leaf, parent) =>
+    isBodyPart(leaf, parent) ? BODY_PART_BYTES_MAX : leaf.contentId === null ? 0 : raw.length,
+  );
+  const html = htmlOf(root);
+  if (html === null) return null;
+  const files = filesOf(root).slice(0, ATTACHMENTS_MAX);
+  const inline = files.map((file, index) => {
+    const note = noteOf(file, index);
+    return { contentId: note.content_id ?? '', type: note.content_type, content: file.content ?? Buffer.alloc(0) };
+  });
   return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
 }
 
-/** Parses a message. Rejects if it has too many lines. */
-function parsed(raw: Buffer): Promise<Email> {
-  let lines = 0;
-  for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines += 1;
-  if (lines > LINES_MAX) return Promise.reject(new Error(`It has more than ${LINES_MAX} lines.`));
-  // A nested message is treated as an attachment, because its contents belong to another conversation.
-  return PostalMime.parse(raw, { forceRfc822Attachments: true });
-}
+const keepBodies = (leaf: Leaf, parent: Branch | null): number => (isBodyPart(leaf, parent) ? BODY_PART_BYTES_MAX : 0);
 
 class Cutter {
   hasCut = false;
+  hasGuessed = false;
 
   line(text: string, bytesMax = LINE_BYTES_MAX): string {
     const { text: clean, isTruncated } = cleanLine(text, bytesMax);
@@ -97,28 +128,35 @@ class Cutter {
     return this.few(list, max).map((text) => this.line(text, ADDRESS_BYTES_MAX));
   }
 
-  addresses(list: readonly Address[] | undefined): string[] {
-    return this.list(shownList(list ?? []), ADDRESSES_MAX);
+  addresses(list: readonly EmailAddress[]): string[] {
+    return this.list(shownList(list), ADDRESSES_MAX);
   }
 }
 
-/** Lists addresses. Groups are replaced by their members. */
-function shownList(list: readonly Address[]): string[] {
+/** Returns the addresses as text. Replaces groups by their members. Omits empty addresses, such as `<>`. */
+function shownList(list: readonly EmailAddress[]): string[] {
   return list
-    .flatMap((entry) => (entry.group === undefined ? [entry] : entry.group))
-    .map(({ name, address }) => {
+    .flatMap((entry) => entry.group ?? [entry])
+    .filter(({ name, address = '' }) => name !== '' || address !== '')
+    .map(({ name, address = '' }) => {
       if (name === '') return address;
       const quoted = /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}"` : name;
       return address === '' ? quoted : `${quoted} <${address}>`;
     });
 }
 
-function headersOf(email: Email, cutter: Cutter): HeaderLine[] {
+/** Returns the addresses in the first header with this name. Keeps their domains as they were sent. */
+function addressesOf(headers: PartHeaders, name: string): EmailAddress[] {
+  const value = headers.wordsInUtf8(name);
+  return value === null ? [] : parseAddressHeader(value, { decodePunycode: false }).value;
+}
+
+function headersOf(headers: PartHeaders, cutter: Cutter): HeaderLine[] {
   let left = HEADERS_BYTES_MAX;
   const lines: HeaderLine[] = [];
-  for (const { key, value } of cutter.few(email.headers, HEADERS_MAX)) {
+  for (const { name, value } of headers.all(HEADERS_MAX + 1)) {
     const line = {
-      name: cutter.line(key, 256),
+      name: cutter.line(name, 256),
       value: cutter.line(value, Math.max(0, Math.min(LINE_BYTES_MAX, left))),
     };
     left -= line.name.length + line.value.length;
@@ -128,29 +166,49 @@ function headersOf(email: Email, cutter: Cutter): HeaderLine[] {
     }
     lines.push(line);
   }
-  return lines;
+  return cutter.few(lines, HEADERS_MAX);
 }
 
-/** Returns null for an invalid date. */
-function dateOf(date: string | undefined): string | null {
-  const ms = date === undefined ? NaN : Date.parse(date);
+/** Returns the date in RFC 3339, or null for an invalid date. */
+function dateOf(date: string | null): string | null {
+  // Comments, and white space around colons, are allowed (RFC 5322, section 4.3), but not known to `Date.parse`.
+  const plain = (date ?? '').replace(/\([^()]{0,100}\)/g, ' ').replace(/(?<!\s)\s*:\s*/g, ':');
+  const ms = Date.parse(plain);
   return Number.isNaN(ms) || Math.abs(ms) > 253_402_300_799_999 ? null : new Date(ms).toISOString();
 }
 
-function noteOf(attachment: Attachment, index: number): AttachmentNote {
-  const type = cleanLine(attachment.mimeType, 255).text.toLowerCase();
-  const contentId = cleanLine((attachment.contentId ?? '').replace(/^<|>$/g, ''), 998).text;
-  return {
-    filename:
-      safeFilename(attachment.filename ?? '') ??
-      (type === 'message/rfc822' ? `message-${index}.eml` : `attachment-${index}`),
-    content_type: /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(type) ? type : 'application/octet-stream',
-    size_bytes: contentOf(attachment).byteLength,
-    content_id: contentId === '' ? null : contentId,
-  };
+/** Returns the parts that are listed as files, in their order. */
+function filesOf(part: Part, parent: Branch | null = null): Leaf[] {
+  if (part.kind === 'leaf') return isBodyPart(part, parent) ? [] : [part];
+  return part.parts.flatMap((each) => filesOf(each, part));
 }
 
-function contentOf({ content }: Attachment): Uint8Array {
-  if (typeof content === 'string') return Buffer.from(content);
-  return content instanceof Uint8Array ? content : new Uint8Array(content);
+/** Returns whether any text of the part was truncated before it was decoded. */
+function isCut(part: Part, parent: Branch | null): boolean {
+  if (part.kind === 'branch') return part.parts.some((each) => isCut(each, part));
+  return isBodyPart(part, parent) && part.sizeBytes > BODY_PART_BYTES_MAX;
+}
+
+/** Returns the first character set that a text of the message declares. The headers probably use the same one. */
+function charsetOf(part: Part): string | null {
+  if (part.kind === 'leaf') return part.charset;
+  for (const each of part.parts) {
+    const charset = charsetOf(each);
+    if (charset !== null) return charset;
+  }
+  return null;
+}
+
+function noteOf(leaf: Leaf, index: number, cutter?: Cutter): AttachmentNote {
+  const headers = new PartHeaders(leaf.headerLines, leaf.charset);
+  const type = cleanLine(leaf.type, 255).text.toLowerCase();
+  const contentId = cleanLine((leaf.contentId ?? '').replace(/^<|>$/g, ''), 998).text;
+  const filename = leaf.isNamed ? safeFilename(headers.filename() ?? '') : null;
+  if (cutter !== undefined) cutter.hasGuessed ||= headers.isGuessed;
+  return {
+    filename: filename ?? (type === 'message/rfc822' ? `message-${index}.eml` : `attachment-${index}`),
+    content_type: /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(type) ? type : 'application/octet-stream',
+    size_bytes: leaf.sizeBytes,
+    content_id: contentId === '' ? null : contentId,
+  };
 }

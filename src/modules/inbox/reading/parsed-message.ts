@@ -12,7 +12,7 @@ export interface AttachmentNote {
   content_id: string | null;
 }
 
-/** Storable contents of a message: sanitized, and cut if `isTruncated` is true. */
+/** Contents of a message, ready to store: sanitized, and truncated if `isTruncated` is true. */
 export interface ParsedMessage {
   from: string;
   to: string[];
@@ -26,14 +26,21 @@ export interface ParsedMessage {
   date: string | null;
   text: string | null;
   html: string | null;
+  /** True if the text is, or contains, the converted text of an HTML part. */
+  isTextFromHtml: boolean;
+  /** Text without quoted messages and without the signature. Null if it is the whole text. */
+  replyText: string | null;
+  signature: string | null;
   headerLines: HeaderLine[];
   attachments: AttachmentNote[];
   isTruncated: boolean;
-  /** Error of the parser. Null if the message could be parsed. */
+  /** True if a character set was guessed, because nothing declared it. */
+  isCharsetGuessed: boolean;
+  /** Error of the parser. Null if the message could be parsed completely. */
   parseError: string | null;
 }
 
-/** Contents of a message that could not be parsed. It is delivered nevertheless, and its bytes are available. */
+/** Returns empty contents for an unparsable message, which is still delivered. Its original bytes stay available. */
 export function unparsed(parseError: string): ParsedMessage {
   return {
     from: '',
@@ -46,9 +53,13 @@ export function unparsed(parseError: string): ParsedMessage {
     date: null,
     text: null,
     html: null,
+    isTextFromHtml: false,
+    replyText: null,
+    signature: null,
     headerLines: [],
     attachments: [],
     isTruncated: false,
+    isCharsetGuessed: false,
     parseError,
   };
 }

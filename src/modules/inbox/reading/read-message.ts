@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { RememberedRecords } from '#egress/remembered-records.js';
 import { authorOf, isAutoSubmitted } from '#engine/mail/author.js';
+import { noReplyReason } from '#engine/mail/auto-reply.js';
 import { cleanLine } from '#engine/mail/clean-text.js';
+import { noForwardReason } from '#engine/mail/forward-trace.js';
 import { authOf, dependsOnDns, quarantineReason, type Verdicts } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, HEAD_BYTES_MAX, valuesOf } from '#engine/mail/message-head.js';
 import { receivingName } from '#engine/mail/platform-zone.js';
 import { Config } from '#kernel/config/config.js';
+import { showId } from '#kernel/ids.js';
 import { MessageBytes } from '../messages/message-bytes.js';
 import type { authenticate as Authenticate } from './authentication.js';
 import { MailThreads, type Read } from './mail-threads.js';
@@ -27,7 +30,7 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /** Returns null if bytes were deleted. `mayChange` is true if DNS answers are missing. Throws 503 under overload. */
+  /** Returns the decision, or null if the bytes were deleted. `mayChange` is true if DNS answers are missing. */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
@@ -62,7 +65,7 @@ export class ReadMessage {
   }
 }
 
-/** Result for a message that could not be evaluated and needs a manual check. */
+/** Returns the decision for a message that could not be evaluated and needs a manual check. */
 export function undecided(message: WaitingMessage, parseError: string): Decided {
   const unknown = {
     spf: 'temperror',
@@ -78,6 +81,7 @@ export function undecided(message: WaitingMessage, parseError: string): Decided 
     reason: message.reason,
     fromAddress: null,
     detail: { ...unparsed(parseError), autoSubmitted: false, arc: 'none', isParked: true },
+    inReplyToEmailId: null,
   };
 }
 
@@ -85,7 +89,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
   const fields = fieldsOf(raw.subarray(0, HEAD_BYTES_MAX));
   const author = authorOf(fields);
   const auth = authOf(verdicts.dmarc, author);
-  const { sizeBytes, reason, allowedSenders, maxSizeBytes } = message;
+  const { sizeBytes, reason, allowedSenders, maxSizeBytes, aliasId, address, envelopeFrom, envelopeTo } = message;
   const header = (name: string, bytesMax: number): string => cleanLine(valuesOf(fields, name)[0] ?? '', bytesMax).text;
   return {
     ...verdicts,
@@ -99,10 +103,15 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
         author.kind === 'one' && namesAddress(parsed.from, author.address)
           ? parsed.from
           : header('from', ADDRESS_BYTES_MAX),
-      subject: parsed.parseError === null ? parsed.subject : header('subject', SUBJECT_BYTES_MAX),
+      subject: parsed.subject === '' ? header('subject', SUBJECT_BYTES_MAX) : parsed.subject,
       autoSubmitted: isAutoSubmitted(fields),
       arc,
       isParked: false,
+    },
+    inReplyToEmailId: null,
+    obstacles: {
+      forward: noForwardReason(fields, { id: showId('al', aliasId), address }),
+      reply: noReplyReason({ fields, envelopeFrom, envelopeTo, auth }),
     },
   };
 }

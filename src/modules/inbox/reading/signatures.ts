@@ -1,11 +1,11 @@
 import { type AuthVerdict, authVerdict } from '#engine/mail/mail-verdicts.js';
-import { fieldsOf, headEndOf, headOf } from '#engine/mail/message-head.js';
+import { fieldsOf, headEndOf, type HeadField, headOf, valuesOf } from '#engine/mail/message-head.js';
 import { arcKeyNames, keyName, SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 import { loadSignatureChecks } from './mailauth-internals.js';
 
 const { arc, dkimVerify } = loadSignatureChecks();
 
-/** DNS answers for DKIM keys, by name. A name without an entry was never looked up, because of the message's limits. */
+/** DNS answers for DKIM keys, by name. A name without an entry was not looked up, because a limit was reached. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
 export interface CheckedSignature {
@@ -13,14 +13,13 @@ export interface CheckedSignature {
   id: string;
   domain: string;
   verdict: AuthVerdict;
-  underSized: number;
 }
 
 /** Results that depend only on the bytes of the message and the keys. */
 export interface Signatures {
   dkim: CheckedSignature[];
   arc: AuthVerdict;
-  /** Addresses of all From headers, as DMARC reads them, and the number of these headers. */
+  /** Addresses of all From headers, as DMARC reads them. `fromFields` is the number of From headers. */
   from: string[];
   fromFields: number;
 }
@@ -45,33 +44,58 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
   const chain = (await arc(verified.arc as never, options as never).catch(() => null)) as {
     status?: { result?: string };
   } | null;
+  const fields = fieldsOf(headOf(raw));
+  const isSigned = valuesOf(fields, 'dkim-signature').length > 0;
   return {
-    dkim: verified.results.map(({ id, signingDomain, status }) => ({
-      id,
-      domain: signingDomain ?? '',
-      verdict: authVerdict(status.result),
-      underSized: status.underSized ?? 0,
+    dkim: verified.results.map((result) => ({
+      id: result.id,
+      domain: result.signingDomain ?? '',
+      verdict: dkimVerdict(result, isSigned),
     })),
-    arc: arcVerdict(chain?.status?.result ?? 'none', raw, keys),
+    arc: arcVerdict(chain?.status?.result ?? 'none', fields, keys),
     from: [verified.headerFrom].flat().filter((address): address is string => typeof address === 'string'),
     fromFields: verified.fromFields,
   };
 }
 
-/** mailauth reports every ARC failure as permanent. But a missing DNS answer does not make the chain invalid. */
-function arcVerdict(result: string, raw: Buffer, keys: FoundKeys): AuthVerdict {
+/**
+ * Returns the result in the words of RFC 8601, section 2.7.1. mailauth differs from them in two cases: it reports a
+ * wrong body hash as `neutral`, and a signature with an unknown algorithm as if the message were not signed.
+ *
+ * A signature whose `l=` tag leaves a part of the body unsigned is `policy`, even before its key is known: anybody can
+ * append text to that body.
+ */
+function dkimVerdict({ status, bodyHash, bodyHashExpecting }: VerifiedSignature, isSigned: boolean): AuthVerdict {
+  const verdict = authVerdict(status.result);
+  if (verdict === 'none') return isSigned ? 'neutral' : 'none';
+  if (verdict === 'neutral' && bodyHash !== undefined && bodyHash !== bodyHashExpecting) return 'fail';
+  return (status.underSized ?? 0) > 0 && (verdict === 'pass' || verdict === 'temperror') ? 'policy' : verdict;
+}
+
+/** Returns the ARC verdict. mailauth reports each failure as permanent; a missing DNS answer makes it temporary. */
+function arcVerdict(result: string, fields: readonly HeadField[], keys: FoundKeys): AuthVerdict {
   if (result !== 'fail') return authVerdict(result);
-  return arcKeyNames(fieldsOf(headOf(raw))).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
+  return arcKeyNames(fields).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
+}
+
+interface VerifiedSignature {
+  id: string;
+  signingDomain?: string;
+  /** Hash of the body, and the hash in the `bh=` tag. Absent if the signature was not verified. */
+  bodyHash?: string;
+  bodyHashExpecting?: string;
+  /** `underSized`: number of bytes of the body that the `l=` tag leaves unsigned. */
+  status: { result: string; underSized?: number };
 }
 
 interface Verified {
-  results: { id: string; signingDomain?: string; status: { result: string; underSized?: number } }[];
+  results: VerifiedSignature[];
   headerFrom: unknown;
   fromFields: number;
   arc: unknown;
 }
 
-/** Keeps the first twenty signatures, because each may require a hash over the body. Later signatures are older. */
+/** Returns the message with only its first (newest) twenty DKIM signatures: each may require hashing the body again. */
 function withoutExcess(raw: Buffer): Buffer {
   const end = headEndOf(raw);
   const head = raw.subarray(0, end < 0 ? raw.length : end).toString('latin1');

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { dateOf } from '#engine/expiry-day.js';
+import type { AutoReplySettings, NoReplyReason } from '#engine/mail/auto-reply.js';
 import type { Auth, QuarantineReason, Verdicts } from '#engine/mail/mail-verdicts.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
@@ -30,7 +31,10 @@ export interface WaitingMessage {
   destinationIds: Id[];
   allowedSenders: string[];
   maxSizeBytes: number | null;
-  /** Milliseconds since name servers first failed to answer about this message. Null if they never failed. */
+  forwardTo: string[];
+  autoReply: AutoReplySettings | null;
+  linkTtlSeconds: number | null;
+  /** Milliseconds since DNS first failed to answer a query for this message. Null if it never failed. */
   unansweredForMs: number | null;
   /** A decision that an earlier claim stored before its event was created. */
   decided: Decided | null;
@@ -44,12 +48,16 @@ export interface Decided extends Omit<Verdicts, 'arc'> {
   /** Address of the single author, without the name. Null if there is no single author. */
   fromAddress: string | null;
   detail: StoredDetail;
+  /** Sent email that the message replies to, or null. */
+  inReplyToEmailId: Id | null;
+  /** Reasons not to forward or reply, found in the headers. Not stored, because the stored decision includes them. */
+  obstacles?: { forward: string | null; reply: NoReplyReason | null };
 }
 
 export interface Claimant {
   claim: Id;
   limit: number;
-  /** Maximum number of messages of one environment, including those that the worker already holds. */
+  /** Maximum number of messages of one environment, including those that the worker is already processing. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
   /** Maximum total bytes of large messages. Only a worker without messages may claim one message above this limit. */
@@ -64,7 +72,7 @@ export interface Progress {
   settled: readonly WaitingMessage[];
 }
 
-/** Size above which a message is included in `bytesMax`, because it is read from a blob and held in memory. */
+/** Size above which a message counts toward `bytesMax`, because it is read from a blob and held in memory. */
 export const LARGE_BYTES = 256 * 1024;
 
 export const DAYS_MAX = 4;
@@ -137,10 +145,12 @@ const claimOf = (name: string, ofDays: string): Statement => ({
            c.helo, c.size_bytes as "sizeBytes", c.message_id as "messageId", c.received_at as "receivedAt", c.tries,
            (extract(epoch from now() - c.unanswered_since) * 1000)::float8 as "unansweredForMs",
            c.from_address as "fromAddress", c.auth, c.spf, c.dkim, c.dmarc, c.dmarc_policy as "dmarcPolicy", c.spam,
-             c.virus, c.detail,
+             c.virus, c.detail, c.in_reply_to_email_id as "inReplyToEmailId",
            case when c.detail is null then c.raw end as raw,
            coalesce(a.address, '') as address, coalesce(a.destination_ids, '{}') as "destinationIds",
-           coalesce(a.allowed_senders, '{}') as "allowedSenders", a.max_size_bytes as "maxSizeBytes"
+           coalesce(a.allowed_senders, '{}') as "allowedSenders", a.max_size_bytes as "maxSizeBytes",
+           coalesce(a.forward_to, '{}') as "forwardTo", a.auto_reply as "autoReply",
+             a.link_ttl_seconds as "linkTtlSeconds"
     from (select count(*)::int as picked from picked) n left join claimed c on true
     left join aliases a on a.environment_id = c.environment_id and a.id = c.alias_id`,
 });
@@ -163,14 +173,14 @@ const progressOf = (name: string, ofDays: string): Statement => ({
   text: `
     with d as (
       update inbox_messages m set claimed_until = now() + ${LEASE}, reason = i.reason, from_address = i.from_address,
-        subject = i.subject, auth = i.auth,
+        subject = i.subject, auth = i.auth, in_reply_to_email_id = i.in_reply_to_email_id,
         spf = i.spf, dkim = i.dkim, dmarc = i.dmarc, dmarc_policy = i.dmarc_policy, spam = i.spam, virus = i.virus,
           detail = i.detail
       from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::text[], $11::text[], $12::text[],
-                  $13::text[], $14::text[], $15::jsonb[])
+                  $13::text[], $14::text[], $15::jsonb[], $16::uuid[])
         as i(environment_id, id, expires_on, claim, reason, from_address, subject, auth, spf, dkim, dmarc,
-          dmarc_policy, spam, virus, detail)
+          dmarc_policy, spam, virus, detail, in_reply_to_email_id)
       where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on
         and m.claimed_by = i.claim and m.state = 'received' and m.erased_at is null ${ofDays}
       returning m.id
@@ -178,7 +188,7 @@ const progressOf = (name: string, ofDays: string): Statement => ({
       update inbox_messages m set state = case when m.reason is null then 'processed' else 'quarantined' end,
         event_id = m.id, processed_at = now(),
         claimed_by = null, claimed_until = null
-      from unnest($16::int[], $17::uuid[], $18::date[]) as i(environment_id, id, expires_on)
+      from unnest($17::int[], $18::uuid[], $19::date[]) as i(environment_id, id, expires_on)
       where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on
         and m.state = 'received' ${ofDays}
     )
@@ -187,7 +197,7 @@ const progressOf = (name: string, ofDays: string): Statement => ({
 const PROGRESS = progressOf('inbox_progress', '');
 const PROGRESS_OF_DAYS = progressOf(
   'inbox_progress_of_days',
-  'and m.expires_on in ($19::date, $20::date, $21::date, $22::date)',
+  'and m.expires_on in ($20::date, $21::date, $22::date, $23::date)',
 );
 
 /** Uses inbox_messages_pkey. Affects only messages that the worker still owns. */
@@ -213,8 +223,9 @@ const PUT_BACK: Statement = {
 const AWAITING_DNS_MAX = 1_000;
 
 /**
- * Uses inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. The limit keeps
- * waiting mail of one environment from slowing down the claims of others.
+ * Delays a message until name servers may have recovered, unless too many messages of its environment already wait,
+ * because every claim must skip them. Uses inbox_messages_pkey, and inbox_messages_received_idx to count the waiting
+ * messages.
  */
 const AWAIT_DNS: Statement = {
   name: 'inbox_await_dns',
@@ -255,7 +266,7 @@ type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
-  /** Claims fairly across environments. `raced`: another process claimed some messages first, so there may be more. */
+  /** Claims fairly across environments. `raced`: another process claimed some messages first; there may be more. */
   async claim({
     claim,
     limit,
@@ -282,6 +293,7 @@ export class WaitingMessagesStore {
           spam,
           virus,
           detail,
+          inReplyToEmailId,
           ...row
         }): WaitingMessage => ({
           ...row,
@@ -298,6 +310,7 @@ export class WaitingMessagesStore {
                   spam,
                   virus,
                   detail,
+                  inReplyToEmailId,
                   reason: row.reason,
                 } as Decided),
         }),
@@ -305,7 +318,7 @@ export class WaitingMessagesStore {
     return { messages, raced: messages.length < (rows[0]?.picked ?? 0) };
   }
 
-  /** Returns whether a claim would find a message. It costs a fifth of a claim and locks no row. */
+  /** Returns whether a claim would find a message. This query costs a fifth of a claim and locks no row. */
   async isAnyWaiting(): Promise<boolean> {
     return (await this.database.queryPrepared(IS_ANY_WAITING, [])).length > 0;
   }
@@ -333,6 +346,7 @@ export class WaitingMessagesStore {
       textArray(of((_, d) => d.spam)),
       textArray(of((_, d) => d.virus)),
       jsonbArray(of((_, d) => JSON.stringify(d.detail))),
+      uuidArray(of((_, d) => d.inReplyToEmailId)),
       intArray(settled.map((m) => m.environmentId)),
       uuidArray(settled.map((m) => m.id)),
       dateArray(settled.map((m) => m.expiresOnDay)),

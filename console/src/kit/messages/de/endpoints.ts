@@ -125,6 +125,7 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
   'became.parked': 'Sie wurde zurückgelegt.',
   'became.ignored': 'Keine Route wollte sie.',
   'became.duplicate': 'Sie wiederholt eine frühere.',
+  'became.too_large': 'Ihr Inhalt war größer als am Endpunkt erlaubt und wurde nicht gespeichert.',
   try: 'Erproben',
   'try.request': 'An dieser Anfrage',
   'try.body': 'Was sie sagt',
@@ -252,6 +253,7 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
   'status.routed': 'Geleitet',
   'status.paused': 'Angehalten',
   'status.duplicate': 'Doppelt',
+  'status.too_large': 'Zu groß',
   'signature.verified': 'Stimmte',
   'signature.failed': 'Stimmte nicht',
 };

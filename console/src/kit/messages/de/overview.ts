@@ -51,6 +51,8 @@ export const overviewDe: Readonly<Record<keyof typeof overviewEn, string>> = {
   'concern.target.disabled': 'Abgeschaltet',
   'concern.dead_letters.growing': 'Aufgegebenes nimmt zu',
   'concern.verification.failing': 'Prüfung schlägt fehl',
+  'concern.domain.paused': 'Domain angehalten',
+  'concern.domain.at_risk': 'Domain gefährdet',
   'concern.domain.records_lost': 'DNS-Einträge verloren',
   'concern.job.failed': 'Auftrag fehlgeschlagen',
   'first-steps.title': 'Erste Schritte',

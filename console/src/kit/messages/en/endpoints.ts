@@ -119,6 +119,7 @@ export const endpointsEn = {
   'became.parked': 'It was set aside.',
   'became.ignored': 'No route matched it.',
   'became.duplicate': 'It repeats an earlier one.',
+  'became.too_large': 'Its body was larger than the endpoint allows, and was not stored.',
   try: 'Try it',
   'try.request': 'On this request',
   'try.body': 'What it says',
@@ -244,6 +245,7 @@ export const endpointsEn = {
   'status.routed': 'Routed',
   'status.paused': 'Paused',
   'status.duplicate': 'Duplicate',
+  'status.too_large': 'Too large',
   'signature.verified': 'Held',
   'signature.failed': 'Did not hold',
 } as const;

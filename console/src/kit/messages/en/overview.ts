@@ -49,6 +49,8 @@ export const overviewEn = {
   'concern.target.disabled': 'Disabled',
   'concern.dead_letters.growing': 'Dead letters grow',
   'concern.verification.failing': 'Verification fails',
+  'concern.domain.paused': 'Domain paused',
+  'concern.domain.at_risk': 'Domain at risk',
   'concern.domain.records_lost': 'DNS records lost',
   'concern.job.failed': 'Job failed',
   'first-steps.title': 'First steps',

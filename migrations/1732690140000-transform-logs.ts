@@ -1,0 +1,20 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Stores what a transform's code writes to its console. Adding a nullable column without a default changes only the
+ * catalog, for all partitions under one lock.
+ */
+export class TransformLogs1732690140000 implements MigrationInterface {
+  name = 'TransformLogs1732690140000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    // Limits how long this migration waits for a lock, because later queries on the table must wait as well. After the
+    // timeout, the service fails to start, and its start is retried.
+    await runner.query(`set local lock_timeout = '10s'`);
+    await runner.query('alter table requests add column logs jsonb');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table requests drop column logs');
+  }
+}

@@ -1,0 +1,71 @@
+import { noReplyReason } from './auto-reply.js';
+import type { Auth } from './mail-verdicts.js';
+import { fieldsOf } from './message-head.js';
+
+const reasonOf = (headers: string, { from = 'ada@b.example', auth = 'pass' }: { from?: string; auth?: Auth } = {}) =>
+  noReplyReason({
+    fields: fieldsOf(Buffer.from(`From: ada@b.example\r\n${headers}\r\n`)),
+    envelopeFrom: from,
+    envelopeTo: ['help+x@in.example'],
+    auth,
+  });
+
+const TO = 'To: Help <HELP+x@IN.example>\r\n';
+
+describe('noReplyReason', () => {
+  it.each([
+    ['a letter to the alias', TO],
+    ['a copy to the alias', 'To: other@c.example\r\nCc: a@b.example, help+x@in.example\r\n'],
+    ['Auto-Submitted: no', `${TO}Auto-Submitted: no\r\n`],
+    ['an unrelated suppression', `${TO}X-Auto-Response-Suppress: DR, RN\r\n`],
+  ])('%s may get a reply', (_case, headers) => {
+    expect(reasonOf(headers)).toBeNull();
+    expect(reasonOf(headers, { auth: 'none' })).toBeNull();
+  });
+
+  it.each([
+    ['Auto-Submitted: auto-replied', 'automatic_message'],
+    ['Auto-Submitted: auto-generated; x=y', 'automatic_message'],
+    ['Precedence: bulk', 'automatic_message'],
+    ['Precedence: junk', 'automatic_message'],
+    ['Precedence: list', 'list_message'],
+    ['X-Auto-Response-Suppress: OOF, AutoReply', 'automatic_message'],
+    ['X-Autoreply: yes', 'automatic_message'],
+    ['Return-Path: <>', 'automatic_message'],
+    ['List-Id: <x.y.example>', 'list_message'],
+    ['List-Unsubscribe: <https://x.example>', 'list_message'],
+    ['X-Loop: somewhere', 'list_message'],
+  ])('%s: %s', (header, reason) => {
+    expect(reasonOf(`${TO}${header}\r\n`)).toBe(reason);
+  });
+
+  it.each([
+    'MAILER-DAEMON@b.example',
+    'postmaster@b.example',
+    'no-reply@b.example',
+    'noreply@b.example',
+    'do_not_reply@b.example',
+    'donotreply+1@b.example',
+    'owner-list@b.example',
+    'list-request@b.example',
+    'list-bounces@b.example',
+    'bounce+1=x.example@b.example',
+    'SRS0=abcd=ef=x.example=ada@b.example',
+  ])('%s is a machine', (from) => {
+    expect(reasonOf(TO, { from })).toBe('sender_is_a_machine');
+  });
+
+  it('the null sender, a failed authentication and a blind copy get no reply', () => {
+    expect(reasonOf(TO, { from: '' })).toBe('null_sender');
+    expect(reasonOf(TO, { auth: 'fail' })).toBe('auth_failed');
+    expect(reasonOf('To: help@in.example\r\n')).toBe('not_addressed');
+    expect(reasonOf('')).toBe('not_addressed');
+  });
+
+  it.each(['replying@b.example', 'bouncer@b.example', 'owner@b.example', 'listserver@b.example'])(
+    '%s is a person',
+    (from) => {
+      expect(reasonOf(TO, { from })).toBeNull();
+    },
+  );
+});

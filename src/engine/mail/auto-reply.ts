@@ -1,0 +1,63 @@
+import { suppressionKey } from './addresses.js';
+import { isAutoSubmitted } from './author.js';
+import type { Auth } from './mail-verdicts.js';
+import { type HeadField, valuesOf } from './message-head.js';
+
+/** Automatic reply of an alias, as it is stored. */
+export interface AutoReplySettings {
+  subject: string;
+  text: string | null;
+  html: string | null;
+  fromName: string | null;
+  /** Period in which a sender gets at most one reply, as a duration of ISO 8601. */
+  oncePer: string;
+}
+
+/** Reason why a message gets no automatic reply. */
+export type NoReplyReason =
+  'null_sender' | 'sender_is_a_machine' | 'automatic_message' | 'list_message' | 'not_addressed' | 'auth_failed';
+
+/** Local parts that must get no automatic reply: mail systems, lists, and addresses that are not read (RFC 3834, 2). */
+const MACHINES =
+  /^(?:mailer-daemon|postmaster|listserv|majordomo|(?:no|not|do[-_.]?not)[-_.]?reply(?:[-_.+].*)?|noreply.*|bounces?(?:[-_.+=].*)?|owner-.*|.*-(?:owner|request|bounces?)|srs[01][=+-].*|prvs=.*)$/i;
+const LIST_FIELD = /^(?:list-|x-list-|mailing-list$|x-mailing-list$|x-loop$)/;
+/** Values of the Precedence header that mark list mail or bulk mail. `isAutoSubmitted` checks further values. */
+const BULK = /^(?:list|bulk|junk)\b/i;
+/** Values of Microsoft's header `X-Auto-Response-Suppress` that forbid automatic replies. */
+const SUPPRESSED = /\b(?:all|oof|autoreply)\b/i;
+
+export interface RepliedMessage {
+  fields: readonly HeadField[];
+  envelopeFrom: string;
+  /** Envelope recipients through which the message reached the alias. */
+  envelopeTo: readonly string[];
+  auth: Auth;
+}
+
+/** Returns the reason why a message must not get an automatic reply (RFC 3834). Null if it may get one. */
+export function noReplyReason({ fields, envelopeFrom, envelopeTo, auth }: RepliedMessage): NoReplyReason | null {
+  if (envelopeFrom === '') return 'null_sender';
+  if (MACHINES.test(envelopeFrom.slice(0, envelopeFrom.lastIndexOf('@')))) return 'sender_is_a_machine';
+  if (
+    isAutoSubmitted(fields) ||
+    valuesOf(fields, 'x-auto-response-suppress').some((value) => SUPPRESSED.test(value)) ||
+    valuesOf(fields, 'return-path').some((value) => /^<?>?$/.test(value))
+  )
+    return 'automatic_message';
+  if (
+    fields.some(({ name }) => LIST_FIELD.test(name)) ||
+    valuesOf(fields, 'precedence').some((value) => BULK.test(value))
+  )
+    return 'list_message';
+  if (!isAddressed(fields, envelopeTo)) return 'not_addressed';
+  return auth === 'fail' ? 'auth_failed' : null;
+}
+
+/** Returns whether a To or Cc header names a recipient. Blind copies and list mail get no reply (RFC 3834, 2). */
+function isAddressed(fields: readonly HeadField[], recipients: readonly string[]): boolean {
+  const named = ['to', 'cc', 'resent-to', 'resent-cc']
+    .flatMap((name) => valuesOf(fields, name))
+    .flatMap((value) => value.match(/[^\s<>()[\]",;:]{1,256}@[^\s<>()[\]",;:]{1,255}/g) ?? []);
+  const keys = new Set(named.slice(0, 1_000).map(suppressionKey));
+  return recipients.some((recipient) => keys.has(suppressionKey(recipient)));
+}

@@ -1,0 +1,57 @@
+import { Buffer } from 'node:buffer';
+
+/** An encoded word: charset with an optional language (RFC 2231, section 5), encoding, and text. */
+const WORD = String.raw`=\?([\w.:+-]+)(?:\*[\w.:+*-]*)?\?([bq])\?([^?]*)\?=`;
+const EACH_WORD = new RegExp(WORD, 'gi');
+/** Adjacent words. White space between them is not part of the text (RFC 2047, section 6.2). */
+const EACH_RUN = new RegExp(`${WORD}(?:\\s*${WORD})*`, 'gi');
+
+/**
+ * Replaces the encoded words of a header value (RFC 2047) by their text. Adjacent words of one charset are decoded
+ * together, because many senders split a character over two words. `show` may change the text of adjacent words. Takes
+ * linear time.
+ */
+export function decodeWords(
+  value: string,
+  decode: (bytes: Buffer, charset: string) => string = inCharset,
+  show = (text: string): string => text,
+): string {
+  if (!value.includes('=?')) return value;
+  return value.replace(EACH_RUN, (run) => {
+    const words = [...run.matchAll(EACH_WORD)].map(([, charset = '', encoding = '', text = '']) => ({
+      charset: charset.toLowerCase(),
+      bytes: encoding.toLowerCase() === 'b' ? base64(text) : quoted(text),
+    }));
+    let text = '';
+    for (let from = 0; from < words.length;) {
+      const { charset } = words[from]!;
+      let to = from + 1;
+      while (to < words.length && words[to]!.charset === charset) to += 1;
+      text += decode(Buffer.concat(words.slice(from, to).map(({ bytes }) => bytes)), charset);
+      from = to;
+    }
+    return show(text);
+  });
+}
+
+/** Decodes base64 in pieces that end in padding: a word may consist of several encoded pieces. */
+function base64(text: string): Buffer {
+  return Buffer.concat((text.match(/[^=]+/g) ?? []).map((piece) => Buffer.from(piece, 'base64')));
+}
+
+function quoted(text: string): Buffer {
+  // If a sender left non-ASCII characters in an encoded word, the characters are in UTF-8.
+  const bytes = Buffer.from(text.replaceAll('_', ' '))
+    .toString('latin1')
+    .replace(/=([\da-f]{2})/gi, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return Buffer.from(bytes, 'latin1');
+}
+
+/** Decodes bytes in a charset. Uses Latin-1 if the charset is unknown. */
+export function inCharset(bytes: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return bytes.toString('latin1');
+  }
+}

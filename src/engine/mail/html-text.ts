@@ -1,0 +1,96 @@
+import { compile } from 'html-to-text';
+
+/** Maximum size of HTML that is converted, in characters. Converting one MB of nested tables takes over a second. */
+export const CONVERTED_CHARACTERS_MAX = 256 * 1024;
+/** Maximum nesting of elements. The HTML parser takes time quadratic in the nesting. The converter is recursive. */
+const LEVELS_MAX = 500;
+/** Maximum nesting, including elements with an optional end tag, which nest if different kinds alternate. */
+const OPEN_ELEMENTS_MAX = 5_000;
+
+/** Elements without content (HTML Living Standard, "void elements"). */
+const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)$/;
+/** Elements whose end tag is optional: the next element of a list or table ends them, so they rarely nest. */
+const ENDS_BY_ITSELF = /^(?:p|li|dt|dd|option|optgroup|tr|td|th|thead|tbody|tfoot|rt|rp)$/;
+/** For each element, the innermost open elements that its start tag ends, as in the HTML parser. */
+const ENDED_BY_START: ReadonlyMap<string, RegExp> = new Map([
+  ['p', /^p$/],
+  ['li', /^li$/],
+  ['dt', /^d[dt]$/],
+  ['dd', /^d[dt]$/],
+  ['option', /^option$/],
+  ['optgroup', /^opt(?:ion|group)$/],
+  ['tr', /^t[rhd]$/],
+  ['td', /^t(?:d|h|head)$/],
+  ['th', /^th$/],
+  ['tbody', /^t(?:head|body)$/],
+  ['tfoot', /^t(?:head|body)$/],
+  ['rt', /^r[tp]$/],
+  ['rp', /^r[tp]$/],
+]);
+const TAG_START = /^<(\/?)([a-z][^\s/>]*)/;
+
+const convert = compile({
+  wordwrap: false,
+  limits: { maxInputLength: CONVERTED_CHARACTERS_MAX, maxDepth: LEVELS_MAX + 10 },
+  selectors: [
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, noAnchorUrl: true } },
+    { selector: 'img', format: 'skip' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+  ],
+});
+
+/**
+ * Returns the text of an HTML document: without tags, styles and images, with the addresses of links. Reads at most the
+ * first 256 KB. Returns null for HTML that nests too deeply to be converted in bounded time, or that html-to-text rejects.
+ */
+export function htmlToText(html: string): string | null {
+  const cut = html.slice(0, CONVERTED_CHARACTERS_MAX);
+  if (isTooDeep(cut)) return null;
+  try {
+    return convert(cut);
+  } catch {
+    // html-to-text throws a TypeError for elements that are named like a property of objects, such as `<constructor>`.
+    return null;
+  }
+}
+
+/** Returns a text as HTML that shows the same lines. */
+export function textToHtml(text: string): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return `<div style="white-space:pre-wrap">${escaped}</div>`;
+}
+
+/** Returns whether elements nest deeper than the maximum, as the HTML parser would nest them. Linear in the length. */
+function isTooDeep(html: string): boolean {
+  const open: string[] = [];
+  const counts = new Map<string, number>();
+  let levels = 0;
+  const pop = (): string => {
+    const name = open.pop()!;
+    counts.set(name, counts.get(name)! - 1);
+    if (!ENDS_BY_ITSELF.test(name)) levels -= 1;
+    return name;
+  };
+  for (const { name, isEnd } of tagsOf(html)) {
+    if (!isEnd) {
+      while (ENDED_BY_START.get(name)?.test(open.at(-1) ?? '')) pop();
+      open.push(name);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      if (!ENDS_BY_ITSELF.test(name)) levels += 1;
+      if (levels > LEVELS_MAX || open.length > OPEN_ELEMENTS_MAX) return true;
+    } else if ((counts.get(name) ?? 0) > 0) while (pop() !== name);
+  }
+  return false;
+}
+
+/** Yields the tags outside comments, except the tags of void elements. */
+function* tagsOf(html: string): Generator<{ name: string; isEnd: boolean }> {
+  for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', at + 1)) {
+    const isComment = html.startsWith('<!--', at);
+    const [, slash, name] = TAG_START.exec(html.slice(at, at + 50).toLowerCase()) ?? [];
+    if (!isComment && name === undefined) continue;
+    at = html.indexOf(isComment ? '-->' : '>', at);
+    if (at < 0) return;
+    if (name !== undefined && !VOID.test(name)) yield { name, isEnd: slash !== '' };
+  }
+}

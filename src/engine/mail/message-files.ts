@@ -1,0 +1,94 @@
+import { Buffer } from 'node:buffer';
+import { safeFilename } from './clean-text.js';
+import { decodeWords, inCharset } from './encoded-words.js';
+import { headerOf, headersOf, type MimeLimits, parameterOf, sectionsOf } from './mime-parts.js';
+
+/** A file in a message, as its headers describe it. */
+export interface MessageFile {
+  filename: string;
+  contentType: string;
+  /** Size after decoding. */
+  sizeBytes: number;
+}
+
+export interface MessageFiles {
+  files: MessageFile[];
+  /** Size of the largest text or HTML body after decoding. */
+  textBytesMax: number;
+}
+
+/** Limits for finding the files of a message. */
+export const FILE_LIMITS: MimeLimits = { parts: 500, depth: 32, readsAttachedMessages: false };
+const PARAMETERS_CHARS_MAX = 2_048;
+const PARAMETER =
+  /;\s{0,100}(?:file)?name(\*\d{1,2})?(\*)?\s{0,10}=\s{0,10}(?:"((?:[^"\\]|\\.){0,500})"|([^\s;"]{1,500}))/gi;
+const UNNAMED = 'attachment';
+
+/**
+ * Returns the files of a message and the size of its bodies, or null if it has more than 500 parts or 32 levels. An
+ * attached message is a file. Only measures the content and does not keep it.
+ */
+export function messageFilesOf(raw: Buffer): MessageFiles | null {
+  const found: MessageFiles = { files: [], textBytesMax: 0 };
+  // Latin-1 has one character per byte, and slices of a string share its memory.
+  return collect(raw.toString('latin1'), 0, { left: FILE_LIMITS.parts }, found) ? found : null;
+}
+
+function collect(text: string, depth: number, budget: { left: number }, found: MessageFiles): boolean {
+  budget.left -= 1;
+  if (budget.left < 0 || depth > FILE_LIMITS.depth) return false;
+  const { head, body } = split(text);
+  const { headers } = headersOf(head.replaceAll('\r\n', '\n'));
+  const contentType = headerOf({ headers }, 'content-type');
+  const type = /^[^\s;]{1,100}/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain';
+  const boundary = parameterOf(contentType, 'boundary');
+  if (type.startsWith('multipart/') && boundary !== '')
+    return sectionsOf(body, boundary, '\r\n', FILE_LIMITS.parts + 1).every((section) =>
+      collect(section, depth + 1, budget, found),
+    );
+  const disposition = headerOf({ headers }, 'content-disposition');
+  const filename = nameIn(disposition) ?? nameIn(contentType);
+  const sizeBytes = decodedBytes(body, headerOf({ headers }, 'content-transfer-encoding'));
+  if (filename === null && /^text\/(?:plain|html)$/.test(type) && !/^attachment\b/i.test(disposition))
+    found.textBytesMax = Math.max(found.textBytesMax, sizeBytes);
+  else found.files.push({ filename: filename ?? UNNAMED, contentType: type, sizeBytes });
+  return true;
+}
+
+function split(text: string): { head: string; body: string } {
+  if (text.startsWith('\r\n')) return { head: '', body: text.slice(2) };
+  const end = text.indexOf('\r\n\r\n');
+  return end === -1 ? { head: text, body: '' } : { head: text.slice(0, end + 2), body: text.slice(end + 4) };
+}
+
+/** Returns a file name (RFC 2183, and RFC 2231 with its continuations), or null if the header has none. */
+function nameIn(header: string): string | null {
+  const given = [...header.slice(0, PARAMETERS_CHARS_MAX).matchAll(PARAMETER)].map(
+    ([, part, extended, quoted, plain = '']) => ({
+      isExtended: part !== undefined || extended !== undefined,
+      value: quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'),
+    }),
+  );
+  // Prefers the extended form: clients add a plain name only for readers that do not know the extended form.
+  const extended = given.filter(({ isExtended }) => isExtended).map(({ value }) => value);
+  const [, charset, rest] = /^([^']*)'[^']*'(.*)$/.exec(extended[0] ?? '') ?? [];
+  const name = extended.length > 0 ? [rest ?? extended[0], ...extended.slice(1)].join('') : (given[0]?.value ?? '');
+  const decoded =
+    charset === undefined
+      ? decodeWords(Buffer.from(name, 'latin1').toString())
+      : inCharset(percentDecoded(name), charset);
+  return decoded === '' ? null : safeFilename(decoded);
+}
+
+function percentDecoded(text: string): Buffer {
+  return Buffer.from(
+    text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
+}
+
+function decodedBytes(body: string, encoding: string): number {
+  if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').length;
+  if (!/^\s*quoted-printable/i.test(encoding)) return body.length;
+  return body.replace(/=[ \t]{0,10}\r\n/g, '').replace(/=[0-9a-f]{2}/gi, 'x').length;
+}

@@ -1,0 +1,226 @@
+import { Buffer } from 'node:buffer';
+import { mailboxesIn } from './address-list.js';
+import { type Mailbox, parseMailbox } from './addresses.js';
+import { soleSender } from './allowed-senders.js';
+import { cleanLine } from './clean-text.js';
+import { decodeWords } from './encoded-words.js';
+import { isRelayInstruction } from './header-rules.js';
+import { lineFaultOf } from './line-faults.js';
+import { HEAD_BYTES_MAX } from './message-head.js';
+
+/** Header that names a tag of the email, as `name=value`. May occur several times. Removed before sending. */
+const TAG_HEADER = 'x-tag';
+/** Header with the idempotency key of the email. Removed before sending. */
+const KEY_HEADER = 'x-idempotency-key';
+/** Name of a tag whose header has only a value, as in `X-Tag: welcome`. */
+const TAG_NAME = 'tag';
+/** Headers that request an unsubscribe link. Removed before sending. */
+const UNSUBSCRIBE_HEADERS: readonly string[] = ['x-unsubscribe', 'x-unsubscribe-topic'];
+const NOT_SENT: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', TAG_HEADER, KEY_HEADER, ...UNSUBSCRIBE_HEADERS]);
+
+/** Header fields that occur at most once (RFC 5322, section 3.6; RFC 2045). Servers disagree about a second one. */
+const ONCE: ReadonlySet<string> = new Set([
+  'from',
+  'sender',
+  'reply-to',
+  'to',
+  'cc',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'subject',
+  'date',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+  KEY_HEADER,
+  ...UNSUBSCRIBE_HEADERS,
+]);
+
+const FIELD = /^([\x21-\x39\x3b-\x7e]{1,76}):/;
+const CONTINUED = /^[ \t]/;
+const SUBJECT_BYTES_MAX = 4_096;
+const NAME_BYTES_MAX = 1_024;
+const MESSAGE_ID_BYTES_MAX = 998;
+/** MIME boundary that is long enough to come from a mail library. Shorter boundaries are treated as content. */
+const BOUNDARY = /;\s{0,100}boundary\s?=\s?(?:"([^"\r\n]{4,70})"|([^\s;"]{4,70}))/gi;
+const BOUNDARIES_MAX = 50;
+const HEAD_END = '\r\n\r\n';
+const CR = 0x0d;
+
+export interface SubmittedField {
+  /** Name in lower case. */
+  name: string;
+  /** The field as written, with its folding and without the last CRLF. One character per byte. */
+  text: string;
+}
+
+/** A message that a mail client submitted, with the fields of its header that Posthorn reads. */
+export interface SubmittedMessage {
+  from: Mailbox;
+  /** Address of the Sender header. Null if there is none. */
+  sender: string | null;
+  to: Mailbox[];
+  cc: Mailbox[];
+  replyTo: Mailbox[];
+  subject: string;
+  /** Message-ID as the client wrote it. Null if there is none. */
+  messageId: string | null;
+  hasDate: boolean;
+  tags: { name: string; value: string }[];
+  idempotencyKey: string | null;
+  fields: readonly SubmittedField[];
+  /** The rest of the message. Begins with the empty line. */
+  body: Buffer;
+}
+
+/**
+ * Reads a message that a mail client submitted (RFC 6409). Returns the reason, as a sentence, if the message cannot be
+ * sent byte for byte: because servers would read its lines, headers or sender differently, or would change it.
+ */
+export function readSubmittedMessage(raw: Buffer): SubmittedMessage | { fault: string } {
+  const lineFault = raw.includes(0) ? 'The message contains a NUL byte.' : lineFaultOf(raw);
+  if (lineFault !== null) return { fault: lineFault };
+  const { head, body } = split(raw);
+  if (head.length > HEAD_BYTES_MAX) return { fault: 'The header section is larger than 256 KB.' };
+  const fields = fieldsIn(head.toString('latin1'));
+  if ('fault' in fields) return fields;
+  const found = (name: string): string | null => valueOf(fields, name);
+  const from = authorIn(found('from'));
+  if ('fault' in from) return from;
+  const sender = found('sender');
+  const senderAddress = sender === null ? null : soleSender([sender]);
+  if (sender !== null && senderAddress === null) return { fault: 'The Sender header must have exactly one address.' };
+  return {
+    from,
+    sender: senderAddress,
+    to: mailboxesIn(found('to') ?? ''),
+    cc: mailboxesIn(found('cc') ?? ''),
+    replyTo: mailboxesIn(found('reply-to') ?? ''),
+    subject: cleanLine(decodeWords(found('subject') ?? ''), SUBJECT_BYTES_MAX).text,
+    messageId: cleanLine(found('message-id') ?? '', MESSAGE_ID_BYTES_MAX).text || null,
+    hasDate: (found('date') ?? '') !== '',
+    tags: tagsIn(fields),
+    idempotencyKey: found(KEY_HEADER),
+    fields,
+    body,
+  };
+}
+
+/** Returns the message to sign: with the fields in `added`, and without Bcc and Posthorn's control headers. */
+export function writeSubmittedMessage(
+  { fields, body }: Pick<SubmittedMessage, 'fields' | 'body'>,
+  added: Readonly<Record<string, string>>,
+): Buffer {
+  const replaced = new Set(Object.keys(added).map((name) => name.toLowerCase()));
+  const lines = [
+    ...Object.entries(added).map(([name, value]) => Buffer.from(`${name}: ${value}`).toString('latin1')),
+    ...fields.filter(({ name }) => !NOT_SENT.has(name) && !replaced.has(name)).map(({ text }) => text),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1'), body]);
+}
+
+/**
+ * Returns the client's own header fields, and those that request an unsubscribe link. If a name is repeated, the first
+ * field is used.
+ */
+export function ownHeadersOf({ fields }: Pick<SubmittedMessage, 'fields'>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const field of fields)
+    if (isOwn(field.name) && !Object.hasOwn(headers, field.name)) headers[field.name] = decodeWords(valueIn(field));
+  return headers;
+}
+
+function isOwn(name: string): boolean {
+  return UNSUBSCRIBE_HEADERS.includes(name) || (!ONCE.has(name) && !NOT_SENT.has(name) && name !== 'received');
+}
+
+/**
+ * Returns the content that identifies a repeated submission. Mail libraries give a repeated message a new date, a new
+ * Message-ID and new boundaries, so these are left out.
+ */
+export function contentOf({ fields, body }: Pick<SubmittedMessage, 'fields' | 'body'>): Buffer {
+  const head = fields
+    .filter(({ name }) => !['date', 'message-id', 'received', KEY_HEADER].includes(name))
+    .map(({ text }) => text)
+    .join('\r\n');
+  let content = `${head}\r\n${body.toString('latin1')}`;
+  // The replacement is shorter than any boundary, so the content never grows.
+  for (const [place, boundary] of [...boundariesIn(content)].entries())
+    content = content.replaceAll(boundary, `=${place}`);
+  return Buffer.from(content, 'latin1');
+}
+
+function boundariesIn(content: string): Set<string> {
+  const boundaries = new Set<string>();
+  for (const [, quoted, plain] of content.matchAll(BOUNDARY)) {
+    boundaries.add(quoted ?? plain ?? '');
+    if (boundaries.size === BOUNDARIES_MAX) break;
+  }
+  return boundaries;
+}
+
+function split(raw: Buffer): { head: Buffer; body: Buffer } {
+  if (raw[0] === CR) return { head: raw.subarray(0, 0), body: raw };
+  const end = raw.indexOf(HEAD_END);
+  if (end === -1) return { head: raw, body: Buffer.from('\r\n') };
+  return { head: raw.subarray(0, end + 2), body: raw.subarray(end + 2) };
+}
+
+function fieldsIn(head: string): SubmittedField[] | { fault: string } {
+  const fields: SubmittedField[] = [];
+  const seen = new Set<string>();
+  for (const line of head.split('\r\n').slice(0, -1)) {
+    const last = fields.at(-1);
+    if (CONTINUED.test(line) && line.trim() !== '' && last !== undefined) {
+      last.text += `\r\n${line}`;
+      continue;
+    }
+    const name = FIELD.exec(line)?.[1]?.toLowerCase();
+    if (name === undefined)
+      return { fault: 'A line of the header section is no header field. An empty line ends the section.' };
+    if (ONCE.has(name) && seen.has(name)) return { fault: `The header ${name} occurs twice.` };
+    if (isRelayInstruction(name))
+      return { fault: `The header ${name} instructs a relay or is Posthorn's own, and can't be set.` };
+    seen.add(name);
+    fields.push({ name, text: line });
+  }
+  return fields;
+}
+
+function valueOf(fields: readonly SubmittedField[], wanted: string): string | null {
+  const field = fields.find(({ name }) => name === wanted);
+  return field === undefined ? null : valueIn(field);
+}
+
+function valueIn({ name, text }: SubmittedField): string {
+  const value = text.slice(name.length + 1).replaceAll('\r\n', '');
+  return Buffer.from(value, 'latin1').toString().trim();
+}
+
+/** Returns the author. The domain of the author's address must be verified, so all readers must see that address. */
+function authorIn(value: string | null): Mailbox | { fault: string } {
+  if (value === null || value === '') return { fault: 'The message has no From header.' };
+  const address = soleSender([value]);
+  if (address === null) return { fault: 'The From header must have exactly one address.' };
+  const shown = mailboxesIn(value)[0];
+  // Restores the case of the local part, because `soleSender` returns the address in lower case.
+  const isSame = shown?.address.toLowerCase() === address;
+  const parsed = parseMailbox(isSame ? shown.address : address, 'international');
+  if ('refusal' in parsed) return { fault: `From: ${parsed.refusal}` };
+  return { name: cleanLine(shown?.name ?? '', NAME_BYTES_MAX).text, address: parsed.address };
+}
+
+function tagsIn(fields: readonly SubmittedField[]): { name: string; value: string }[] {
+  return fields
+    .filter(({ name }) => name === TAG_HEADER)
+    .flatMap((field) => valueIn(field).split(','))
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => {
+      const at = text.indexOf('=');
+      return at === -1
+        ? { name: TAG_NAME, value: text }
+        : { name: text.slice(0, at).trim(), value: text.slice(at + 1).trim() };
+    });
+}

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify';
+import type { ApiError, ErrorType } from '#kernel/errors.js';
+import { statusOf } from './envelope.js';
+import { withRouteConfig } from './route-config.js';
+import { routeNamesOf } from './routes.js';
+
+/** Fields at the top level of an error response, in which the `resend` package looks for the error. */
+export interface ResendFields {
+  name: string;
+  message: string;
+  statusCode: number;
+}
+
+/** Error names of the `resend` package, by error type. Other types need the error's details to choose a name. */
+const NAMES: Readonly<Partial<Record<ErrorType, string>>> = {
+  insufficient_scope: 'restricted_api_key',
+  forbidden: 'invalid_access',
+  not_found: 'not_found',
+  method_not_allowed: 'method_not_allowed',
+  rate_limited: 'rate_limit_exceeded',
+  not_implemented: 'application_error',
+  unavailable: 'internal_server_error',
+  internal: 'internal_server_error',
+};
+
+const BY_REASON: Readonly<Record<string, string>> = {
+  key_invalid: 'invalid_idempotency_key',
+  key_reused: 'invalid_idempotent_request',
+  in_flight: 'concurrent_idempotent_requests',
+};
+
+/** Every name that a response can have, for the OpenAPI document. */
+export const RESEND_ERROR_NAMES = [
+  ...new Set([...Object.values(NAMES), ...Object.values(BY_REASON)]),
+  'missing_api_key',
+  'invalid_api_key',
+  'invalid_attachment',
+  'missing_required_field',
+  'validation_error',
+];
+
+/** Class decorator for a controller: its error responses also have `name`, `message` and `statusCode` at the top level. */
+export function ResendErrors(): ClassDecorator {
+  return (target) => {
+    const prototype = target.prototype as object;
+    for (const name of routeNamesOf(prototype))
+      withRouteConfig({ resendErrors: true })(prototype, name, Object.getOwnPropertyDescriptor(prototype, name) ?? {});
+  };
+}
+
+export function resendFields(error: ApiError, { headers }: Pick<FastifyRequest, 'headers'>): ResendFields {
+  return {
+    name: nameOf(error, Boolean(headers.authorization)),
+    message: error.message,
+    statusCode: statusOf(error),
+  };
+}
+
+function nameOf({ type, details }: ApiError, hasKey: boolean): string {
+  if (type === 'unauthenticated') return hasKey ? 'invalid_api_key' : 'missing_api_key';
+  const { reason } = details;
+  const ofReason = typeof reason === 'string' ? BY_REASON[reason] : undefined;
+  return ofReason ?? NAMES[type] ?? ofFields(details['fields']);
+}
+
+/** Returns the error name for an invalid request, chosen by the first fault. */
+function ofFields(fields: unknown): string {
+  const [first] = Array.isArray(fields) ? (fields as { path?: unknown; message?: unknown }[]) : [];
+  if (first?.message === 'is required') return 'missing_required_field';
+  return /^(?:emails\.\d+\.)?attachments\b/.test(String(first?.path)) ? 'invalid_attachment' : 'validation_error';
+}

@@ -1,0 +1,34 @@
+interface Entry {
+  tnx?: string;
+  messageId?: string;
+}
+
+const CLOSING = /\b421[ -][^]*/;
+
+/**
+ * Collects the replies with which a server closes a reused connection instead of taking the next message (421, RFC 5321,
+ * section 3.8). nodemailer's pool only logs these replies. The log identifies a message by the id given to `sendMail`.
+ */
+export class ClosingReplies {
+  private readonly replies = new Map<string, string>();
+  private count = 0;
+
+  /** Returns the id of the next message in nodemailer's log. The id is not a part of the message. */
+  nextId(): string {
+    return `${(this.count += 1)}`;
+  }
+
+  /** Stores the closing reply if the log entry of nodemailer's pool contains one. */
+  note({ tnx, messageId }: Entry, values: readonly unknown[]): void {
+    if (tnx !== 'pool' || messageId === undefined) return;
+    const reply = CLOSING.exec(String(values.at(-1)))?.[0];
+    if (reply !== undefined) this.replies.set(messageId, reply);
+  }
+
+  /** Returns and removes the closing reply for a message. Null if there is none. */
+  take(id: string): string | null {
+    const reply = this.replies.get(id) ?? null;
+    this.replies.delete(id);
+    return reply;
+  }
+}

@@ -1,0 +1,26 @@
+import { isAscii } from 'node:buffer';
+
+/** Maximum length of a word that fits into a line of 998 bytes with the name of its header. */
+const WORD_BYTES_MAX = 900;
+/** Number of bytes in an encoded word, which then has 56 of at most 75 characters (RFC 2047, section 2). */
+const CHUNK = /[^]{1,33}/g;
+
+/** Pattern of white space that nodemailer would fold into a separate line, at which some servers end the header. */
+const RUN = /[ \t]{40,}/g;
+
+/**
+ * Returns the value of an unstructured header in a form that nodemailer can fold. nodemailer folds ASCII text only at
+ * spaces, so text with an overlong word or many spaces is split into encoded words, which mail clients join.
+ */
+export function foldable(text: string): string {
+  const trimmed = text.trimEnd();
+  const isFoldable = trimmed.search(RUN) === -1 && trimmed.split(/\s/).every((word) => word.length <= WORD_BYTES_MAX);
+  if (isFoldable || !isAscii(Buffer.from(trimmed))) return trimmed;
+  const words = trimmed.match(CHUNK) ?? [];
+  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ');
+}
+
+/** Returns a text without long runs of spaces, for headers that programs parse. */
+export function withoutRuns(text: string): string {
+  return text.trimEnd().replace(RUN, ' ');
+}

@@ -1,0 +1,56 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsString, MaxLength } from 'class-validator';
+import { SCHEDULE_RULE } from '#engine/mail/schedule.js';
+import { Examples } from '#http/openapi-examples.js';
+import { CanBeOmitted, IsDateTime } from '#http/validation.js';
+import { invalid } from '#kernel/errors.js';
+import { type Id, showId } from '#kernel/ids.js';
+
+/** The new time of a scheduled email. */
+@Examples({ later: { summary: 'In two hours', value: { scheduled_at: 'in 2 hours' } } })
+export class EmailScheduleBody {
+  /** New time at which to send the email. */
+  @ApiProperty({ description: `New time to send the email. ${SCHEDULE_RULE}`, example: 'in 2 hours' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
+  scheduled_at?: string;
+
+  /** Alias of `scheduled_at`. */
+  @ApiProperty({ example: 'in 2 hours' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
+  scheduledAt?: string;
+}
+
+/** A scheduled email with its new time. */
+export class EmailRescheduled {
+  /** Always `email`. */
+  @ApiProperty({ example: 'email' })
+  @IsIn(['email'])
+  object: 'email';
+
+  /** The email's id. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
+  id: string;
+
+  /** Time at which the email will be sent. */
+  @ApiProperty({ example: '2026-11-21T11:30:00.000Z' })
+  @IsDateTime()
+  scheduled_at: string;
+}
+
+/** Returns the time in the body. Throws 422 if the body contains no time or two times. */
+export function scheduleOf({ scheduled_at: own, scheduledAt: alias }: EmailScheduleBody): string {
+  const text = own ?? alias;
+  if (text === undefined) throw invalid([{ path: 'scheduled_at', message: 'is required' }]);
+  if (own !== undefined && alias !== undefined)
+    throw invalid([{ path: 'scheduledAt', message: 'is given twice: as scheduledAt and under its other name' }]);
+  return text;
+}
+
+export function presentRescheduled(id: Id, at: Date): EmailRescheduled {
+  return { object: 'email', id: showId('evt', id), scheduled_at: at.toISOString() };
+}

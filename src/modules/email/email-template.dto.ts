@@ -1,0 +1,44 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, IsObject, IsString, Length } from 'class-validator';
+import { AllowUnknownFields } from '#http/unknown-fields.js';
+import { CanBeOmitted } from '#http/validation.js';
+import { showId } from '#kernel/ids.js';
+import type { EmailEntity } from './email.entities.js';
+
+/** The template that gives an email its content. */
+@AllowUnknownFields()
+export class EmailTemplateBody {
+  /** Id or alias of a published template. */
+  @ApiProperty({ example: 'order-confirmation' })
+  @IsString()
+  @Length(1, 100)
+  id: string;
+
+  /** Values of the template's variables, at most 256 KB as JSON. */
+  @ApiProperty({ example: { first_name: 'Ada', order: 4711 } })
+  @CanBeOmitted()
+  @IsObject()
+  variables?: Record<string, unknown>;
+}
+
+/** The template from which an email was rendered. */
+export class EmailTemplateItem {
+  /** Id of the template, which may have been deleted since. */
+  @ApiProperty({ example: 'tpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
+  id: string;
+
+  /** Version of the template from which the email was rendered. */
+  @ApiProperty({ example: 1 })
+  @IsInt()
+  version: number;
+}
+
+export function presentTemplate({
+  templateId,
+  templateVersion,
+}: Pick<EmailEntity, 'templateId' | 'templateVersion'>): EmailTemplateItem | null {
+  return templateId === null || templateVersion === null
+    ? null
+    : { id: showId('tpl', templateId), version: templateVersion };
+}

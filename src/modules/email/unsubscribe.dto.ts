@@ -1,0 +1,34 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsString, MaxLength } from 'class-validator';
+import { AllowUnknownFields } from '#http/unknown-fields.js';
+import { CanBeOmitted, MatchesSchema } from '#http/validation.js';
+import { UNSUBSCRIBE_SCHEMA } from '#modules/topics/contract.js';
+
+/** The fields of an email that request an unsubscribe link. */
+@AllowUnknownFields()
+export class UnsubscribeFieldsBody {
+  /**
+   * Adds the recipient's unsubscribe link to the headers (RFC 8058), and replaces `{{unsubscribe_url}}` in `html` and
+   * `text`. With `true`, the link is for all emails of the environment; with `topic` (an id or key), for one topic.
+   * Requires exactly one recipient. The headers `X-Unsubscribe: true` and `X-Unsubscribe-Topic: newsletter` do the
+   * same, and are not sent.
+   */
+  @ApiProperty({ example: { topic: 'newsletter' } })
+  @CanBeOmitted()
+  @MatchesSchema(UNSUBSCRIBE_SCHEMA)
+  unsubscribe?: boolean | { topic: string };
+
+  /** Alias of `unsubscribe.topic`. */
+  @ApiProperty({ example: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
+  topic_id?: string;
+
+  /** Alias of `unsubscribe.topic`. */
+  @ApiProperty({ example: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  @MaxLength(64)
+  topicId?: string;
+}

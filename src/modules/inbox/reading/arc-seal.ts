@@ -1,0 +1,23 @@
+import { loadSealing } from './mailauth-internals.js';
+
+/** A request to seal a message (RFC 8617). The key is in PEM, because it is passed to another thread. */
+export interface SealOptions {
+  signingDomain: string;
+  selector: string;
+  privateKey: string;
+  /** Value of the authentication results header, without the instance number (`i=`). */
+  authResults: string;
+  /** Result of the message's existing ARC chain. */
+  cv: 'none' | 'pass' | 'fail';
+}
+
+const { createSeal } = loadSealing();
+
+/**
+ * Returns the three header fields of an ARC set, with line ends. Null if the message cannot be sealed: its chain has 50
+ * sets, or its last set states that the chain is invalid. The message itself is not changed.
+ */
+export async function sealMessage(raw: Buffer, options: SealOptions): Promise<string | null> {
+  const { headers } = await createSeal(raw, { seal: { ...options }, strict: true });
+  return headers.length === 0 ? null : `${headers.join('\r\n')}\r\n`;
+}

@@ -1,0 +1,251 @@
+import type { Transform } from 'node:stream';
+import { type AttachmentStream, MailParser } from 'mailparser';
+import { Base64Decoder } from './base64-decoder.js';
+
+/** Maximum number of parts of a message. The parser creates all parts before any of them can be skipped. */
+const PARTS_MAX = 10_000;
+const LEVELS_MAX = 256;
+const HEAD_BYTES_MAX = 2 * 1024 * 1024;
+/** Size of the pieces in which the parser receives a message, so that it does not copy the whole message. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** A MIME part that contains no further parts. Its content has been decoded from its transfer encoding. */
+export interface Leaf {
+  kind: 'leaf';
+  /** Content type in lower case, without parameters. */
+  type: string;
+  charset: string | null;
+  isFlowed: boolean;
+  deletesSpace: boolean;
+  /** Content-Disposition in lower case. Null if the part has none. */
+  disposition: string | null;
+  contentId: string | null;
+  /** True if a header parameter gives the part a file name. */
+  isNamed: boolean;
+  /** Lines of the part's header section. Each character stands for one byte. */
+  headerLines: readonly RawHeader[];
+  sizeBytes: number;
+  /** Content of the part. Null if `keeps` did not request it. */
+  content: Buffer | null;
+}
+
+/** A MIME part that contains other parts (`multipart/…`). */
+export interface Branch {
+  kind: 'branch';
+  type: string;
+  parts: Part[];
+  headerLines: readonly RawHeader[];
+}
+
+export type Part = Leaf | Branch;
+
+export interface RawHeader {
+  /** Name in lower case. */
+  key: string;
+  /** Whole line with its name and folding. Each character stands for one byte. */
+  line: string;
+}
+
+export interface MimeMessage {
+  root: Part;
+  /** True if a multipart has no boundary, or its boundary occurs nowhere. Its content is then a text/plain part. */
+  lacksBoundary: boolean;
+}
+
+/** Returns how many bytes of a leaf's content to keep. Called for each leaf in order. */
+export type Keeps = (leaf: Leaf, parent: Branch | null) => number;
+
+/** Members of mailparser's `MailParser` that its types do not declare. `library-internals.spec.ts` checks them. */
+interface Internals {
+  /** Content types of the parts that the parser decodes to text. If this is empty, it emits all parts as bytes. */
+  textTypes: string[];
+  /** Decodes the headers of a part. The parser needs no headers, and `PartHeaders` reads the header lines instead. */
+  processHeaders(lines: readonly RawHeader[]): Map<string, unknown>;
+  processChunk(chunk: SplitChunk, done: (error?: Error) => void): void;
+}
+
+interface SplitNode {
+  type: 'node';
+  parentNode: SplitNode | false;
+  contentType: string | false;
+  charset: string | false;
+  flowed: boolean;
+  delSp: boolean;
+  disposition: string | false;
+  filename: string | false;
+  _boundary: Buffer | false;
+  /** Transfer encoding in lower case. */
+  encoding: string | false;
+  headers: { getList(): RawHeader[] };
+  getDecoder(): Transform;
+}
+
+type SplitChunk = SplitNode | { type: 'data' | 'body'; node: SplitNode; value: Buffer };
+
+/** Splits a message into its parts and decodes their transfer encodings. Throws the parser's errors. */
+export async function readParts(raw: Buffer, keeps: Keeps): Promise<MimeMessage> {
+  const tree = new PartTree(keeps);
+  const parser = parserFor(tree);
+  const done = new Promise<void>((resolve, reject) => {
+    parser.once('end', resolve);
+    // The parser may emit further errors after the first one. Without a listener, they would end the thread.
+    parser.on('error', reject);
+  });
+  parser.on('data', (found) => {
+    if (found.type === 'attachment') tree.receive(found);
+  });
+  write(parser, raw);
+  await done;
+  return tree.finish();
+}
+
+function parserFor(tree: PartTree): MailParser {
+  const parser = new MailParser({
+    checksumAlgo: false,
+    skipHtmlToText: true,
+    skipTextToHtml: true,
+    skipImageLinks: true,
+    maxChildNodes: PARTS_MAX,
+    maxHeadSize: HEAD_BYTES_MAX,
+    // Treats a nested message as an attachment, because its contents belong to another conversation.
+    ignoreEmbedded: true,
+  }) as MailParser & Internals;
+  parser.textTypes = [];
+  parser.processHeaders = () => new Map();
+  const process = parser.processChunk.bind(parser);
+  parser.processChunk = (chunk, done) => {
+    try {
+      if (chunk.type === 'node') {
+        tree.add(chunk);
+        if (chunk.encoding === 'base64') chunk.getDecoder = () => new Base64Decoder();
+      } else tree.keepOutside(chunk.node, chunk.value);
+    } catch (error) {
+      return done(error as Error);
+    }
+    process(chunk, done);
+  };
+  return parser;
+}
+
+/** Writes the message in pieces. Waits whenever the parser's buffer is full. */
+function write(parser: MailParser, raw: Buffer): void {
+  let at = 0;
+  const next = (): void => {
+    while (at < raw.length && !parser.destroyed) {
+      const piece = raw.subarray(at, at + CHUNK_BYTES);
+      at += piece.length;
+      if (!parser.write(piece)) return void parser.once('drain', next);
+    }
+    parser.end();
+  };
+  next();
+}
+
+/** Collects the parts as the parser finds them. */
+class PartTree {
+  private readonly parts = new Map<SplitNode, { part: Part; level: number }>();
+  private readonly outside = new Map<Branch, { chunks: Buffer[]; boundary: Buffer | false }>();
+  /** Leaves whose content has not arrived yet. Contents arrive in the order of the leaves. */
+  private readonly waiting: { leaf: Leaf; bytesMax: number }[] = [];
+  private root: Part | null = null;
+
+  constructor(private readonly keeps: Keeps) {}
+
+  add(node: SplitNode): void {
+    const above = node.parentNode === false ? undefined : this.parts.get(node.parentNode);
+    const parent = above?.part.kind === 'branch' ? above.part : null;
+    const level = (above?.level ?? 0) + 1;
+    if (level > LEVELS_MAX) throw new Error(`It has more than ${LEVELS_MAX} levels of parts.`);
+    const part = partOf(node, parent);
+    this.parts.set(node, { part, level });
+    this.root ??= part;
+    if (parent !== null) {
+      parent.parts.push(part);
+      this.outside.delete(parent);
+    }
+    if (part.kind === 'leaf') this.waiting.push({ leaf: part, bytesMax: this.keeps(part, parent) });
+    else this.outside.set(part, { chunks: [], boundary: node._boundary });
+  }
+
+  /** Keeps the bytes of a multipart outside its parts. If it turns out to have no parts, these are its content. */
+  keepOutside(node: SplitNode, bytes: Buffer): void {
+    const part = this.parts.get(node)?.part;
+    if (part?.kind === 'branch') this.outside.get(part)?.chunks.push(bytes);
+  }
+
+  receive(attachment: AttachmentStream): void {
+    const { leaf, bytesMax } = this.waiting.shift()!;
+    const kept: Buffer[] = [];
+    let left = bytesMax;
+    attachment.content.on('data', (chunk: Buffer) => {
+      leaf.sizeBytes += chunk.length;
+      if (left <= 0) return;
+      kept.push(chunk.subarray(0, left));
+      left -= chunk.length;
+    });
+    attachment.content.once('end', () => {
+      if (bytesMax > 0) leaf.content = Buffer.concat(kept);
+      attachment.release?.();
+    });
+  }
+
+  finish(): MimeMessage {
+    let lacksBoundary = false;
+    for (const [branch, { chunks, boundary }] of this.outside) {
+      const content = withoutDelimiters(Buffer.concat(chunks), boundary);
+      if (content.toString('latin1').trim() === '') continue;
+      lacksBoundary = true;
+      const leaf = { ...textLeaf(branch.headerLines), sizeBytes: content.length };
+      // `keeps` searches the branch's parts for the leaf: the first part of a multipart/related is its text.
+      branch.parts.push(leaf);
+      leaf.content = content.subarray(0, this.keeps(leaf, branch));
+    }
+    return { root: this.root ?? textLeaf([]), lacksBoundary };
+  }
+}
+
+function partOf(node: SplitNode, parent: Branch | null): Part {
+  const headerLines = node.headers.getList();
+  const declared = node.contentType || 'text/plain';
+  if (declared.startsWith('multipart/')) return { kind: 'branch', type: declared, parts: [], headerLines };
+  const header = (name: string): string | null => {
+    const line = headerLines.find(({ key }) => key === name)?.line;
+    return line === undefined ? null : line.slice(line.indexOf(':') + 1).trim();
+  };
+  // In a digest, a part without a type is a message (RFC 2046, section 5.1.5).
+  const isMessage = parent?.type === 'multipart/digest' && header('content-type') === null;
+  return {
+    ...textLeaf(headerLines),
+    type: isMessage ? 'message/rfc822' : declared,
+    charset: node.charset || null,
+    isFlowed: node.flowed,
+    deletesSpace: node.delSp,
+    disposition: node.disposition || null,
+    contentId: header('content-id'),
+    isNamed: node.filename !== false,
+  };
+}
+
+function textLeaf(headerLines: readonly RawHeader[]): Leaf {
+  return {
+    kind: 'leaf',
+    type: 'text/plain',
+    charset: null,
+    isFlowed: false,
+    deletesSpace: false,
+    disposition: null,
+    contentId: null,
+    isNamed: false,
+    headerLines,
+    sizeBytes: 0,
+    content: null,
+  };
+}
+
+/** Returns the content of a multipart that has no parts, without its closing delimiters. */
+function withoutDelimiters(content: Buffer, boundary: Buffer | false): Buffer {
+  if (boundary === false) return content;
+  const closing = `--${boundary.toString('latin1')}--`;
+  const lines = content.toString('latin1').split(/(?<=\n)/);
+  return Buffer.from(lines.filter((line) => line.trimEnd() !== closing).join(''), 'latin1');
+}

@@ -1,0 +1,64 @@
+import libmime from 'libmime';
+import type { RawHeader } from './mime-parts.js';
+import { decodeHeader, decodeWords, wordsInUtf8 } from './text-decoding.js';
+
+const FOLD = /\r?\n(?=[ \t])/g;
+/** C1 control characters. In text declared as ISO-8859-1 or not declared, they stand for windows-1252 characters. */
+const C1 = /[\x80-\x9f]/g;
+
+/** Reads the header section of a part or message, whose bytes may be in any character set. */
+export class PartHeaders {
+  /** True if a character set was guessed for a value that was read. */
+  isGuessed = false;
+
+  /** Uses `hint`, a character set that the part or message declares, for bytes that are not UTF-8. */
+  constructor(
+    private readonly lines: readonly RawHeader[],
+    private readonly hint: string | null,
+  ) {}
+
+  /** Returns the names in lower case and the unfolded values of at most `max` headers, in their order. */
+  all(max: number): { name: string; value: string }[] {
+    return this.lines.slice(0, max).map(({ key, line }) => ({ name: key, value: this.valueOf(line) }));
+  }
+
+  /** Returns the unfolded value of the first header named `name` (lower case), or null. */
+  first(name: string): string | null {
+    const line = this.lines.find(({ key }) => key === name)?.line;
+    return line === undefined ? null : this.valueOf(line);
+  }
+
+  /** Like `first`, with encoded words decoded. */
+  words(name: string): string | null {
+    const value = this.first(name);
+    return value === null ? null : decodeWords(value);
+  }
+
+  /** Like `first`, with encoded words rewritten in UTF-8. */
+  wordsInUtf8(name: string): string | null {
+    const value = this.first(name);
+    return value === null ? null : wordsInUtf8(value);
+  }
+
+  /** Returns the name of a file: the parameter `filename` of Content-Disposition, or `name` of Content-Type. */
+  filename(): string | null {
+    return this.parameter('content-disposition', 'filename') ?? this.parameter('content-type', 'name');
+  }
+
+  private parameter(header: string, name: string): string | null {
+    const { params, decodedParams } = libmime.parseHeaderValue(this.first(header) ?? '', { stripComments: true });
+    const value = params[name];
+    if (value === undefined || value === '') return null;
+    const text = decodedParams.includes(name) ? value : decodeWords(value);
+    return text.replace(C1, (character) => decodeHeader(Buffer.from(character, 'latin1'), 'windows-1252').text);
+  }
+
+  private valueOf(line: string): string {
+    const { text, isGuessed } = decodeHeader(Buffer.from(line, 'latin1'), this.hint);
+    this.isGuessed ||= isGuessed;
+    return text
+      .slice(text.indexOf(':') + 1)
+      .replace(FOLD, '')
+      .trim();
+  }
+}

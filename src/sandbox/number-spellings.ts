@@ -1,0 +1,49 @@
+/**
+ * Code of the guest. Returns a replacer for `JSON.stringify` that writes numbers as they were received, if the code left
+ * them unchanged: in the same object, or as a copy whose value has only one spelling. A spelling is written as a string
+ * that starts with the mark. Objects are found by identity, so that a filtered or sorted list keeps its numbers.
+ *
+ * `spellings` has the structure of the body. It contains only the numbers that JavaScript would write differently, as
+ * texts.
+ */
+export const NUMBERS = `(args, spellings, mark) => {
+  'use strict';
+  const { body } = args[0];
+  const { apply } = Reflect, { hasOwn, is, keys } = Object, NativeNumber = Number, { isSafeInteger } = Number;
+  const { get, set } = Map.prototype;
+  const spelled = new Map(), values = new Map(), members = new Map();
+  const note = (map, key, text) => {
+    const known = apply(get, map, [key]);
+    apply(set, map, [key, known === undefined || known === text ? text : null]);
+  };
+  const nameOf = (value) => (is(value, -0) ? '-0' : value);
+  const walk = (part, texts) => {
+    apply(set, spelled, [part, texts]);
+    for (const key of keys(texts)) {
+      const text = texts[key];
+      if (typeof text === 'string') {
+        const value = NativeNumber(text);
+        note(values, nameOf(value), text);
+        note(members, key + ' ' + nameOf(value), text);
+      } else if (text) walk(part[key], text);
+    }
+  };
+  const texts = JSON.parse(spellings);
+  if (typeof texts === 'string') note(members, 'body ' + nameOf(NativeNumber(texts)), texts);
+  else walk(body, texts);
+  return function (key, value) {
+    if (typeof value !== 'number') return value;
+    const texts = apply(get, spelled, [this]);
+    const own = texts !== undefined && hasOwn(texts, key) ? texts[key] : undefined;
+    if (typeof own === 'string' && is(NativeNumber(own), value)) return mark + own;
+    // True for values that code often computes. A count or infinity must not get the spelling of an unrelated number.
+    const isCommon = isSafeInteger(value) || value - value !== 0;
+    const text = apply(get, members, [key + ' ' + nameOf(value)]) ?? (isCommon ? null : apply(get, values, [value]));
+    return text ? mark + text : value;
+  };
+}`;
+
+/** Returns the JSON with the marked strings replaced by the spellings. Each spelling is a JSON number. */
+export function withSpellings(json: string, mark: string | undefined): string {
+  return mark === undefined ? json : json.replace(new RegExp(`"${mark}([^"]+)"`, 'g'), '$1');
+}
