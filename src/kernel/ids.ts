@@ -1,6 +1,6 @@
-import { randomFillSync } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from './clock.js';
+import { RandomPool } from './crypto/random-pool.js';
 import { encodeUlid, incrementUlid, readUlid, ulidBytes, ulidTime } from './ulid.js';
 
 /**
@@ -73,7 +73,7 @@ export class Ids {
     // keep the wrong time.
     if (nowMs > this.lastMs || this.lastMs - nowMs > AHEAD_MS_MAX) {
       this.lastMs = nowMs;
-      ulidBytes(nowMs, randomTen(), this.last);
+      ulidBytes(nowMs, random.next(), this.last);
     } else {
       incrementUlid(this.last);
     }
@@ -81,18 +81,7 @@ export class Ids {
   }
 }
 
-const pool = Buffer.allocUnsafe(10 * 256);
-let poolOffset = pool.length;
-
-/** Returns random bytes from a large block, because a system call per id would be the main cost of creating ids. */
-function randomTen(): Buffer {
-  if (poolOffset >= pool.length) {
-    randomFillSync(pool);
-    poolOffset = 0;
-  }
-  poolOffset += 10;
-  return pool.subarray(poolOffset - 10, poolOffset);
-}
+const random = new RandomPool(10);
 
 const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) =>

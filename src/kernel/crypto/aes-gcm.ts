@@ -1,9 +1,12 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { RandomPool } from './random-pool.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 /** Length of the authentication tag. Always set and checked, since Node.js would accept 4 bytes (standards.md, 7). */
 const TAG_BYTES = 16;
+
+const ivs = new RandomPool(IV_BYTES);
 
 /** Number of bytes by which a box (the result of `encrypt`) exceeds its plaintext. */
 export const BOX_BYTES = IV_BYTES + TAG_BYTES;
@@ -13,7 +16,7 @@ export const BOX_BYTES = IV_BYTES + TAG_BYTES;
  * to about 2^32 boxes (NIST SP 800-38D, section 8.3), far more than Posthorn needs for settings.
  */
 export function encrypt(key: Buffer, plaintext: string | Buffer, context: Buffer): Buffer {
-  const iv = randomBytes(IV_BYTES);
+  const iv = ivs.next();
   const cipher = createCipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES }).setAAD(context);
   const ciphertext = Buffer.concat([
     typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext),
