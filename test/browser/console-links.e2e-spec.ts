@@ -135,6 +135,38 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
     expect(shown.wrongs()).toEqual([]);
   });
 
+  it('the navigation shrinks to icons, also after a reload, and opens with a button on phones', async () => {
+    await open('console-navigation', 'events');
+    await heading('Events');
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    const widthOf = async (): Promise<number> => (await screens.boundingBox())?.width ?? 0;
+    const full = await widthOf();
+    await page.getByRole('button', { name: 'Collapse navigation' }).click();
+    await page.reload();
+    await heading('Events');
+    const collapsed = await widthOf();
+    expect(await shown.violations('01-collapsed')).toEqual([]);
+    await shown.navigate('Jobs');
+    await heading('Jobs');
+
+    const phone = { width: 375, height: 812 };
+    await page.setViewportSize(phone);
+    const button = page.getByRole('button', { name: 'Navigation' });
+    expect(await screens.isVisible()).toBe(false);
+    await button.click();
+    expect(await shown.violations('02-phone')).toEqual([]);
+    await page.setViewportSize(phone);
+    await page.keyboard.press('Escape');
+    await screens.waitFor({ state: 'hidden' });
+    await button.click();
+    await shown.navigate('Secrets');
+    await heading('Secrets');
+    await screens.waitFor({ state: 'hidden' });
+
+    expect([full, collapsed].map(Math.round)).toEqual([216, 56]);
+    expect(shown.wrongs()).toEqual([]);
+  }, 120_000);
+
   it('a click while the service restarts keeps the page, which shows the screen once the service is back', async () => {
     await open('console-away', 'events');
     await heading('Events');

@@ -1,6 +1,7 @@
-import { Link, Outlet, useLocation, useNavigate, useParams, useRouteContext } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { Outlet, useLocation, useNavigate, useParams, useRouteContext } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useState } from 'react';
 import type { Environment } from '../api/client';
+import { Icon } from '../kit/icon/Icon';
 import { t } from '../kit/messages/t';
 import { PlacesProvider } from '../kit/places';
 import { keysOf } from '../kit/shortcuts/registry';
@@ -11,13 +12,16 @@ import { CommandMenu } from './CommandMenu';
 import { Help } from './Help';
 import { inEnvironment, placeOfId } from './jump';
 import { LeftOutHint } from './LeftOutHint';
-import { SCREENS } from './navigation';
+import { Mark } from './Mark';
+import { Navigation, NAVIGATION_ID } from './Navigation';
 import { Reachable } from './Reachable';
 
 /** Parts of the page that surround every screen. */
 export function Shell(): ReactNode {
   const { env } = useParams({ from: '/$env' });
   const { session } = useRouteContext({ from: '/$env' });
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const closeMenu = useCallback(() => setMenuOpen(false), []);
   return (
     <SignedProvider session={session} environment={env}>
       <PlacesProvider of={(id) => placeOfId(id, env)}>
@@ -25,8 +29,8 @@ export function Shell(): ReactNode {
           <a className="skip" href="#main">
             {t('skip')}
           </a>
-          <Top />
-          <Navigation />
+          <Top isMenuOpen={isMenuOpen} onMenu={() => setMenuOpen(!isMenuOpen)} />
+          <Navigation isOpen={isMenuOpen} onClose={closeMenu} />
           <main id="main" tabIndex={-1}>
             <Reachable />
             <LeftOutHint />
@@ -38,18 +42,30 @@ export function Shell(): ReactNode {
   );
 }
 
-function Top(): ReactNode {
+function Top({ isMenuOpen, onMenu }: { isMenuOpen: boolean; onMenu: () => void }): ReactNode {
   const { session } = useSigned();
   const [open, setOpen] = useState<'menu' | 'help' | null>(null);
   useShortcut('menu', () => setOpen('menu'));
   useShortcut('help', () => setOpen('help'));
   return (
     <header className="top">
-      <span className="brand">Posthorn</span>
+      <button
+        type="button"
+        className="menu-button"
+        aria-label={t('nav.open')}
+        aria-expanded={isMenuOpen}
+        aria-controls={NAVIGATION_ID}
+        onClick={onMenu}
+      >
+        <Icon name="menu" />
+      </button>
+      <span className="brand">
+        <Mark /> Posthorn
+      </span>
       <span className="organization">{session.organization.name}</span>
       <EnvironmentSwitch />
       <button type="button" className="search" onClick={() => setOpen('menu')} title={t('shortcut.menu')}>
-        <span>{t('menu.open')}</span> <kbd>{keysOf('menu')}</kbd>
+        <Icon name="search" /> <span>{t('menu.open')}</span> <kbd>{keysOf('menu')}</kbd>
       </button>
       <AccountMenu onHelp={() => setOpen('help')} />
       {open === 'menu' && <CommandMenu onClose={() => setOpen(null)} />}
@@ -85,27 +101,5 @@ function EnvironmentSwitch(): ReactNode {
         </button>
       ))}
     </div>
-  );
-}
-
-function Navigation(): ReactNode {
-  const { can } = useSigned();
-  return (
-    <nav aria-label={t('nav')}>
-      {SCREENS.filter(({ scope }) => can(scope)).map((screen) => (
-        <ScreenLink key={screen.id} {...screen} />
-      ))}
-    </nav>
-  );
-}
-
-function ScreenLink({ id, path, label }: (typeof SCREENS)[number]): ReactNode {
-  const { environment: env } = useSigned();
-  const navigate = useNavigate();
-  useShortcut(id, () => void navigate({ to: path, params: { env } }));
-  return (
-    <Link to={path} params={{ env }} title={keysOf(id)} activeProps={{ 'aria-current': 'page' }}>
-      {t(label)}
-    </Link>
   );
 }

@@ -4,11 +4,13 @@ import { useSyncExternalStore } from 'react';
 export interface Preferences {
   scheme: 'system' | 'light' | 'dark';
   language: 'en' | 'de';
+  /** Whether the navigation of the console shows only icons. */
+  sidebar: 'open' | 'collapsed';
 }
 
 const KEY = 'posthorn.preferences';
 const listeners = new Set<() => void>();
-let now: Preferences = { scheme: 'system', language: browserLanguage(), ...stored() };
+let now: Preferences = { scheme: 'system', language: browserLanguage(), sidebar: 'open', ...stored() };
 
 export function preferences(): Preferences {
   return now;
@@ -56,10 +58,11 @@ function browserLanguage(): Preferences['language'] {
 
 function stored(): Partial<Preferences> {
   try {
-    const { scheme, language } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>;
+    const { scheme, language, sidebar } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>;
     return {
       ...(isOneOf(scheme, ['system', 'light', 'dark']) && { scheme }),
       ...(isOneOf(language, ['en', 'de']) && { language }),
+      ...(isOneOf(sidebar, ['open', 'collapsed']) && { sidebar }),
     };
   } catch {
     return {};
