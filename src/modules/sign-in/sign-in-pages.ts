@@ -12,9 +12,28 @@ export interface SignInOffer {
   hasProvider: boolean;
 }
 
+/** Returns the sign-in page. The section for codes by email comes last while the installation cannot send mail. */
 export function signInPage({ basePath, returnTo, fault, mailsCodes, hasProvider }: SignInOffer): Page {
   const back = hiddenReturn(returnTo);
   const provider = `${basePath}/signin/oidc${returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`;
+  const byCode = html`<section aria-labelledby="by-code"><h2 id="by-code">With a code by email</h2>
+${
+  mailsCodes
+    ? html`<form method="post" action="${basePath}/signin/email">${back}
+<label for="email">Your address</label>
+<input id="email" name="email" type="email" autocomplete="email" required maxlength="254">
+<button>Mail me a code</button></form>`
+    : html`<p class="quiet">Not available, because this installation cannot send email yet. An operator can set <code>EMAIL_TRANSPORT</code> and <code>SIGN_IN_MAIL_FROM</code>.</p>`
+}
+</section>
+`;
+  const byKey = html`<section aria-labelledby="by-key"><h2 id="by-key">With an API key</h2>
+<form method="post" action="${basePath}/signin/key">${back}
+<label for="key">API key of your organization</label>
+<input id="key" name="key" type="password" autocomplete="off" spellcheck="false" required maxlength="512" placeholder="ek_live_…" aria-describedby="key-note">
+<p id="key-note" class="quiet">You get the permissions of the key, in its environment, until the key is revoked.</p>
+<button>Sign in with the key</button></form></section>
+`;
   return {
     title: 'Sign in',
     body: html`${faultLine(fault)}
@@ -24,23 +43,7 @@ ${
 <p><a class="button" href="${provider}">Continue to your company's sign-in</a></p></section>
 `
     : null
-}<section aria-labelledby="by-code"><h2 id="by-code">With a code by email</h2>
-${
-  mailsCodes
-    ? html`<form method="post" action="${basePath}/signin/email">${back}
-<label for="email">Your address</label>
-<input id="email" name="email" type="email" autocomplete="email" required maxlength="254">
-<button>Mail me a code</button></form>`
-    : html`<p class="quiet">This installation sends no mail yet. Whoever operates it sets <code>EMAIL_TRANSPORT</code> and <code>SIGN_IN_MAIL_FROM</code>.</p>`
-}
-</section>
-<section aria-labelledby="by-key"><h2 id="by-key">With an API key</h2>
-<form method="post" action="${basePath}/signin/key">${back}
-<label for="key">API key of your organization</label>
-<input id="key" name="key" type="password" autocomplete="off" spellcheck="false" required maxlength="512" placeholder="ek_live_…" aria-describedby="key-note">
-<p id="key-note" class="quiet">You can then do what the key may do, in its environment, until it is revoked.</p>
-<button>Sign in with the key</button></form></section>
-`,
+}${mailsCodes ? [byCode, byKey] : [byKey, byCode]}`,
   };
 }
 
