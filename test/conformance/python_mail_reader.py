@@ -50,11 +50,17 @@ def words(value):
 
 
 def addresses(message, name):
-    """Returns "Name<address>" for each address. A comment in parentheses is a name (RFC 822), and groups are their members."""
+    """Returns "Name<address>" for each address. A comment is a name only if there is no other, and groups are their members."""
     header = header_of(message, name)
     if header is None:
         return []
     pairs = [(words(name), address) for name, address in email.utils.getaddresses([header])]
+    # `getaddresses` appends comments to names. `headerregistry` follows RFC 5322, but loses names in comments.
+    has_comments = "(" in header and "=?" not in header
+    unfolded = " ".join(header.split())
+    strict = email.policy.default.header_factory(name, unfolded).addresses if has_comments else ()
+    if len(strict) == len(pairs):
+        pairs = [(found.display_name or name, address) for found, (name, address) in zip(strict, pairs)]
     return [f"{'' if name == address else name}<{address}>" for name, address in pairs if name or address]
 
 

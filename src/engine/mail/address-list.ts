@@ -1,3 +1,4 @@
+import { mailboxesByGrammar } from './address-syntax.js';
 import type { Mailbox } from './addresses.js';
 import { decodeWords } from './encoded-words.js';
 
@@ -5,11 +6,14 @@ import { decodeWords } from './encoded-words.js';
 const MAILBOXES_MAX = 1_000;
 
 /**
- * Returns the mailboxes of an address header (RFC 5322, section 3.4): with quoted names, encoded words, comments and
- * groups. Tolerates invalid syntax and skips entries without an address. Takes linear time. The result is shown to
- * people. It never decides where mail is sent.
+ * Returns the mailboxes of an address header (RFC 5322, section 3.4). Tolerates invalid syntax and skips entries without
+ * an address. Takes linear time. The result is shown to people. It never decides where mail is sent.
  */
 export function mailboxesIn(header: string): Mailbox[] {
+  return mailboxesByGrammar(header)?.slice(0, MAILBOXES_MAX) ?? mailboxesInInvalid(header);
+}
+
+function mailboxesInInvalid(header: string): Mailbox[] {
   const mailboxes: Mailbox[] = [];
   let entry = new Entry();
   const end = (): void => {

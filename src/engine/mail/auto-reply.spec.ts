@@ -16,6 +16,8 @@ describe('noReplyReason', () => {
   it.each([
     ['a letter to the alias', TO],
     ['a copy to the alias', 'To: other@c.example\r\nCc: a@b.example, help+x@in.example\r\n'],
+    ['an address in obsolete syntax', 'To: Help <@relay.example: help+x (desk) @ in . example>\r\n'],
+    ['an address in an invalid list', 'To: Help desk help+x@in.example\r\n'],
     ['Auto-Submitted: no', `${TO}Auto-Submitted: no\r\n`],
     ['an unrelated suppression', `${TO}X-Auto-Response-Suppress: DR, RN\r\n`],
   ])('%s may get a reply', (_case, headers) => {
@@ -60,6 +62,7 @@ describe('noReplyReason', () => {
     expect(reasonOf(TO, { auth: 'fail' })).toBe('auth_failed');
     expect(reasonOf('To: help@in.example\r\n')).toBe('not_addressed');
     expect(reasonOf('')).toBe('not_addressed');
+    expect(reasonOf('To: "help+x@in.example" <a@b.example> (help+x@in.example)\r\n')).toBe('not_addressed');
   });
 
   it.each(['replying@b.example', 'bouncer@b.example', 'owner@b.example', 'listserver@b.example'])(

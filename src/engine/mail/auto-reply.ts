@@ -1,3 +1,4 @@
+import { mailboxesByGrammar } from './address-syntax.js';
 import { suppressionKey } from './addresses.js';
 import { isAutoSubmitted } from './author.js';
 import type { Auth } from './mail-verdicts.js';
@@ -25,6 +26,9 @@ const LIST_FIELD = /^(?:list-|x-list-|mailing-list$|x-mailing-list$|x-loop$)/;
 const BULK = /^(?:list|bulk|junk)\b/i;
 /** Values of Microsoft's header `X-Auto-Response-Suppress` that forbid automatic replies. */
 const SUPPRESSED = /\b(?:all|oof|autoreply)\b/i;
+
+/** Addresses in a header with invalid syntax. */
+const ADDRESS_LIKE = /[^\s<>()[\]",;:]{1,256}@[^\s<>()[\]",;:]{1,255}/g;
 
 export interface RepliedMessage {
   fields: readonly HeadField[];
@@ -57,7 +61,7 @@ export function noReplyReason({ fields, envelopeFrom, envelopeTo, auth }: Replie
 function isAddressed(fields: readonly HeadField[], recipients: readonly string[]): boolean {
   const named = ['to', 'cc', 'resent-to', 'resent-cc']
     .flatMap((name) => valuesOf(fields, name))
-    .flatMap((value) => value.match(/[^\s<>()[\]",;:]{1,256}@[^\s<>()[\]",;:]{1,255}/g) ?? []);
+    .flatMap((value) => mailboxesByGrammar(value)?.map(({ address }) => address) ?? value.match(ADDRESS_LIKE) ?? []);
   const keys = new Set(named.slice(0, 1_000).map(suppressionKey));
   return recipients.some((recipient) => keys.has(suppressionKey(recipient)));
 }

@@ -62,6 +62,41 @@ describe('readSubmittedMessage', () => {
     });
   });
 
+  it('reads obsolete syntax and comments in To, Cc and Reply-To', () => {
+    const message = read(
+      'From: Pete(A nice \\) chap) <pete@silly.test>',
+      'To: A Group(Some people)',
+      "     :Chris Jones <c@(Chris's host.)public.example>,",
+      '  joe@example.org, John <jdoe@one.test> (my dear friend); (the end of the group)',
+      'Cc: Mary Smith <@node.test:mary@example.net>, , jdoe@test  . example',
+      'Reply-To: "Joe & J. Harvey" <ddd @Org>',
+      '',
+      'Text',
+    );
+
+    expect(message).toMatchObject({
+      from: { name: 'Pete', address: 'pete@silly.test' },
+      to: [
+        { name: 'Chris Jones', address: 'c@public.example' },
+        { name: '', address: 'joe@example.org' },
+        { name: 'John', address: 'jdoe@one.test' },
+      ],
+      cc: [
+        { name: 'Mary Smith', address: 'mary@example.net' },
+        { name: '', address: 'jdoe@test.example' },
+      ],
+      replyTo: [{ name: 'Joe & J. Harvey', address: 'ddd@Org' }],
+    });
+  });
+
+  it.each(['pete(his account)@silly.test', '<@node.test:pete@silly.test>', 'a@b . test'])(
+    'rejects a sender whose address %s has obsolete syntax or comments inside, because servers read it differently',
+    (sender) => {
+      expect(faultOf(bytes(`From: ${sender}`, '', 'x'))).toMatch(/^The From header must have exactly one/);
+      expect(faultOf(bytes('From: a@b.example', `Sender: ${sender}`, '', 'x'))).toMatch(/^The Sender header must/);
+    },
+  );
+
   it.each([
     ['LF.LF', '\n.\n'],
     ['LF.CRLF', '\n.\r\n'],

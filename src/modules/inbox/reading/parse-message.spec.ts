@@ -60,6 +60,19 @@ describe('a message', () => {
     });
   });
 
+  it('comments, routes and obsolete white space are no part of addresses', async () => {
+    const raw = of(
+      'From: Pete(A nice \\) chap) <pete(his account)@silly.test(his host)>\r\nTo: A Group(Some people)\r\n     :Chris Jones <c@(host)public.example>, joe@example.org (Joe); (end)\r\nCc: (Empty list)(start)Hidden recipients  :(nobody(that I know))  ;\r\nReply-To: "Joe & J. Harvey" <ddd @Org>, <@node.test:mary@x.example>, , jdoe@test   . example\r\n\r\nhi',
+    );
+
+    expect(await parseMessage(raw)).toMatchObject({
+      from: 'Pete <pete@silly.test>',
+      to: ['Chris Jones <c@public.example>', 'Joe <joe@example.org>'],
+      cc: [],
+      replyTo: ['"Joe & J. Harvey" <ddd@Org>', 'mary@x.example', 'jdoe@test.example'],
+    });
+  });
+
   it('empty addresses are left out', async () => {
     const raw = of('From: <>\r\nTo: <>, Ada <>, b@b.example\r\nCc: <>\r\n\r\nhi');
 

@@ -1,4 +1,5 @@
 import { type EmailAddress, parseAddressHeader } from 'mailparser';
+import { mailboxesByGrammar } from '#engine/mail/address-syntax.js';
 import { cleanLine, cleanText, safeFilename } from '#engine/mail/clean-text.js';
 import { mailDocument } from '#engine/mail/mail-document.js';
 import { replyParts } from '#engine/mail/reply-text.js';
@@ -145,10 +146,14 @@ function shownList(list: readonly EmailAddress[]): string[] {
     });
 }
 
-/** Returns the addresses in the first header with this name. Keeps their domains as they were sent. */
+/**
+ * Returns the addresses in the first header with this name. Keeps their domains as they were sent. Reads headers with
+ * invalid syntax with mailparser, which tolerates more.
+ */
 function addressesOf(headers: PartHeaders, name: string): EmailAddress[] {
   const value = headers.wordsInUtf8(name);
-  return value === null ? [] : parseAddressHeader(value, { decodePunycode: false }).value;
+  if (value === null) return [];
+  return mailboxesByGrammar(value) ?? parseAddressHeader(value, { decodePunycode: false }).value;
 }
 
 function headersOf(headers: PartHeaders, cutter: Cutter): HeaderLine[] {
