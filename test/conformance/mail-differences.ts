@@ -265,16 +265,6 @@ export const DIFFERENCES: readonly Difference[] = [
   { field: 'subject', reason: 'The space before an encoded word is kept.', ids: ['rfc2822/example14'] },
   {
     field: 'text',
-    reason: 'Letters above ASCII without a character set, and without any other text, are guessed to be Cyrillic.',
-    ids: [
-      'Text encodings/Plaintext encoding: Default',
-      'Transfer encoding/8bit Default charset',
-      'Transfer encoding/Base64 Default charset',
-      'Transfer encoding/Quoted-Printable Default charset',
-    ],
-  },
-  {
-    field: 'text',
     reason:
       'White space at the ends of lines is removed before quoted-printable is decoded (RFC 2045, section 6.7, rule 3), and invalid escapes are kept.',
     ids: [
@@ -357,5 +347,20 @@ export const DIFFERENCES: readonly Difference[] = [
     reason:
       'A multipart is split at its delimiters, whatever its transfer encoding and the characters of its boundary are.',
     ids: ['mime_emails/raw_email_with_binary_encoded'],
+  },
+  {
+    field: 'from',
+    reason: 'Text without a character set is in the one that encoded words in the headers declare.',
+    ids: ['spam-2/00706', 'spam-2/00708'],
+  },
+  {
+    field: 'text',
+    reason: 'Text without a character set is in the one that encoded words in the headers declare.',
+    ids: ['spam-1/00481', 'spam-2/00706', 'spam-2/00708'],
+  },
+  {
+    field: 'html',
+    reason: 'Text without a character set is in the one that encoded words in the headers declare.',
+    ids: ['spam-2/00228', 'spam-2/00246'],
   },
 ];

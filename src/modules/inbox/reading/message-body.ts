@@ -25,10 +25,13 @@ export function isBodyPart(leaf: Leaf, parent: Branch | null): boolean {
   return isText && !isFile && (parent?.type !== 'multipart/related' || parent.parts[0] === leaf);
 }
 
-/** Returns the text and the HTML of a message. Selects their parts as RFC 8621 (JMAP, section 4.1.4) does. */
-export function bodyOf(root: Part): MessageBody {
+/**
+ * Returns the text and the HTML of a message. Selects their parts as RFC 8621 (JMAP, section 4.1.4) does. `charset` is
+ * the character set that the message declares elsewhere, for parts without one.
+ */
+export function bodyOf(root: Part, charset: string | null): MessageBody {
   const { text, html } = listsOf(root);
-  const reader = new BodyReader();
+  const reader = new BodyReader(charset);
   const shownHtml = htmlIn(html, reader);
   const hasHtml = shownHtml !== null;
   // Some clients send an empty text beside the HTML.
@@ -50,8 +53,8 @@ export function bodyOf(root: Part): MessageBody {
 }
 
 /** Returns only the HTML of a message, without converting it to text. Null if it has none. */
-export function htmlOf(root: Part): string | null {
-  return htmlIn(listsOf(root).html, new BodyReader());
+export function htmlOf(root: Part, charset: string | null): string | null {
+  return htmlIn(listsOf(root).html, new BodyReader(charset));
 }
 
 const isHtml = ({ type }: Leaf): boolean => type === 'text/html';
@@ -78,10 +81,13 @@ class BodyReader {
   private readonly contents = new Map<Leaf, string>();
   private convertedLeft = CONVERTED_CHARACTERS_MAX;
 
+  constructor(private readonly charset: string | null) {}
+
   content(leaf: Leaf): string {
     const known = this.contents.get(leaf);
     if (known !== undefined) return known;
-    const { text: decoded, isGuessed } = decodePart(leaf.content ?? Buffer.alloc(0), leaf.charset, isHtml(leaf));
+    const bytes = leaf.content ?? Buffer.alloc(0);
+    const { text: decoded, isGuessed } = decodePart(bytes, leaf.charset, isHtml(leaf), this.charset);
     const text = decoded.replaceAll('\r\n', '\n');
     const content = leaf.isFlowed ? joinFlowedLines(text, leaf.deletesSpace) : text;
     this.isGuessed ||= isGuessed;

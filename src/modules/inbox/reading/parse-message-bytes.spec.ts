@@ -323,6 +323,19 @@ describe('text and HTML', () => {
     expect(await parseMessage(raw)).toMatchObject({ text: 'hi', html: '<p>hi</p>', isTextFromHtml: true });
   });
 
+  it.each([
+    ['another text', 'a', 'Content-Type: text/plain; charset=windows-1251\r\n\r\nb'],
+    ['an encoded word in a header', '=?windows-1251?Q?=E4=E0?=', '\r\nb'],
+  ])('a short text and a file name are in the character set that %s declares', async (_where, subject, part) => {
+    const message = await parseMessage(
+      bytes(
+        `Subject: ${subject}\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/plain; charset=us-ascii\r\n\r\n\xe4\xe0\r\n--x\r\n${part}\r\n--x\r\nContent-Disposition: attachment; filename="\xe4\xe0.txt"\r\n\r\nx\r\n--x--\r\n`,
+      ),
+    );
+
+    expect(message).toMatchObject({ text: 'да\nb', isCharsetGuessed: true, attachments: [{ filename: 'да.txt' }] });
+  });
+
   it('a text is not derived if there is one, and a message without text or HTML has neither', async () => {
     const both = bytes(
       `${HEAD}Content-Type: multipart/alternative; boundary=x\r\n\r\n--x\r\n\r\nplain\r\n--x\r\nContent-Type: text/html\r\n\r\n<p>hi</p>\r\n--x--\r\n`,

@@ -7,6 +7,7 @@ import { bodyOf, htmlOf, isBodyPart, type MessageBody } from './message-body.js'
 import { type Branch, type Leaf, type Part, readParts } from './mime-parts.js';
 import type { AttachmentNote, HeaderLine, ParsedMessage } from './parsed-message.js';
 import { PartHeaders } from './part-headers.js';
+import { firstUsable } from './text-decoding.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** Maximum size of a text before decoding: a character that has one byte in UTF-8 has up to four in other encodings. */
@@ -19,19 +20,22 @@ const ADDRESS_BYTES_MAX = 1_024;
 const ATTACHMENTS_MAX = 1_000;
 const REFERENCES_MAX = 100;
 const SUBJECT_BYTES_MAX = 4_096;
+/** Character set of an encoded word (RFC 2047). */
+const WORD_CHARSET = /=\?([\w.:+-]{1,40})(?:\*[\w-]{0,40})?\?[bq]\?/gi;
 const NO_BOUNDARY = 'A multipart has no boundary, or its boundary occurs nowhere. Its content is in the text.';
 
 /** Parses a message. Throws the parser's errors. A malicious message may instead exceed the limits of the thread. */
 export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
   const { root, lacksBoundary } = await readParts(raw, keepBodies);
-  const body = bodyOf(root);
-  const headers = new PartHeaders(root.headerLines, charsetOf(root));
+  const charset = charsetOf(root);
+  const body = bodyOf(root, charset);
+  const headers = new PartHeaders(root.headerLines, charset);
   const cutter = new Cutter();
   const contents = {
     ...headed(headers, cutter),
     ...bodied(body, cutter),
     headerLines: headersOf(headers, cutter),
-    attachments: cutter.few(filesOf(root), ATTACHMENTS_MAX).map((leaf, index) => noteOf(leaf, index, cutter)),
+    attachments: cutter.few(filesOf(root), ATTACHMENTS_MAX).map((leaf, index) => noteOf(leaf, index, charset, cutter)),
   };
   return {
     ...contents,
@@ -84,7 +88,9 @@ export async function attachmentOf(
     isBodyPart(leaf, parent) ? 0 : files++ === index ? raw.length : 0,
   );
   const file = filesOf(root)[index];
-  return file === undefined ? null : { note: noteOf(file, index), content: file.content ?? Buffer.alloc(0) };
+  return file === undefined
+    ? null
+    : { note: noteOf(file, index, charsetOf(root)), content: file.content ?? Buffer.alloc(0) };
 }
 
 /** Returns the HTML as a document with embedded images, in UTF-8, or null if the message has no HTML. */
@@ -92,11 +98,12 @@ export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
   const { root } = await readParts(raw, (leaf, parent) =>
     isBodyPart(leaf, parent) ? BODY_PART_BYTES_MAX : leaf.contentId === null ? 0 : raw.length,
   );
-  const html = htmlOf(root);
+  const charset = charsetOf(root);
+  const html = htmlOf(root, charset);
   if (html === null) return null;
   const files = filesOf(root).slice(0, ATTACHMENTS_MAX);
   const inline = files.map((file, index) => {
-    const note = noteOf(file, index);
+    const note = noteOf(file, index, charset);
     return { contentId: note.content_id ?? '', type: note.content_type, content: file.content ?? Buffer.alloc(0) };
   });
   return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
@@ -194,18 +201,25 @@ function isCut(part: Part, parent: Branch | null): boolean {
   return isBodyPart(part, parent) && part.sizeBytes > BODY_PART_BYTES_MAX;
 }
 
-/** Returns the first character set that a text of the message declares. The headers probably use the same one. */
-function charsetOf(part: Part): string | null {
-  if (part.kind === 'leaf') return part.charset;
-  for (const each of part.parts) {
-    const charset = charsetOf(each);
-    if (charset !== null) return charset;
-  }
-  return null;
+/** Returns the first character set that the message declares. Bytes without a declaration probably use the same one. */
+function charsetOf(root: Part): string | null {
+  return firstUsable(charsetsOf(root));
 }
 
-function noteOf(leaf: Leaf, index: number, cutter?: Cutter): AttachmentNote {
-  const headers = new PartHeaders(leaf.headerLines, leaf.charset);
+/** Iterates over the character sets of the texts, then over those of the encoded words in the headers. */
+function* charsetsOf(root: Part): Iterable<string> {
+  yield* textCharsetsOf(root);
+  for (const { line } of root.headerLines.slice(0, HEADERS_MAX))
+    for (const [, charset = ''] of line.matchAll(WORD_CHARSET)) yield charset;
+}
+
+function* textCharsetsOf(part: Part): Iterable<string> {
+  if (part.kind === 'branch') for (const each of part.parts) yield* textCharsetsOf(each);
+  else if (part.charset !== null) yield part.charset;
+}
+
+function noteOf(leaf: Leaf, index: number, charset: string | null, cutter?: Cutter): AttachmentNote {
+  const headers = new PartHeaders(leaf.headerLines, leaf.charset ?? charset);
   const type = cleanLine(leaf.type, 255).text.toLowerCase();
   const contentId = cleanLine((leaf.contentId ?? '').replace(/^<|>$/g, ''), 998).text;
   const filename = leaf.isNamed ? safeFilename(headers.filename() ?? '') : null;

@@ -15,13 +15,37 @@ const META = /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:+-]{1,40})/i;
 const SAMPLE_BYTES_MAX = 16 * 1_024;
 /** Character set names that are ignored: senders declare them by default, even if the text is in another one. */
 const DEFAULTS: ReadonlySet<string> = new Set(['UTF-8', 'ASCII', '7BIT']);
+/** Words without ASCII letters, in text that has one character per byte. */
+const HIGH_WORD = /(?<![A-Za-z\x80-\xff])[\x80-\xff]{2,}(?![A-Za-z\x80-\xff])/g;
+const HIGH = /[\x80-\xff]/g;
+const HIGH_LETTER = /[\xc0-\xff]/g;
+/** Letters from U+0430 on in windows-1251, and their capitals in KOI8-R. */
+const UPPER_HALF = /[\xe0-\xff]/g;
+const CAPITALIZED_1251 = /^[\xc0-\xdf][\xe0-\xff]/;
+const CAPITALIZED_KOI8 = /^[\xe0-\xff][\xc0-\xdf]/;
+/** The letters а, в, е, и, к, л, н, о, р, с and т, and their capitals. Cyrillic text consists of them to two thirds. */
+const FREQUENT_1251 = /[\xe0\xe2\xe5\xe8\xea\xeb\xed\xee\xf0-\xf2\xc0\xc2\xc5\xc8\xca\xcb\xcd\xce\xd0-\xd2]/g;
+const FREQUENT_KOI8 = /[\xc1\xc5\xc9\xcb\xcc\xce\xcf\xd2-\xd4\xd7\xe1\xe5\xe9\xeb\xec\xee\xef\xf2-\xf4\xf7]/g;
+const CYRILLIC_LETTERS_MIN = 3;
+/** Minimum share of letters in words without ASCII letters, among all bytes above ASCII. */
+const CYRILLIC_WORDS_MIN = 0.75;
+/** Minimum share of frequent letters in these words. */
+const FREQUENT_MIN = 0.35;
+/** Character sets of seven bits, which undeclared bytes above ASCII are not in. */
+const SEVEN_BIT = /^(?:iso-?2022|utf-?7|hz)/i;
 const US_ASCII = /^(?:us[-_]?)?ascii$|^ansi_x3/i;
 
 /**
  * Decodes the text of a part by its declared character set. Bytes without a usable declaration are UTF-8 if they are
- * valid UTF-8, otherwise the character set of `<meta>` (HTML only), otherwise a guess.
+ * valid UTF-8, otherwise the character set of `<meta>` (HTML only), otherwise `hint`, a character set that another part
+ * of the message declares, otherwise a guess.
  */
-export function decodePart(bytes: Buffer, declared: string | null, isHtml: boolean): DecodedText {
+export function decodePart(
+  bytes: Buffer,
+  declared: string | null,
+  isHtml: boolean,
+  hint: string | null = null,
+): DecodedText {
   const charset = usable(declared);
   if (charset !== null) return { text: withoutMark(decode(bytes, charset)), isGuessed: false };
   const isDeclaredUtf8 = declared !== null && normalizeCharset(declared) === 'UTF-8';
@@ -29,13 +53,25 @@ export function decodePart(bytes: Buffer, declared: string | null, isHtml: boole
   const inMeta = isHtml ? (META.exec(bytes.toString('latin1', 0, META_BYTES_MAX))?.[1] ?? null) : null;
   const named = usable(inMeta);
   if (named !== null) return { text: decode(bytes, named), isGuessed: false };
-  return { text: decode(bytes, guess(bytes)), isGuessed: true };
+  return { text: decodeUndeclared(bytes, hint), isGuessed: true };
 }
 
 /** Decodes the bytes of a header, which are in UTF-8 (RFC 6532) or in an undeclared character set. */
 export function decodeHeader(bytes: Buffer, hint: string | null): DecodedText {
   if (isUtf8(bytes)) return { text: bytes.toString(), isGuessed: false };
-  return { text: decode(bytes, usable(hint) ?? guess(bytes)), isGuessed: true };
+  return { text: decodeUndeclared(bytes, hint), isGuessed: true };
+}
+
+/** Returns the first of these character sets that undeclared bytes above ASCII can be in. Null if there is none. */
+export function firstUsable(charsets: Iterable<string>): string | null {
+  for (const charset of charsets) if (usable(charset) !== null && !SEVEN_BIT.test(charset)) return charset;
+  return null;
+}
+
+function decodeUndeclared(bytes: Buffer, hint: string | null): string {
+  const hinted = usable(hint);
+  const text = hinted === null ? null : decode(bytes, hinted);
+  return text === null || text.includes('\ufffd') ? decode(bytes, guess(bytes)) : text;
 }
 
 /** Replaces encoded words (RFC 2047) with the text that they encode. */
@@ -58,24 +94,28 @@ function usable(declared: string | null): string | null {
 }
 
 /**
- * Guesses the character set of bytes that are not UTF-8. Western text contains isolated non-ASCII letters, and Cyrillic
- * text consists of them. Small Cyrillic letters have higher codes than capitals in windows-1251, and lower codes in
- * KOI8-R.
+ * Guesses the character set of bytes that are not UTF-8. Cyrillic text consists of words without ASCII letters, in which
+ * some letters are frequent. Text without this evidence is Western. Capitals and small letters have exchanged places in
+ * KOI8-R, compared with windows-1251, and words begin with a capital or have none.
  */
 function guess(bytes: Buffer): string {
-  let [high, letters, pairs, upperHalf] = [0, 0, 0, 0];
-  let isAfterLetter = false;
   const first = bytes.findIndex((byte) => byte >= 0x80);
-  for (const byte of bytes.subarray(first, first + SAMPLE_BYTES_MAX)) {
-    const isLetter = byte >= 0xc0;
-    if (byte >= 0x80) high += 1;
-    if (isLetter) letters += 1;
-    if (isLetter && isAfterLetter) pairs += 1;
-    if (byte >= 0xe0) upperHalf += 1;
-    isAfterLetter = isLetter;
-  }
-  const isCyrillic = letters >= high * 0.85 && pairs >= letters * 0.6;
-  return !isCyrillic ? 'windows-1252' : upperHalf >= letters / 2 ? 'windows-1251' : 'KOI8-R';
+  const sample = bytes.toString('latin1', first, first + SAMPLE_BYTES_MAX);
+  const high = (sample.match(HIGH) ?? []).length;
+  const words = sample.match(HIGH_WORD) ?? [];
+  const inWords = (words.join('').match(HIGH_LETTER) ?? []).join('');
+  const in1251 = (inWords.match(FREQUENT_1251) ?? []).length;
+  const inKoi8 = (inWords.match(FREQUENT_KOI8) ?? []).length;
+  const isCyrillic =
+    inWords.length >= CYRILLIC_LETTERS_MIN &&
+    inWords.length >= high * CYRILLIC_WORDS_MIN &&
+    Math.max(in1251, inKoi8) >= inWords.length * FREQUENT_MIN;
+  if (!isCyrillic) return 'windows-1252';
+  const upperHalf = (inWords.match(UPPER_HALF) ?? []).length;
+  const capitalized = words.filter((word) => CAPITALIZED_1251.test(word)).length;
+  const inverted = words.filter((word) => CAPITALIZED_KOI8.test(word)).length;
+  const caseWeight = 0.15 * (2 * upperHalf - inWords.length) + 2 * (capitalized - inverted);
+  return in1251 - inKoi8 + caseWeight >= 0 ? 'windows-1251' : 'KOI8-R';
 }
 
 const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
