@@ -162,6 +162,17 @@ describe('submission of emails over SMTP', () => {
       expect(expectStatus(await server.api('GET', `/v1/emails/${id}/content`), 200).json.text).toContain('Grüße');
     });
 
+    it('text and HTML parts in sequence are shown as the text and the HTML of the email', async () => {
+      const parts = ['', '--x', '', 'plain', '--x', 'Content-Type: text/html', '', '<p>hi</p>', '--x--'].join('\r\n');
+      const { message } = letter(['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=x'], parts);
+
+      const id = idIn(await submit(port, key, 'customer@one.example', message));
+
+      const shown = { text: 'plain', html: '<div style="white-space:pre-wrap">plain</div><br/>\n<p>hi</p>' };
+      expect(expectStatus(await server.api('GET', `/v1/emails/${id}`), 200).json).toMatchObject(shown);
+      expect(expectStatus(await server.api('GET', `/v1/emails/${id}/content`), 200).json).toMatchObject(shown);
+    });
+
     it('a missing Date and Message-ID are added, and lists and events show the email', async () => {
       const { subject, message } = letter();
 

@@ -101,10 +101,8 @@ export class EmailContents {
     });
   }
 
-  /** Returns an email's contents. Omits text that the parser derived from the HTML, because such text was not sent. */
-  private async contentsOf(environmentId: number, id: Id): Promise<MailContents | null> {
-    const contents = await this.reading.contents(environmentId, () => this.sent.rawOf(environmentId, id));
-    return contents?.isTextFromHtml ? { ...contents, text: null } : contents;
+  private contentsOf(environmentId: number, id: Id): Promise<MailContents | null> {
+    return this.reading.contents(environmentId, () => this.sent.rawOf(environmentId, id));
   }
 
   private async composed(tenant: Tenant, text: string): Promise<Id> {

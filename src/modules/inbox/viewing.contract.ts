@@ -26,8 +26,6 @@ export interface FileNote {
 export interface MailContents {
   text: string | null;
   html: string | null;
-  /** True if the text is, or contains, the converted text of an HTML part. */
-  isTextFromHtml: boolean;
   headerLines: readonly { name: string; value: string }[];
   attachments: readonly FileNote[];
   isTruncated: boolean;

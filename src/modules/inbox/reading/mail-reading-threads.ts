@@ -24,6 +24,7 @@ export class ThreadedMailReading {
 
   constructor(private readonly threads: MailThreads) {}
 
+  /** Returns a message's contents, whose text is not derived from HTML. Null if the bytes were deleted. */
   contents(environmentId: number, bytes: ReadBytes): Promise<ParsedMessage | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.contents(environmentId, raw));
   }

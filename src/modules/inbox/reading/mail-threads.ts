@@ -10,7 +10,7 @@ import type { FoundKeys, Signatures } from './signatures.js';
 
 export type MailCall =
   | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
-  | { kind: 'parse'; raw: Uint8Array }
+  | { kind: 'parse'; raw: Uint8Array; derivesText: boolean }
   | { kind: 'read'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'seal'; raw: Uint8Array; options: SealOptions }
   | { kind: 'attachment'; raw: Uint8Array; index: number }
@@ -83,7 +83,7 @@ export class MailThreads implements OnApplicationShutdown {
     if (both.kind === 'read') return both;
     // If the signatures or the contents exceeded the time or memory limit, the other call may still succeed.
     const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
-    const parsed = await this.ask(environmentId, { kind: 'parse', raw }, untilMs);
+    const parsed = await this.ask(environmentId, { kind: 'parse', raw, derivesText: true }, untilMs);
     return {
       signatures: verified.kind === 'signatures' ? verified.signatures : faultOf(verified),
       message: parsed.kind === 'parsed' ? parsed.message : faultOf(parsed),
@@ -106,9 +106,12 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'attachment' ? answer.attachment : null;
   }
 
-  /** Returns the parsed contents, or null if the message breaks the parser. Throws 503 if no thread is free. */
+  /**
+   * Returns the parsed contents, whose text is not derived from HTML. Returns null if the message breaks the parser.
+   * Throws 503 if no thread is free.
+   */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
-    const answer = await this.ask(environmentId, { kind: 'parse', raw });
+    const answer = await this.ask(environmentId, { kind: 'parse', raw, derivesText: false });
     return answer.kind === 'parsed' ? answer.message : null;
   }
 

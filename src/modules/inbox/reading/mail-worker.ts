@@ -34,7 +34,7 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
     case 'signatures':
       return { kind: 'signatures', signatures: await verifySignatures(raw, call.keys) };
     case 'parse':
-      return { kind: 'parsed', message: await parseMessage(raw) };
+      return { kind: 'parsed', message: await parseMessage(raw, call) };
     case 'read':
       return {
         kind: 'read',

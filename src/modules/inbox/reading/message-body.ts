@@ -27,16 +27,18 @@ export function isBodyPart(leaf: Leaf, parent: Branch | null): boolean {
 
 /**
  * Returns the text and the HTML of a message. Selects their parts as RFC 8621 (JMAP, section 4.1.4) does. `charset` is
- * the character set that the message declares elsewhere, for parts without one.
+ * the character set that the message declares elsewhere, for parts without one. The text contains the converted HTML
+ * only if `derivesText` is true.
  */
-export function bodyOf(root: Part, charset: string | null): MessageBody {
+export function bodyOf(root: Part, charset: string | null, derivesText: boolean): MessageBody {
   const { text, html } = listsOf(root);
   const reader = new BodyReader(charset);
   const shownHtml = htmlIn(html, reader);
   const hasHtml = shownHtml !== null;
   // Some clients send an empty text beside the HTML.
   const isBlank = hasHtml && !text.some((leaf) => isHtml(leaf) || reader.content(leaf).trim() !== '');
-  const shown = isBlank ? html.filter(isHtml) : text;
+  const selected = isBlank ? html.filter(isHtml) : text;
+  const shown = derivesText ? selected : selected.filter((leaf) => !isHtml(leaf));
   return {
     text:
       shown.length === 0

@@ -323,6 +323,27 @@ describe('text and HTML', () => {
     expect(await parseMessage(raw)).toMatchObject({ text: 'hi', html: '<p>hi</p>', isTextFromHtml: true });
   });
 
+  it('text parts and HTML parts in sequence are both in the text, or only the text parts if none is derived', async () => {
+    const raw = bytes(
+      `${HEAD}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nplain\r\n--x\r\nContent-Type: text/html\r\n\r\n<p>hi</p>\r\n--x\r\n\r\nend\r\n--x--\r\n`,
+    );
+    const html =
+      '<div style="white-space:pre-wrap">plain</div><br/>\n<p>hi</p><br/>\n<div style="white-space:pre-wrap">end</div>';
+
+    expect(await parseMessage(raw)).toMatchObject({ text: 'plain\nhi\nend', html, isTextFromHtml: true });
+    expect(await parseMessage(raw, { derivesText: false })).toMatchObject({
+      text: 'plain\nend',
+      html,
+      isTextFromHtml: false,
+    });
+  });
+
+  it('only HTML has no text if none is derived', async () => {
+    const raw = bytes(`${HEAD}Content-Type: text/html\r\n\r\n<p>hi</p>`);
+
+    expect(await parseMessage(raw, { derivesText: false })).toMatchObject({ text: null, html: '<p>hi</p>' });
+  });
+
   it.each([
     ['another text', 'a', 'Content-Type: text/plain; charset=windows-1251\r\n\r\nb'],
     ['an encoded word in a header', '=?windows-1251?Q?=E4=E0?=', '\r\nb'],

@@ -24,11 +24,14 @@ const SUBJECT_BYTES_MAX = 4_096;
 const WORD_CHARSET = /=\?([\w.:+-]{1,40})(?:\*[\w-]{0,40})?\?[bq]\?/gi;
 const NO_BOUNDARY = 'A multipart has no boundary, or its boundary occurs nowhere. Its content is in the text.';
 
-/** Parses a message. Throws the parser's errors. A malicious message may instead exceed the limits of the thread. */
-export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
+/**
+ * Parses a message. Throws the parser's errors. A malicious message may instead exceed the limits of the thread. HTML is
+ * converted to text only if `derivesText` is true.
+ */
+export async function parseMessage(raw: Buffer, { derivesText } = { derivesText: true }): Promise<ParsedMessage> {
   const { root, lacksBoundary } = await readParts(raw, keepBodies);
   const charset = charsetOf(root);
-  const body = bodyOf(root, charset);
+  const body = bodyOf(root, charset, derivesText);
   const headers = new PartHeaders(root.headerLines, charset);
   const cutter = new Cutter();
   const contents = {
