@@ -84,7 +84,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await page.getByLabel('Name').fill(PERSON);
       await confirm('Add a member');
       await page.getByLabel(`Role of ${PERSON}`).selectOption('write');
-      await dialog.getByText('gets the role read and write').waitFor();
+      await dialog.getByText('gets the role Write').waitFor();
       await confirm('Change the role');
       expect((await server.api('GET', '/v1/members')).json.data).toMatchObject([
         { email: 'ada@example.com', role: 'write', name: PERSON },
@@ -196,7 +196,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     it('a user with the role read is offered no changes and sees which role can make them', async () => {
       const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
       const reader = await ConsolePage.open(browser, server, 'console-admin-reader', 'secrets', key);
-      await reader.page.getByText('Your role can only read.').waitFor();
+      await reader.page.getByText('Your role is read-only.').waitFor();
 
       expect(await reader.page.getByRole('button', { name: 'New secret' }).count()).toBe(0);
       expect(await reader.page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts()).toEqual([
@@ -220,7 +220,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       expect(await reader.page.getByRole('button', { name: 'Save' }).count()).toBe(0);
       for (const place of ['members', 'sessions', 'audit']) {
         await reader.open(place);
-        await reader.page.getByText('This is for role admin.').waitFor();
+        await reader.page.getByText('Requires the admin role.').waitFor();
       }
       expect(reader.wrongs()).toEqual([]);
       await reader.page.close();

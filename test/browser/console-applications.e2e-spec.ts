@@ -97,9 +97,9 @@ const OPENAPI = JSON.stringify({
     });
     await tab('Messages');
     await page.getByText('1 endpoint').nth(2).waitFor();
-    await page.getByText('Nobody subscribed').waitFor();
+    await page.getByText('No subscribers').waitFor();
     expect(await shown.violations('04-messages')).toEqual([]);
-    await tab('Statistics');
+    await tab('Metrics');
     await page.locator('.tiles dd', { hasText: /^3$/ }).nth(1).waitFor();
     await page.getByText('The same as a table').click();
     expect(await shown.violations('05-figures')).toEqual([]);
@@ -111,9 +111,9 @@ const OPENAPI = JSON.stringify({
     await tab('Endpoints');
     await page.getByRole('link', { name: '/acme' }).click();
     await page.getByText('HTTP 200').first().waitFor();
-    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByRole('dialog').getByLabel('Event type').fill('invoice.tested');
-    await page.getByRole('dialog').getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send test event' }).click();
     await page.getByRole('cell', { name: 'invoice.tested' }).waitFor();
     await page.getByRole('button', { name: 'Event types' }).click();
     await page.getByRole('dialog').getByLabel('Event types').fill('invoice.*\nuser.created');
@@ -150,12 +150,12 @@ const OPENAPI = JSON.stringify({
     await page.getByText('1 in all').waitFor();
     await page.getByRole('link', { name: 'Broken Inc.' }).click();
     await tab('Send again');
-    const recover = page.getByRole('form', { name: 'Recover what failed' });
+    const recover = page.getByRole('form', { name: 'Retry failed' });
     await recover.getByLabel('From').fill('2026-01-01T00:00:00');
     expect(await shown.violations('08-repair')).toEqual([]);
-    await recover.getByRole('button', { name: 'Recover what failed' }).click();
+    await recover.getByRole('button', { name: 'Retry failed' }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Recover what failed' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry failed' }).click();
     expect(await recover.getByRole('link', { name: 'Watch it' }).getAttribute('href')).toMatch(
       /\/console\/live\/jobs\/rpj_/,
     );
@@ -181,7 +181,7 @@ const OPENAPI = JSON.stringify({
 
   it('the command menu opens an application by its id, and it is renamed and then deleted by typing its name', async () => {
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'An id' }).fill(acme);
+    await page.getByRole('combobox', { name: 'An ID' }).fill(acme);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
     await page.getByRole('button', { name: 'Rename' }).click();
@@ -189,9 +189,9 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
     await page.getByRole('button', { name: 'Metadata' }).click();
-    await page.getByLabel('Each line a name and a value').fill('plan: pro\nno value');
+    await page.getByLabel('One name and value per line').fill('plan: pro\nno value');
     await page.getByText('Line 2 must be a name and a value').waitFor();
-    await page.getByLabel('Each line a name and a value').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
+    await page.getByLabel('One name and value per line').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
     expect(await shown.violations('08-metadata')).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -321,7 +321,7 @@ const OPENAPI = JSON.stringify({
       expect(
         await reader.page
           .locator('main')
-          .getByRole('button', { name: /speichern|löschen|neue|importieren|archivieren|senden|nachholen/i })
+          .getByRole('button', { name: /speichern|löschen|neue|importieren|archivieren|senden|wiederholen/i })
           .count(),
       ).toBe(0);
     }

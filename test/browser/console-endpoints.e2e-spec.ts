@@ -79,7 +79,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     expect(await page.content()).not.toContain(SECRET);
 
     await page.getByRole('button', { name: 'Send a sample event' }).click();
-    await page.getByText('Its signature held.').waitFor();
+    await page.getByText('The signature is valid.').waitFor();
     expect(await shown.violations('03-setup')).toEqual([]);
     await page.getByRole('link', { name: 'Open the request' }).click();
     await page.getByRole('heading', { name: 'Headers as received' }).waitFor();
@@ -101,7 +101,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
       },
     });
     await tab('Raw requests');
-    await page.getByLabel('What became of it').selectOption('quarantined');
+    await page.getByLabel('Outcome').selectOption('quarantined');
     await page.getByText('The signature did not hold').waitFor();
     expect(page.url()).toContain('status=quarantined');
     expect(await shown.violations('05-requests')).toEqual([]);
@@ -194,7 +194,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   });
 
   it('response rules are tested and saved', async () => {
-    await tab('Answers');
+    await tab('Responses');
     await page.getByRole('button', { name: 'Begin with an example' }).click();
     await page.getByText('No rule answers it').waitFor();
     await page
@@ -210,7 +210,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
       }),
     );
     await page.getByText('Rule 1 answers it').waitFor();
-    expect(await page.getByLabel('What was answered').innerText()).toMatch(/HTTP 202[^]*noted/);
+    expect(await page.getByLabel('Response', { exact: true }).innerText()).toMatch(/HTTP 202[^]*noted/);
     expect(await shown.violations('10-answers')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('Not saved yet').waitFor({ state: 'detached' });
@@ -247,7 +247,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await tab('Settings');
     await page.getByLabel('Name', { exact: true }).fill(`Hub ${HOSTILE[3] ?? ''}`);
     await page.getByRole('checkbox', { name: 'POST' }).check();
-    await page.getByLabel('Repeated requests').selectOption('provider_id');
+    await page.getByLabel('Duplicates').selectOption('provider_id');
     expect(await shown.violations('11-settings')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Hub <' }).waitFor();

@@ -16,7 +16,7 @@ const PREFIX = '/hooks';
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 /** Text shown for an attempt that succeeded. */
-const KEPT = 'Headers that were sent and answered are kept of attempts that failed.';
+const KEPT = 'Headers are stored for failed attempts only.';
 
 (isChromiumInstalled() ? describe : describe.skip)('events in the console, over plain http below a path', () => {
   let proxy: PrefixProxy;
@@ -112,11 +112,11 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     ]);
     await page.getByText('HTTP 503').first().waitFor();
     await page.locator('.filters .field', { hasText: 'Status' }).locator('summary').click();
-    for (const state of ['Retrying', 'Given up']) await page.getByRole('checkbox', { name: state }).check();
+    for (const state of ['Retrying', 'Dead-lettered']) await page.getByRole('checkbox', { name: state }).check();
     await page.keyboard.press('Escape');
     await types('invoice.paid').waitFor({ state: 'detached' });
     await types('invoice.failed').waitFor();
-    await page.getByLabel('Ended with').selectOption('5xx');
+    await page.getByLabel('Error', { exact: true }).selectOption('5xx');
     await page.getByLabel('Direction').selectOption('outbound');
     await page.getByLabel('Time').selectOption('-1h');
     await page.getByRole('combobox', { name: 'Destination' }).click();
@@ -141,7 +141,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(await violations('01-filters')).toEqual([]);
     const id = (await row.getAttribute('data-id')) ?? '';
     await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByLabel('Any id').fill(id);
+    await page.getByLabel('Any ID').fill(id);
     await page.keyboard.press('Enter');
     await types('invoice.paid').waitFor({ state: 'detached' });
     await page.waitForURL((url) => url.searchParams.get('q') === id);
@@ -159,7 +159,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
       'Status',
       'Event type',
       'Attempts',
-      'Last answer',
+      'Last response',
       'Next attempt',
       'Received',
       'Id',
@@ -219,8 +219,8 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await types('bulk').nth(2).waitFor();
     await page.getByText('HTTP 503').nth(2).waitFor();
     for (const [act, sentence, action] of [
-      ['Replay', 'Send all 3 events that match again, in Live', 'replay'],
-      ['Cancel what waits', 'Cancel waiting deliveries of 3 events, in Live', 'cancel'],
+      ['Replay', 'Replay all 3 matching events in Live', 'replay'],
+      ['Cancel pending', 'Cancel pending deliveries of 3 events in Live', 'cancel'],
     ] as const) {
       await page
         .getByRole('checkbox', { name: /^Select evt_/ })
@@ -248,9 +248,9 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
       .first()
       .click();
     await page.getByRole('button', { name: 'Select all 3 that match' }).click();
-    await page.locator('.selection').getByRole('button', { name: 'Cancel what waits' }).click();
-    await page.getByText('There is nothing to do').waitFor();
-    expect(await page.getByRole('dialog').getByRole('button', { name: 'Cancel what waits' }).isDisabled()).toBe(true);
+    await page.locator('.selection').getByRole('button', { name: 'Cancel pending' }).click();
+    await page.getByText('No matching event is in a state that allows this action.').waitFor();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Cancel pending' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Close' }).click();
   });
 
@@ -264,8 +264,8 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     expect(await page.locator('.attempts details[open] pre').innerText()).toContain(
       'broken <img src=x onerror=alert(1)>',
     );
-    await page.getByText('Request as it was sent').click();
-    await page.getByText('Headers of the answer').click();
+    await page.getByText('Sent request').click();
+    await page.getByText('Response headers').click();
     expect(await page.locator('.attempts details[open] pre').nth(1).innerText()).toMatch(
       /^POST http:\/\/127\.0\.0\.1:\d+\/broken\n[^]*webhook-signature: v1,/,
     );
@@ -277,7 +277,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
       /^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-signature: v1,SIGNATURE/,
     );
     await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Copy as curl, signed' }).click();
+    await page.getByRole('button', { name: 'Copy as signed curl' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await pasted()).toMatch(
       /^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-timestamp: \d{10}'[^]*webhook-signature: v1,[\w+/]{43}=/,
@@ -348,7 +348,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     });
     await shown.open('events?direction=inbound');
     await page.locator('[data-id] a').first().click();
-    await page.getByText('These bytes are not UTF-8 text').waitFor();
+    await page.getByText('This payload is not UTF-8 text').waitFor();
 
     expect(await page.locator('.text-row').first().innerText()).toBe(
       `000000  00 ff c3 28 00 01 02 03 04 05 06 07 08 09 0a 0b  ...(............`,
@@ -417,7 +417,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
 
   it('five hundred events that arrive at once are each shown once, and wait and are counted while the user reads', async () => {
     await shown.open('events?event_type=burst');
-    await page.getByText('No event matches these filters.').waitFor();
+    await page.getByText('No events match these filters.').waitFor();
     await Promise.all(Array.from({ length: 500 }, () => send({ destination: good, event_type: 'burst', payload: {} })));
     await page.waitForFunction(() => document.querySelector('[role=table]')?.getAttribute('aria-rowcount') === '501');
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -466,7 +466,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await shown.open('events?event_type=rare&columns=type');
     await page.getByText('Looked through everything since').waitFor();
     await page.getByRole('link', { name: 'Look no further back' }).click();
-    await page.getByText('No event matches these filters.').waitFor();
+    await page.getByText('No events match these filters.').waitFor();
 
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
       event_type: 'rare',
@@ -479,12 +479,12 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await shown.open('events?event_type=compared');
     await types('compared').first().waitFor();
     proxy.goDown();
-    await page.getByText('The service does not answer. This page shows the state of').waitFor();
+    await page.getByText('The service is not responding. Last updated').waitFor();
     expect(await types('compared').count()).toBe(2);
     await shown.screenshot('08-away');
     await send({ destination: good, event_type: 'compared', payload: {} });
     proxy.comeBack();
-    await page.getByText('The service does not answer.').waitFor({ state: 'detached' });
+    await page.getByText('The service is not responding.').waitFor({ state: 'detached' });
     await types('compared').nth(2).waitFor();
     // Browsers log every request without an answer as an error.
     expect(shown.wrongs().filter((line) => !/net::ERR_/.test(line))).toEqual([]);
@@ -513,7 +513,7 @@ const KEPT = 'Headers that were sent and answered are kept of attempts that fail
     await shown.open('events');
     await page.locator('[data-id]').first().waitFor();
     proxy.goDown();
-    await page.getByText('The service does not answer.').waitFor();
+    await page.getByText('The service is not responding.').waitFor();
     // Simulates an update: the page now refers to other files, and the earlier files are gone.
     proxy.instead = (path) =>
       path === `${PREFIX}/console/`

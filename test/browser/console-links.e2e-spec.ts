@@ -30,7 +30,7 @@ const LISTS = [
   ['audit', 'Audit log'],
   ['organization', 'Organization'],
 ] as const;
-const HINT = 'Parts of this link do not apply to this screen and were ignored:';
+const HINT = 'Ignored parameters in this link:';
 
 (isChromiumInstalled() ? describe : describe.skip)('links into the console, and a service that restarts', () => {
   let proxy: PrefixProxy;
@@ -196,10 +196,10 @@ const HINT = 'Parts of this link do not apply to this screen and were ignored:';
       return at.includes(missing) ? { status: 404 } : null;
     };
     await shown.navigate('Members');
-    await page.getByText('The service answers, but the files of this screen do not load.').waitFor();
+    await page.getByText('The files of this page failed to load.').waitFor();
     expect(await shown.violations('03-gone')).toEqual([]);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('The service answers, but the files of this screen do not load.').waitFor();
+    await page.getByText('The files of this page failed to load.').waitFor();
 
     expect(reloads).toBe(1);
     proxy.instead = () => null;

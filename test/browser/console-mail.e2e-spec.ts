@@ -80,7 +80,7 @@ const evil = (
 
     await page.getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
     await page.getByText('550 refused').waitFor();
-    await page.getByRole('list', { name: 'What became known' }).getByText('Bounced').waitFor();
+    await page.getByRole('list', { name: 'Timeline' }).getByText('Bounced').waitFor();
     await frame()
       .getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` })
       .waitFor();
@@ -162,7 +162,7 @@ const evil = (
     await page.getByLabel('Name').fill('shop.customer.example');
     expect(await shown.violations('05-new-domain')).toEqual([]);
     await confirm('Create');
-    await page.getByText('The domain waits for its records.').waitFor();
+    await page.getByText('Publish the DNS records below.').waitFor();
     const [domain] = (await server.api('GET', '/v1/domains')).json.data;
     const [ownership, ...others] = domain.records;
     scene.publish(others);
@@ -376,7 +376,7 @@ const evil = (
     await shown.open(`inbox/${id}/${large.id}`);
     await frame().getByText('First').waitFor();
     await page.getByRole('button', { name: 'HTML source' }).click();
-    await page.getByText('This is the beginning.').waitFor();
+    await page.getByText('Payload truncated for display.').waitFor();
   });
 
   it('suppressions: added, found by address, removed', async () => {

@@ -73,7 +73,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
     expect(page.url()).toBe(`${server.url}/console/live/overview`);
     expect(await page.locator('.steps .done').count()).toBe(0);
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'Hide the key' }).waitFor();
     const run = (...commands: string[]): string =>
       execFileSync('bash', ['-c', commands.join('\n')], { encoding: 'utf8' });
@@ -84,14 +84,14 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(await shown.violations('01-first-steps')).toEqual([]);
     const id = (await server.api('GET', '/v1/destinations')).json.data[0].id as string;
     expect(run(key, `DST=${id}`, await text('An event'))).toContain('"message_id":"msg_');
-    await pass(page.getByRole('link', { name: 'See the event' }));
+    await pass(page.getByRole('link', { name: 'View event' }));
     expect(run(key, `DST=${id}`, await text('Collect it'))).toContain('"payload":{"amount": 4200}');
     await page.getByRole('button', { name: 'Hide the key' }).click();
     expect(await page.content()).not.toContain(/ek_live_\w{8,}/.exec(key)?.[0] ?? 'a key');
 
     expect(await shown.violations('02-steps-done')).toEqual([]);
     await page.getByRole('button', { name: 'To the overview' }).click();
-    await page.getByText('All is well').waitFor();
+    await page.getByText('No issues found.').waitFor();
   });
 
   it('figures of a range are shown as plots and tables, and current problems with their start times and links', async () => {
@@ -112,14 +112,14 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     );
     await pass(page.getByRole('region', { name: 'Failing targets' }).getByRole('link', { name: HOSTILE_NAME }));
     expect(await shown.violations('03-overview')).toEqual([]);
-    await page.getByText('As a table Accepted').click();
+    await page.getByText('View as table Accepted').click();
     await page.getByRole('region', { name: 'Accepted' }).getByRole('row').first().waitFor();
     expect(await page.getByRole('region', { name: 'Accepted' }).getByRole('row').count()).toBe(25);
     await page.getByRole('region', { name: 'Accepted' }).getByRole('button', { name: 'Open' }).first().click();
     await page.waitForURL(/events\?since=.*until=/);
     await page.goBack();
     await page
-      .getByRole('link', { name: `Look: ${HOSTILE_NAME}` })
+      .getByRole('link', { name: `View: ${HOSTILE_NAME}` })
       .first()
       .click();
     await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
@@ -202,21 +202,21 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(page.url()).toContain('search=Brok');
     await page.getByRole('img', { name: /0 delivered, 3 failed/ }).waitFor();
     await page.getByRole('combobox', { name: 'Circuit' }).selectOption('closed');
-    await page.getByText('No destination matches these filters.').waitFor();
+    await page.getByText('No destinations match these filters.').waitFor();
     await page.getByRole('combobox', { name: 'Circuit' }).selectOption('open');
     await page.getByRole('link', { name: HOSTILE_NAME }).waitFor();
     expect(await shown.violations('05-destinations')).toEqual([]);
     await page.getByRole('link', { name: HOSTILE_NAME }).click();
-    await page.getByText('A probe is sent not before').waitFor();
+    await page.getByText('Next probe not before').waitFor();
     await page.getByText('Attempt 1').waitFor();
     await page.locator('.plot-canvas canvas').nth(1).waitFor();
 
     expect(await shown.violations('06-destination')).toEqual([]);
-    await page.getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByRole('button', { name: 'Cancel pending' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill(HOSTILE_NAME);
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel what waits' }).click();
-    await page.getByText('Deliveries ended: 0.').waitFor();
-    await page.getByRole('button', { name: 'Recover' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel pending' }).click();
+    await page.getByText('Deliveries cancelled: 0.').waitFor();
+    await page.getByRole('button', { name: 'Retry failed' }).click();
     expect(await shown.violations('07-recover')).toEqual([]);
     await page.keyboard.press('Escape');
   });
@@ -229,8 +229,8 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(await shown.violations('08-jobs-empty')).toEqual([]);
     const broken = (await server.api('GET', '/v1/destinations?search=Broken')).json.data[0].id as string;
     await shown.open(`destinations/${broken}`);
-    await page.getByRole('button', { name: 'Recover' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
+    await page.getByRole('button', { name: 'Retry failed' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry failed' }).click();
     await page.waitForURL(/jobs\/rpj_/);
     const id = page.url().split('/').at(-1) ?? '';
     await shown.navigate('Jobs');
@@ -250,7 +250,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('link', { name: broken }).first().click();
     await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'An id' }).fill(id);
+    await page.getByRole('combobox', { name: 'An ID' }).fill(id);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/live/jobs/${id}`);
   });

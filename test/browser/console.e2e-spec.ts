@@ -61,7 +61,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
 
   it('after the sign-in the requested page opens, and an empty environment shows the first steps', async () => {
     expect(page.url()).toBe(`${server.url}/console/live/events?status=dlq`);
-    await page.getByText('No event matches these filters.').waitFor();
+    await page.getByText('No events match these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('/v1/send').waitFor();
 
@@ -75,12 +75,12 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByRole('button', { name: 'New destination' }).click();
     await page.getByLabel('Name').fill(`Orders ${HOSTILE[0] ?? ''}`);
     await page.getByLabel('URL').fill(`${receiver.url}/orders`);
-    await page.getByText('It answers.').waitFor();
+    await page.getByText('Reachable.').waitFor();
     expect(await violations('02-new-destination')).toEqual([]);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'Orders' }).waitFor();
 
-    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByText('HTTP 200').waitFor();
     await page.getByRole('button', { name: 'Show' }).click();
     const secret = await page.locator('code.secret').innerText();
@@ -156,7 +156,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     });
     await open(`events/${message}`);
     await page.getByText('HTTP 500').first().waitFor();
-    await page.getByText('It is tried again.').waitFor();
+    await page.getByText('A retry is scheduled.').waitFor();
 
     for (const text of HOSTILE)
       expect(await page.locator('pre.payload').innerText()).toContain(JSON.stringify(text).slice(1, -1));
@@ -166,8 +166,8 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByRole('dialog').getByText('Live').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
     await page.getByText('replay', { exact: true }).first().waitFor();
-    await page.getByRole('button', { name: 'Cancel what waits' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByRole('button', { name: 'Cancel pending' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel pending' }).click();
     await page.getByText('it was cancelled').first().waitFor();
   });
 
@@ -222,12 +222,12 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   it('the command menu opens an id, a screen and a destination by its name', async () => {
     const id = (await page.locator('[data-id]').first().getAttribute('data-id')) ?? '';
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'An id' }).fill(id);
+    await page.getByRole('combobox', { name: 'An ID' }).fill(id);
     expect(await violations('08-menu')).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/live/events/${id}`);
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'An id' }).fill('broken');
+    await page.getByRole('combobox', { name: 'An ID' }).fill('broken');
     await page.getByRole('option', { name: 'Broken' }).click();
     await page.getByRole('heading', { name: 'Broken' }).waitFor();
     await page.keyboard.press('?');
@@ -241,7 +241,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   it('a key: created, shown once, rotated, revoked', async () => {
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('Billing');
-    await page.getByLabel('May').selectOption('read');
+    await page.getByLabel('Scope').selectOption('read');
     await page.getByRole('button', { name: 'Create' }).click();
     const made = await page.locator('code.secret').innerText();
     expect(made).toMatch(/^ek_live_/);
@@ -250,7 +250,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(await page.content()).not.toContain(made);
     expect(await violations('09-keys')).toEqual([]);
     await page.getByRole('button', { name: 'Rotate Billing' }).click();
-    await page.getByLabel('The old one stays valid for').selectOption('0');
+    await page.getByLabel('Keep the old one valid for').selectOption('0');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const next = await page.locator('code.secret').innerText();
     await page.getByRole('button', { name: 'Close' }).click();
@@ -298,7 +298,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await reader.getByRole('button', { name: 'Sign in with the key' }).click();
     await reader.getByRole('link', { name: 'Events', exact: true }).click();
     await reader.getByRole('link', { name: 'invoice.paid' }).first().click();
-    await reader.getByText('Your role can only read.').waitFor();
+    await reader.getByText('Your role is read-only.').waitFor();
 
     expect(await reader.getByRole('button', { name: 'Replay' }).count()).toBe(0);
     expect(await reader.getByRole('link', { name: 'API keys' }).count()).toBe(0);

@@ -134,7 +134,7 @@ interface Example {
     await click('Add endpoint');
     await shown.getByLabel('Address').fill(target.url);
     await click('Check the address');
-    await shown.getByText('It answers.').waitFor();
+    await shown.getByText('Reachable.').waitFor();
     await shown.getByLabel('Description').fill('Production');
     await shown.getByLabel('Only these').check();
     await shown.getByRole('checkbox', { name: /^invoice\.\*/ }).check();
@@ -162,7 +162,7 @@ interface Example {
       headers: { 'x-team': 'billing' },
     });
 
-    await click('Send a test event');
+    await click('Send test event');
     await shown.getByText('Sent: it answered 200').waitFor();
     await click('Show');
     const {
@@ -171,7 +171,7 @@ interface Example {
     await shown.getByText(secret).waitFor();
     await shown.getByText('Verify requests').click();
     for (const language of ['JavaScript', 'Python', 'Go', 'Ruby', 'PHP', 'Java']) {
-      await shown.getByLabel('With the library of Standard Webhooks').selectOption(language);
+      await shown.getByLabel('Use the Standard Webhooks library').selectOption(language);
       expect(await shown.locator('details pre').last().textContent()).toContain('WEBHOOK_SECRET');
     }
     await click('Make a new one');
@@ -213,7 +213,7 @@ interface Example {
     await shown.getByRole('main').getByRole('button', { name: 'Deliveries' }).click();
     await shown.locator('tbody tr').first().getByRole('button').click();
     await click('Send again');
-    await shown.getByText('It is being sent again.').waitFor();
+    await shown.getByText('Resending.').waitFor();
     await shown.getByText('HTTP 200').waitFor();
     expect((await target.arrived(4)).at(-1)?.headers['webhook-id']).toBe(failing.message_id);
     await shown.getByRole('navigation').getByRole('button', { name: 'Endpoints' }).click();
@@ -280,10 +280,10 @@ interface Example {
     });
     const other = await context.newPage();
     await other.goto(url.split('#')[0] ?? '');
-    await other.getByText('This page is closed').waitFor();
+    await other.getByText('Session ended').waitFor();
     const second = await opened(application);
     await shown.goto(second.url.split('#')[0] ?? '');
-    await shown.getByText('This page is closed').waitFor();
+    await shown.getByText('Session ended').waitFor();
     await shown.goto(url.split('#')[0] ?? '');
     await endpoints.waitFor();
 
@@ -291,7 +291,7 @@ interface Example {
     await until(
       async () => {
         await shown.reload();
-        return shown.getByText('This page is closed').isVisible();
+        return shown.getByText('Session ended').isVisible();
       },
       (isClosed) => isClosed,
       3 * WAIT_MS_MAX,
@@ -327,7 +327,7 @@ interface Example {
     await german.getByRole('heading', { name: 'Endpunkte' }).waitFor();
     expect(await german.getByRole('button', { name: 'Endpunkt hinzufügen' }).count()).toBe(0);
     await german.locator('.card-link').click();
-    await german.getByText('nichts gesendet in 24 Stunden').waitFor();
+    await german.getByText('Keine Zustellungen in 24 Stunden').waitFor();
     for (const name of ['Ändern', 'Anzeigen', 'Testereignis senden', 'Erneut senden'])
       expect(await german.getByRole('button', { name }).count()).toBe(0);
     expect(
@@ -337,7 +337,7 @@ interface Example {
     const preview = expectStatus(await server.api('POST', `/v1/app/${application}/portal/preview`, {}, testKey), 201)
       .json as { url: string };
     const { page: looking, wrongs: others } = await page(preview.url.replace('127.0.0.1', 'localhost'));
-    await looking.getByText('as your customer sees it').waitFor();
+    await looking.getByText('Preview of the customer portal.').waitFor();
     expect([wrongs(), others()]).toEqual([[], []]);
     await Promise.all([german.close(), looking.close()]);
   });
@@ -387,7 +387,7 @@ interface Example {
       WAIT_MS_MAX,
     );
     await frame.getByRole('button', { name: 'Check the address' }).click();
-    await frame.getByText('It cannot be reached yet.').waitFor();
+    await frame.getByText('Not reachable yet.').waitFor();
     expect(await frame.getByLabel('Address').inputValue()).toBe('https://a.example/');
     // The browser logs only the 401 as an error.
     expect(complaints.filter((line) => !line.includes('401'))).toEqual([]);

@@ -13,7 +13,7 @@ export const adminEn = {
   actions: 'Actions',
   description: 'Description',
   changed: 'Changed',
-  'for-admins': 'This is for role admin.',
+  'for-admins': 'Requires the admin role.',
   'secrets.none':
     'No secrets yet. A secret has a name, and settings of destinations and endpoints use it by that name.',
   'secrets.use': 'Used in settings as',

@@ -13,7 +13,7 @@ export const domainsEn = {
   'domain.records': 'DNS records',
   'domain.records-text': 'Publish these at your DNS provider, each with its name and value exactly as shown here.',
   'domain.seen': '{seen} of {count} seen',
-  'domain.checked': 'Last looked at',
+  'domain.checked': 'Last checked',
   'domain.verified': 'Verified',
   'domain.optional': 'recommended',
   'domain.sends': 'Sends mail',
@@ -21,10 +21,10 @@ export const domainsEn = {
   'domain.yes': 'Yes',
   'domain.no': 'Not yet',
   'domain.check': 'Check now',
-  'domain.checking': 'Asking name servers…',
+  'domain.checking': 'Checking DNS…',
   'domain.checked-now': 'This is the result of the check.',
   'domain.why.pending-dns':
-    'The domain waits for its records. They are checked automatically, at growing intervals. A change may take an hour to appear.',
+    'Publish the DNS records below. We check DNS automatically at increasing intervals. Changes can take up to an hour to appear.',
   'domain.why.verified': 'All required records were found.',
   'domain.why.failed':
     'A required record was missing for 72 hours. Publish it and check again: verification then starts over.',

@@ -8,7 +8,7 @@ export const pullEn = {
   'pull.destination': 'Destination',
   'pull.consumer': 'Pulls',
   'pull.everything': 'everything',
-  'pull.backlog': 'Waiting',
+  'pull.backlog': 'Pending',
   'pull.oldest': 'Oldest unacknowledged',
   'pull.position': 'Acknowledged through',
   'pull.moved': 'Last acknowledged',
