@@ -15,7 +15,7 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   actions: 'Aktionen',
   description: 'Beschreibung',
   changed: 'Geändert',
-  'for-admins': 'Das ist für die Rolle admin.',
+  'for-admins': 'Erfordert die Rolle admin.',
   'secrets.none':
     'Noch keine Geheimnisse. Ein Geheimnis hat einen Namen, mit dem Einstellungen von Zielen und Endpunkten es benutzen.',
   'secrets.use': 'In Einstellungen heißt es',

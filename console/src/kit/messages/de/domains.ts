@@ -24,10 +24,10 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'domain.yes': 'Ja',
   'domain.no': 'Noch nicht',
   'domain.check': 'Jetzt prüfen',
-  'domain.checking': 'Nameserver werden gefragt…',
+  'domain.checking': 'DNS wird geprüft …',
   'domain.checked-now': 'Das wurde gesehen.',
   'domain.why.pending-dns':
-    'Sie wartet auf ihre Einträge. Nameserver werden von selbst gefragt, immer seltener; eine Änderung kann eine Stunde brauchen.',
+    'Veröffentlichen Sie die folgenden DNS-Einträge. Wir prüfen DNS automatisch in wachsenden Abständen. Änderungen können bis zu einer Stunde dauern.',
   'domain.why.verified': 'Alle nötigen Einträge wurden gesehen.',
   'domain.why.failed':
     '72 Stunden lang fehlte ein nötiger Eintrag. Veröffentlichen Sie ihn und prüfen Sie: Dann beginnt es neu.',

@@ -10,7 +10,7 @@ export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'pull.destination': 'Ziel',
   'pull.consumer': 'Holt ab',
   'pull.everything': 'alles',
-  'pull.backlog': 'Wartet',
+  'pull.backlog': 'Ausstehend',
   'pull.oldest': 'Ältestes Unbestätigtes',
   'pull.position': 'Bestätigt bis',
   'pull.moved': 'Zuletzt bestätigt',
