@@ -62,7 +62,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
         headers: { 'x-token': '{{secrets.CRM_TOKEN}}' },
       });
       expect(used.status).toBe(200);
-      await page.getByRole('button', { name: 'Where it is used: CRM_TOKEN' }).click();
+      await page.getByRole('button', { name: 'Used in: CRM_TOKEN' }).click();
       await dialog.getByRole('link', { name: destination }).waitFor();
       expect(await dialog.getByRole('button', { name: 'Delete' }).count()).toBe(0);
       expect(await shown.violations('03-secret-use')).toEqual([]);
@@ -70,7 +70,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       expect(await page.content()).not.toContain('the-second-value');
       await server.api('PATCH', `/v1/destinations/${destination}`, { headers: {} });
       await shown.open('secrets');
-      await page.getByRole('button', { name: 'Where it is used: CRM_TOKEN' }).click();
+      await page.getByRole('button', { name: 'Used in: CRM_TOKEN' }).click();
       await dialog.getByRole('button', { name: 'Delete' }).click();
       await confirm('Delete', 'CRM_TOKEN');
       await page.getByText('No secrets yet.').waitFor();

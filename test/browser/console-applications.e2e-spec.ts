@@ -101,7 +101,7 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('04-messages')).toEqual([]);
     await tab('Metrics');
     await page.locator('.tiles dd', { hasText: /^3$/ }).nth(1).waitFor();
-    await page.getByText('The same as a table').click();
+    await page.getByText('View as table').click();
     expect(await shown.violations('05-figures')).toEqual([]);
     await page.getByRole('combobox', { name: 'Time' }).selectOption('1h');
     await page.waitForURL('**/applications/*?range=1h');
@@ -249,7 +249,7 @@ const OPENAPI = JSON.stringify({
       filter: { path: '$.amount', op: 'gte', value: '1' },
     });
     await page.reload();
-    const subscribers = page.getByRole('region', { name: 'Who subscribes' }).getByRole('listitem');
+    const subscribers = page.getByRole('region', { name: 'Subscribers' }).getByRole('listitem');
     await subscribers.nth(1).waitFor();
     expect(
       (await subscribers.allInnerTexts()).map((text) => [
@@ -281,10 +281,10 @@ const OPENAPI = JSON.stringify({
       .getByLabel('The document, as JSON')
       .fill(OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'));
     await page.getByText(/^✕ 9223372036854775807 has more digits than settings keep\..*\(line 2\)$/).waitFor();
-    expect(await page.getByRole('button', { name: 'Show what would happen' }).isEnabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Preview changes' }).isEnabled()).toBe(true);
     await page.getByLabel('The document, as JSON').fill(OPENAPI);
-    await page.getByRole('button', { name: 'Show what would happen' }).click();
-    await page.getByText('This would happen:').waitFor();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
+    await page.getByText('Preview:').waitFor();
     expect(await shown.violations('10-import')).toEqual([]);
     expect((await server.api('GET', '/v1/event-types/order.shipped')).status).toBe(404);
     await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
@@ -295,7 +295,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('link', { name: 'order.shipped' }).click();
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
-    await page.getByRole('button', { name: 'Take it back' }).waitFor();
+    await page.getByRole('button', { name: 'Restore' }).waitFor();
     await shown.open('event-types?archived=true');
     await page.getByRole('link', { name: 'order.shipped' }).waitFor();
     await page.getByText('1 in all').waitFor({ state: 'detached' });

@@ -72,17 +72,17 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   });
 
   it('the secret is set and never shown, and a sample event is received and can be read', async () => {
-    await page.getByRole('button', { name: 'Set the secret' }).click();
+    await page.getByRole('button', { name: 'Set secret' }).click();
     await page.getByRole('dialog').getByLabel('Secret', { exact: true }).fill(SECRET);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('button', { name: 'Replace the secret' }).waitFor();
+    await page.getByRole('button', { name: 'Replace secret' }).waitFor();
     expect(await page.content()).not.toContain(SECRET);
 
     await page.getByRole('button', { name: 'Send a sample event' }).click();
     await page.getByText('The signature is valid.').waitFor();
     expect(await shown.violations('03-setup')).toEqual([]);
     await page.getByRole('link', { name: 'Open the request' }).click();
-    await page.getByRole('heading', { name: 'Headers as received' }).waitFor();
+    await page.getByRole('heading', { name: 'Received headers' }).waitFor();
     await page.getByRole('cell', { name: 'x-github-event' }).waitFor();
     expect(await shown.violations('04-request')).toEqual([]);
   });
@@ -110,7 +110,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
 
     for (const text of HOSTILE.slice(0, 2))
       expect(await page.locator('main').innerText()).toContain(JSON.stringify(text).slice(1, -1));
-    expect(await page.locator('img, script:not([src]), svg').count()).toBe(0);
+    expect(await page.locator('main :is(img, svg), script:not([src])').count()).toBe(0);
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
@@ -220,7 +220,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   });
 
   it('a custom response is written as code, saved with its defaults, and removed', async () => {
-    const form = page.getByRole('form', { name: 'An answer of your own' });
+    const form = page.getByRole('form', { name: 'Custom response' });
     await form.getByLabel('Who answers').selectOption('managed');
     await form.getByRole('button', { name: 'Begin with an example' }).click();
     await form.getByLabel('Waits at most').fill('300');
@@ -279,7 +279,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   it('an endpoint is paused, found in the list by its name, and deleted by typing the name', async () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('requests are answered and set aside').waitFor();
+    await page.getByText('requests get a response and are parked').waitFor();
     await server.api('POST', '/v1/endpoints', { slug: 'other', preset: 'stripe' });
     await shown.navigate('Inbound endpoints');
     await page.getByText('2 in all').waitFor();

@@ -151,7 +151,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
     await shown.open('events?status=retrying,dlq&since=-1h');
     await types('invoice.failed').waitFor();
     await page.locator('.heading summary', { hasText: 'Columns' }).click();
-    await page.getByRole('checkbox', { name: 'Id', exact: true }).check();
+    await page.getByRole('checkbox', { name: 'ID', exact: true }).check();
     await page.getByRole('checkbox', { name: 'Target' }).uncheck();
     await page.keyboard.press('Escape');
     expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
@@ -162,7 +162,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
       'Last response',
       'Next attempt',
       'Received',
-      'Id',
+      'ID',
     ]);
     await page.locator('.heading summary', { hasText: 'Views' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(`Broken ${HOSTILE[0] ?? ''}`);
@@ -179,7 +179,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
       since: '-1h',
       columns: 'status,type,attempts,answer,next,received,id',
     });
-    await page.getByRole('columnheader', { name: 'Id' }).waitFor();
+    await page.getByRole('columnheader', { name: 'ID' }).waitFor();
   });
 
   it('selected events, or all that match, are exported as JSON lines, and as CSV without formulas', async () => {
@@ -242,7 +242,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
       await page.getByRole('button', { name: 'Close' }).click();
       await page.locator('.selection').waitFor({ state: 'detached' });
     }
-    await page.getByText('Failed').nth(2).waitFor();
+    await page.locator('.status', { hasText: 'Failed' }).nth(2).waitFor();
     await page
       .getByRole('checkbox', { name: /^Select evt_/ })
       .first()
@@ -502,7 +502,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
         : null;
     await send({ destination: good, event_type: 'waited', payload: {} });
     await shown.open('events?event_type=waited&since=-6h');
-    await page.getByText('goes on in 1 s').waitFor();
+    await page.getByText('Resuming in 1 s').waitFor();
     await types('waited').first().waitFor();
 
     expect(refused).toBeGreaterThanOrEqual(2);

@@ -102,7 +102,7 @@ const HINT = 'Ignored parameters in this link:';
     await shown.open(`events?${query}`);
     await heading('Events');
     await page
-      .getByText(/No event matches these filters|\/v1\/send/)
+      .getByText(/No events match these filters|\/v1\/send/)
       .first()
       .waitFor();
 

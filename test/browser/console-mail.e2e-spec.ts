@@ -67,7 +67,7 @@ const evil = (
   const closed = (): Promise<void> => dialog().waitFor({ state: 'detached' });
 
   it('emails: from an empty list to a bounced email, with the state of its recipient and the reply of the server', async () => {
-    await page.getByText('No email matches these filters.').waitFor();
+    await page.getByText('No emails match these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('heading', { name: 'No emails yet' }).waitFor();
     expect(await shown.violations('01-empty')).toEqual([]);
@@ -76,10 +76,10 @@ const evil = (
     await page.getByLabel('Subject').fill(`Order ${HOSTILE[0] ?? ''}`);
     expect(await shown.violations('02-simulator')).toEqual([]);
     await confirm('Send');
-    await page.getByText('The server of a recipient refused it for good.').waitFor();
+    await page.getByText('The recipient’s server rejected it permanently.').waitFor();
 
     await page.getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
-    await page.getByText('550 refused').waitFor();
+    await page.getByText('550 rejected').waitFor();
     await page.getByRole('list', { name: 'Timeline' }).getByText('Bounced').waitFor();
     await frame()
       .getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` })
@@ -139,7 +139,7 @@ const evil = (
     await page.getByLabel('Tag').fill('kind:order');
     await page.keyboard.press('Enter');
     await page.waitForURL(/&tag=kind(:|%3A)order$/);
-    await page.getByText('No email matches').waitFor();
+    await page.getByText('No emails match').waitFor();
     await page.getByLabel('Tag').fill('');
     await page.getByLabel('Recipient').fill(`DELIVERED@${HOST}`);
     await page.keyboard.press('Enter');
@@ -257,7 +257,7 @@ const evil = (
     expect(await shown.violations('09-alias')).toEqual([]);
     await page.getByLabel('Sender’s address').fill('nobody@b.example');
     await page.keyboard.press('Enter');
-    await page.getByText('No message matches these filters.').waitFor();
+    await page.getByText('No messages match these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByLabel('Status').selectOption('quarantined');
     await page.waitForURL('**/inbox/al_*?state=quarantined');
@@ -381,7 +381,7 @@ const evil = (
 
   it('suppressions: added, found by address, removed', async () => {
     await shown.navigate('Suppressions');
-    await page.getByText('Nothing is suppressed.').waitFor();
+    await page.getByText('No suppressed addresses.').waitFor();
     await page.getByRole('button', { name: 'Suppress an address' }).click();
     await dialog().getByLabel('Address').fill('customer@example.org');
     await confirm('Suppress');
@@ -389,12 +389,12 @@ const evil = (
     expect(await shown.violations('12-suppressions')).toEqual([]);
     await page.getByRole('search').getByLabel('Address').fill('nobody@example.org');
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing matches these filters.').waitFor();
+    await page.getByText('No suppressions match these filters.').waitFor();
     expect(page.url()).toContain('email=nobody');
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('button', { name: 'Remove: customer@example.org' }).click();
     await confirm('Remove');
-    await page.getByText('Nothing is suppressed.').waitFor();
+    await page.getByText('No suppressed addresses.').waitFor();
   });
 
   it('a user with the role read is offered nothing that the API would refuse, also in German', async () => {

@@ -141,28 +141,30 @@ function Bars({ of: { data } }: { of: Schemas['OverviewItem'] }): ReactNode {
       </p>
       <details>
         <summary>{t('figure.table')}</summary>
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">{t('filter.range')}</th>
-              <th scope="col">{t('figure.sent')}</th>
-              <th scope="col">{t('figure.delivered')}</th>
-              <th scope="col">{t('figure.failed')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {busy.map(({ start, received, delivered, failed, dlq }) => (
-              <tr key={start}>
-                <td>
-                  <Time at={start} />
-                </td>
-                <td>{received}</td>
-                <td>{delivered}</td>
-                <td>{failed + dlq}</td>
+        <div className="scroll" tabIndex={0} role="region" aria-label={t('figure.table')}>
+          <table className="plain">
+            <thead>
+              <tr>
+                <th scope="col">{t('filter.range')}</th>
+                <th scope="col">{t('figure.sent')}</th>
+                <th scope="col">{t('figure.delivered')}</th>
+                <th scope="col">{t('figure.failed')}</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {busy.map(({ start, received, delivered, failed, dlq }) => (
+                <tr key={start}>
+                  <td>
+                    <Time at={start} />
+                  </td>
+                  <td>{received}</td>
+                  <td>{delivered}</td>
+                  <td>{failed + dlq}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       </details>
     </section>
   );

@@ -21,11 +21,11 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'application.preview-open': 'Öffnen',
   'application.events': 'Ereignisse anzeigen',
   'application.delete-text':
-    'Ihre Endpunkte und deren Geheimnisse werden endgültig entfernt. Was auf sie wartet, schlägt fehl. Was ihr gesendet wurde, bleibt.',
+    'Endpunkte und ihre Secrets werden endgültig gelöscht. Ausstehende Zustellungen schlagen fehl. Gesendete Ereignisse bleiben erhalten.',
   'applications.none': 'Noch keine Anwendungen',
   'applications.none-text':
     'Eine Anwendung ist einer Ihrer eigenen Kunden, mit Endpunkten, die abonnieren, was Sie senden. Auch ein Ereignis für eine unbekannte uid legt eine an.',
-  'applications.no-match': 'Keine Anwendung passt.',
+  'applications.no-match': 'Keine Anwendungen entsprechen dieser Suche.',
   'applications.failing': 'Fehlschläge am letzten Tag',
   'applications.rate': '{share} der Versuche schlugen fehl',
   'applications.failed-count': 'Dead-Letter: {failed}, Wiederholungen: {retried}, Endpunkte: {endpoints}',
@@ -39,7 +39,7 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'figure.waiting': 'Ausstehend',
   'figure.latency': 'Dauer p50 / p95',
   'figure.bars': 'Zustellungen im Lauf der Zeit',
-  'figure.table': 'Dasselbe als Tabelle',
+  'figure.table': 'Als Tabelle anzeigen',
   'messages.none': 'Noch keine Nachrichten. Hier erscheinen Nachrichten an diese Anwendung.',
   'message.fan-out': 'Ging an',
   'message.nobody': 'Keine Abonnenten',
@@ -61,10 +61,11 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'own-endpoint.edit-types': 'Ereignistypen',
   'own-endpoint.recover': 'Fehlgeschlagene wiederholen',
   'own-endpoint.disable-text':
-    'Er nimmt nichts an, bis er eingeschaltet wird. Was inzwischen gesendet wird, schlägt sofort fehl und lässt sich erneut senden.',
+    'Er erhält keine Zustellungen, bis er aktiviert wird. Inzwischen gesendete Ereignisse schlagen fehl und lassen sich wiederholen.',
   'own-endpoint.enable-text': 'Zustellungen beginnen wieder, und sein Stromkreis wird geschlossen.',
-  'own-endpoint.test-text': 'Ihm wird ein Beispiel gesendet. Die Antwort steht unter den Versuchen.',
-  'own-endpoint.delete-text': 'Er wird mit seinem Geheimnis endgültig entfernt. Was auf ihn wartet, schlägt fehl.',
+  'own-endpoint.test-text': 'Sendet ein Beispielereignis. Die Antwort erscheint in der Liste der Versuche.',
+  'own-endpoint.delete-text':
+    'Der Endpunkt und sein Secret werden endgültig gelöscht. Ausstehende Zustellungen schlagen fehl.',
   'own-endpoints.none':
     'Noch keine Endpunkte: Was dieser Anwendung gesendet wird, wird aufbewahrt und niemandem zugestellt.',
   'repair.recover': 'Fehlgeschlagene wiederholen',

@@ -54,7 +54,7 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'record.pending': 'Noch nicht gesehen',
   'record.verified': 'Gesehen',
   'record.failed': 'Falsch oder verschwunden',
-  'record.temporary_failure': 'Keine Antwort',
+  'record.temporary_failure': 'Keine DNS-Antwort',
   ingest: 'Hosts der Endpunkte',
   'ingest.text': 'Wo Endpunkte empfangen: der Host dieser Installation und Ihre bestätigten Webhook-Domains.',
   'ingest.host': 'Host',

@@ -48,7 +48,7 @@ export const eventsDe: Readonly<Record<keyof typeof eventsEn, string>> = {
   'explain.due': 'jetzt',
   'attempt.of': 'Versuch {number} von {count}',
   'attempt.request': 'Anfrage',
-  'attempt.headers': 'Kopfzeilen',
+  'attempt.headers': 'Header',
   'attempts.kept': 'Header werden nur für fehlgeschlagene Versuche gespeichert.',
   schedule: 'Zeitplan',
   'schedule.step': 'Versuch {number}',

@@ -6,7 +6,7 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'shortcut.jobs': 'Aufträge',
   'jobs.none':
     'Noch keine Aufträge. Hier laufen erneutes Senden vieler Ereignisse, Wiederherstellungen und Löschungen.',
-  'jobs.none-match': 'Kein Auftrag ist in diesem Zustand.',
+  'jobs.none-match': 'Keine Aufträge entsprechen diesem Filter.',
   'jobs.kind': 'Auftrag',
   'jobs.about': 'Wovon',
   'jobs.progress': 'Fortschritt',
@@ -37,7 +37,7 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'jobs.error': 'Warum er fehlschlug:',
   'jobs.erased': 'Gelöscht',
   'jobs.erased-of':
-    '{messages} Nachrichten, {deliveries} wartende Zustellungen beendet, {attempts} Antworten, {endpoints} Endpunkte',
+    '{messages} Nachrichten, {deliveries} ausstehende Zustellungen abgebrochen, {attempts} Antworten, {endpoints} Endpunkte',
   'job.range': 'Erneutes Senden eines Zeitraums',
   'job.recover': 'Wiederherstellung',
   'job.application': 'Erneutes Senden einer Anwendung',

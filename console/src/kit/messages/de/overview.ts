@@ -73,7 +73,7 @@ export const overviewDe: Readonly<Record<keyof typeof overviewEn, string>> = {
   'first-steps.destination-text':
     'Wohin Ereignisse gehen. Dieses wartet, bis sein Empfänger abholt, also braucht es noch keine URL.',
   'first-steps.event': 'Ein Ereignis',
-  'first-steps.event-text': 'Es wird dauerhaft gespeichert, bevor geantwortet wird, und dann zugestellt.',
+  'first-steps.event-text': 'Posthorn speichert das Ereignis dauerhaft, bevor es antwortet, und stellt es dann zu.',
   'first-steps.collect': 'Abholen',
   'first-steps.collect-text': 'Was der Empfänger tut: Er bekommt genau die Zeichen Ihrer Nutzlast.',
   'first-steps.look': 'Ereignis anzeigen',

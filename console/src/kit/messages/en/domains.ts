@@ -49,7 +49,7 @@ export const domainsEn = {
   'record.pending': 'Not seen yet',
   'record.verified': 'Seen',
   'record.failed': 'Wrong or gone',
-  'record.temporary_failure': 'No answer',
+  'record.temporary_failure': 'No DNS response',
   ingest: 'Hosts of endpoints',
   'ingest.text': 'Where endpoints receive: the host of this installation, and your verified webhook domains.',
   'ingest.host': 'Host',

@@ -3,7 +3,7 @@ export const jobsEn = {
   'nav.jobs': 'Jobs',
   'shortcut.jobs': 'Jobs',
   'jobs.none': 'No jobs yet. Replays of many events, recoveries and erasures run here.',
-  'jobs.none-match': 'No job is in this state.',
+  'jobs.none-match': 'No jobs match this filter.',
   'jobs.kind': 'Job',
   'jobs.about': 'About',
   'jobs.progress': 'Progress',
@@ -34,7 +34,7 @@ export const jobsEn = {
   'jobs.error': 'Why it failed:',
   'jobs.erased': 'Erased',
   'jobs.erased-of':
-    '{messages} messages, {deliveries} waiting deliveries ended, {attempts} answers, {endpoints} endpoints',
+    '{messages} messages, {deliveries} pending deliveries cancelled, {attempts} responses, {endpoints} endpoints',
   'job.range': 'Replay of a time',
   'job.recover': 'Recovery',
   'job.application': 'Replay of an application',

@@ -71,7 +71,7 @@ export const overviewEn = {
   'first-steps.destination-text':
     'Where events go. This one keeps them until its receiver fetches them, so that no URL is needed yet.',
   'first-steps.event': 'An event',
-  'first-steps.event-text': 'It is stored durably before it is answered, and then delivered.',
+  'first-steps.event-text': 'Posthorn stores the event durably before it responds, then delivers it.',
   'first-steps.collect': 'Collect it',
   'first-steps.collect-text': 'The part of the receiver: it gets the exact characters of your payload.',
   'first-steps.look': 'View event',
