@@ -60,7 +60,7 @@ const ROUNDS_MIN = 2;
 
 /**
  * Measures a healthy destination alone and alongside a neighbor, in short slices, because the speed of a machine varies
- * by more than the promised bounds.
+ * by more than the budgets allow.
  *
  * The order in every round is: alone, alongside the neighbor twice, alone. Before the last slice, each round has one
  * more slice alongside the neighbor, at half of the rate measured alone. The number of rounds is chosen so that all

@@ -2,13 +2,14 @@
  * `npm run bench`: measures the service and the bare program (the upper limit) on one machine. Alternatively compares
  * this tree with another checkout. See README.md.
  *
- * It checks the promises of promises.mjs, but a missed promise does not change the exit code. The exit code is 0 unless
+ * It checks the budgets of budgets.mjs, but a missed budget does not change the exit code. The exit code is 0 unless
  * the bench itself fails.
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { compareCheckouts, sidesOf } from './against.mjs';
+import { budgetLines, judgeAll } from './budgets.mjs';
 import { commitOf, HERE, stopCheckouts } from './checkout.mjs';
 import { Database, stopDatabases } from './database.mjs';
 import { historyOf, readHistory, remember } from './history.mjs';
@@ -16,7 +17,6 @@ import { memoryTable, PER_SECOND } from './memory.mjs';
 import { readOptions } from './options.mjs';
 import { compare, comparisonLines, slicesTable } from './paired-report.mjs';
 import { startHelper, stopEverything } from './processes.mjs';
-import { judgeAll, promiseLines } from './promises.mjs';
 import { summaryOf, table } from './report.mjs';
 import { BLOCKS } from './rows.mjs';
 
@@ -112,13 +112,13 @@ async function runBench(options, directory, starting) {
   const { measured, slices } = await runRows(options, await openBench(options, directory, database));
   const rows = new Map([...measured].map(([name, rounds]) => [name, summaryOf(rounds)]));
   const comparisons = compareAll(options, slices);
-  const promised =
+  const judged =
     options.against === null
       ? judgeAll({ rows, rounds: measured, slices, connections: options.connections, memoryPerSecond: PER_SECOND })
       : [];
   const result = {
     ...at,
-    promises: promised,
+    budgets: judged,
     comparisons,
     rows: Object.fromEntries(rows),
     rounds: Object.fromEntries(measured),
@@ -132,7 +132,7 @@ async function runBench(options, directory, starting) {
     ...[...rows.values()].flatMap(({ memory }) => (memory === undefined ? [] : [memoryTable(memory)])),
     ...(slices.length > 0 ? [slicesTable(slices)] : []),
     ...comparisons.map(comparisonLines),
-    ...(promised.length > 0 ? [promiseLines(promised)] : []),
+    ...(judged.length > 0 ? [budgetLines(judged)] : []),
     path.relative('', options.json),
   ];
   console.log(`\n${parts.join('\n\n')}`);

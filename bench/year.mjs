@@ -23,7 +23,7 @@ import { breakIn } from './window.mjs';
 
 const RETENTION_DAYS = 365;
 const DAY_MS = 86_400_000;
-/** Maximum ratio that the project promises: the duration in the full database divided by that in the empty database. */
+/** Maximum ratio that the project allows: the duration in the full database divided by that in the empty database. */
 const BOUND = 1.1;
 /** Number of events, enough to fill a page of each list, in each of the two databases. */
 const FEW = 6_000;

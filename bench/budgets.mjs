@@ -1,10 +1,10 @@
 /**
- * The performance promises that the bench checks.
+ * The performance budgets that the bench checks.
  *
- * A promise is a bound for the ratio of two figures of one run. The second figure comes from the upper limit, from the
+ * A budget is a bound for the ratio of two figures of one run. The second figure comes from the upper limit, from the
  * measurement without a neighbor, from the bare receiver, or from the same row. A slower machine changes both figures
- * by the same factor, so no promise depends on the machine. Counts (commits, messages, bytes of memory) are compared
- * directly. The functions are pure and are tested by test/architecture/bench-promises.spec.ts.
+ * by the same factor, so no budget depends on the machine. Counts (commits, messages, bytes of memory) are compared
+ * directly. The functions are pure and are tested by test/architecture/bench-budgets.spec.ts.
  */
 import { pairsOf } from './alternation.mjs';
 import { costOf } from './paired-report.mjs';
@@ -12,16 +12,16 @@ import { fairRate, isDisturbedBy } from './report.mjs';
 import { ratioOf } from './statistics.mjs';
 
 /** @typedef {import('./window.mjs').Figures} Figures */
-/** @typedef {import('./promises.mjs').Measured} Measured */
-/** @typedef {import('./promises.mjs').PromiseOfBench} PromiseOfBench */
-/** @typedef {import('./promises.mjs').Judged} Judged */
+/** @typedef {import('./budgets.mjs').Measured} Measured */
+/** @typedef {import('./budgets.mjs').Budget} Budget */
+/** @typedef {import('./budgets.mjs').Judged} Judged */
 /** @typedef {(figures: any) => number} Figure */
 
 /** Lower limit for measured latencies, because a ratio needs numbers above 0. */
 const LATENCY_MIN_MS = 0.01;
 /**
  * Minimum rate that the row `memory` must reach, as a share of the requested rate. At a lower rate, the service did
- * less work than the promise requires.
+ * less work than the budget requires.
  */
 const RATE_KEPT = 0.98;
 
@@ -39,13 +39,13 @@ const commits = (figures) => figures.commits;
 const one = () => 1;
 
 /**
- * Returns a promise about the ratio of one figure in two rows.
+ * Returns a budget about the ratio of one figure in two rows.
  *
  * @param {string} name
  * @param {[row: string, reference: string]} rows
  * @param {Figure} figure
  * @param {string} bound
- * @returns {PromiseOfBench}
+ * @returns {Budget}
  */
 const between = (name, rows, figure, bound) => ({
   name,
@@ -55,13 +55,13 @@ const between = (name, rows, figure, bound) => ({
 });
 
 /**
- * Returns a promise about a ratio between two figures of one row.
+ * Returns a budget about a ratio between two figures of one row.
  *
  * @param {string} name
  * @param {string} row
  * @param {[figure: Figure, against: Figure]} figures
  * @param {string} bound
- * @returns {PromiseOfBench}
+ * @returns {Budget}
  */
 const within = (name, row, [figure, against], bound) => ({
   name,
@@ -71,13 +71,13 @@ const within = (name, row, [figure, against], bound) => ({
 });
 
 /**
- * Returns a promise about a count that does not depend on the machine.
+ * Returns a budget about a count that does not depend on the machine.
  *
  * @param {string} name
  * @param {string[]} rows
  * @param {(measured: Measured) => number | undefined} value
  * @param {string} bound
- * @returns {PromiseOfBench}
+ * @returns {Budget}
  */
 const count = (name, rows, value, bound) => ({ name, rows, bound, value });
 
@@ -104,9 +104,9 @@ const PROBES = ['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'];
 /**
  * The bounds come from measurements since 21 November 2026 (docs/benchmarks.md), with a margin for other machines.
  *
- * @type {readonly PromiseOfBench[]}
+ * @type {readonly Budget[]}
  */
-export const PROMISES = [
+export const BUDGETS = [
   between('service / limit, rate', ['service', 'limit'], fairRate, '>= 0.6'),
   between('service / limit, CPU of a delivery', ['service', 'limit'], costOf, '<= 2.1'),
   within('commits of a delivery', 'service', [commits, one], '<= 0.1'),
@@ -182,17 +182,17 @@ export const PROMISES = [
   count('accepted and lost', [], ({ rows }) => lostOf(rows), '<= 0'),
 ];
 
-/** Compares every promise with the measurements. @param {Measured} measured @returns {Judged[]} */
-export const judgeAll = (measured) => PROMISES.map((promise) => judge(promise, measured));
+/** Compares every budget with the measurements. @param {Measured} measured @returns {Judged[]} */
+export const judgeAll = (measured) => BUDGETS.map((budget) => judge(budget, measured));
 
 /**
- * Judges one promise. The promise is kept if the whole 95 % interval of its ratio satisfies the bound, and missed if
+ * Judges one budget. The budget is kept if the whole 95 % interval of its ratio satisfies the bound, and missed if
  * the whole interval violates the bound.
  *
  * In all other cases the run is inconclusive, which is not a failure. More rounds would narrow the interval. With fewer
  * than six samples there is no interval.
  *
- * @param {PromiseOfBench} promise @param {Measured} measured @returns {Judged}
+ * @param {Budget} budget @param {Measured} measured @returns {Judged}
  */
 export function judge({ name, rows, bound, pairs, value }, measured) {
   const {
@@ -265,9 +265,9 @@ function lostOf(rows) {
 }
 
 /**
- * Returns one line per measured promise, and one line for all unmeasured promises. @param {readonly Judged[]} judged
+ * Returns one line per measured budget, and one line for all unmeasured budgets. @param {readonly Judged[]} judged
  */
-export function promiseLines(judged) {
+export function budgetLines(judged) {
   const measured = judged.filter(({ verdict }) => verdict !== 'not measured');
   const width = Math.max(0, ...measured.map(({ name }) => name.length));
   const lines = measured.map(({ name, bound, ratio, low, high, samples, isDisturbed, verdict }) => {
@@ -277,12 +277,12 @@ export function promiseLines(judged) {
         : Number.isFinite(high)
           ? ` (${figureOf(low)} to ${figureOf(high)})`
           : ` (no interval: ${samples} samples, and 6 make one)`;
-    return `${`${verdict}${isDisturbed ? '*' : ''}`.padEnd(10)}  ${name.padEnd(width)}  ${figureOf(ratio)}${interval}, promised ${bound}`;
+    return `${`${verdict}${isDisturbed ? '*' : ''}`.padEnd(10)}  ${name.padEnd(width)}  ${figureOf(ratio)}${interval}, budget ${bound}`;
   });
   return [
     ...lines,
     ...(measured.length < judged.length
-      ? [`${judged.length - measured.length} promises of other rows were not measured.`]
+      ? [`${judged.length - measured.length} budgets of other rows were not measured.`]
       : []),
   ].join('\n');
 }

@@ -15,7 +15,7 @@ export interface Measured {
   readonly memoryPerSecond: number;
 }
 
-/** The figures of a row that promises refer to. Times are in milliseconds, CPU in microseconds per delivery. */
+/** The figures of a row that budgets refer to. Times are in milliseconds, CPU in microseconds per delivery. */
 export interface Figures {
   readonly deliveriesPerSecond: number;
   readonly accept: { readonly p50: number; readonly p99: number; readonly max: number };
@@ -33,7 +33,7 @@ export interface Figures {
 }
 
 /** `pairs`: the two figures of a ratio, one pair per sample. `value`: a count. */
-export interface PromiseOfBench {
+export interface Budget {
   readonly name: string;
   readonly rows: readonly string[];
   /** `>=` or `<=`, a space, and a number. */
@@ -54,7 +54,7 @@ export interface Judged {
   readonly verdict: 'kept' | 'FAIL' | 'not shown' | 'not measured';
 }
 
-export declare const PROMISES: readonly PromiseOfBench[];
-export declare function judge(promise: PromiseOfBench, measured: Measured): Judged;
+export declare const BUDGETS: readonly Budget[];
+export declare function judge(budget: Budget, measured: Measured): Judged;
 export declare function judgeAll(measured: Measured): Judged[];
-export declare function promiseLines(judged: readonly Judged[]): string;
+export declare function budgetLines(judged: readonly Judged[]): string;

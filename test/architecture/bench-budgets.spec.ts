@@ -1,18 +1,18 @@
 import {
+  type Budget,
+  budgetLines,
+  BUDGETS,
   type Figures,
   judge,
   judgeAll,
   type Judged,
   type Measured,
-  promiseLines,
-  type PromiseOfBench,
-  PROMISES,
-} from '../../bench/promises.mjs';
+} from '../../bench/budgets.mjs';
 
 /** Matches the names of benchmark claims about counts (messages, commits, bytes), which are not measured by time. */
 const COUNTS = /^(?:commits of|memory with|accepted and lost|\S+: most that waited)/;
 
-const promise = (bound: string): PromiseOfBench => ({
+const budget = (bound: string): Budget => ({
   name: 'a ratio',
   rows: ['row'],
   bound,
@@ -52,9 +52,9 @@ function figures(given: Partial<Figures> = {}): Figures {
 }
 
 const verdictOf = (bound: string, ...rates: number[]): Judged['verdict'] =>
-  judge(promise(bound), measuredAs(...rates)).verdict;
+  judge(budget(bound), measuredAs(...rates)).verdict;
 
-describe('a promise of the bench', () => {
+describe('a budget of the bench', () => {
   it.each<[Judged['verdict'], string, number[]]>([
     ['kept', '>= 0.6', [0.63, 0.65, 0.66, 0.67, 0.68, 0.7]],
     ['FAIL', '>= 0.6', [0.5, 0.52, 0.53, 0.54, 0.55, 0.57]],
@@ -80,7 +80,7 @@ describe('a promise of the bench', () => {
   it('a count is compared as an exact number', () => {
     const lost = (count: number): Judged =>
       judge(
-        PROMISES.find(({ name }) => name === 'accepted and lost') as PromiseOfBench,
+        BUDGETS.find(({ name }) => name === 'accepted and lost') as Budget,
         measured(new Map([['service', [figures({ lost: count })]]])),
       );
 
@@ -92,14 +92,14 @@ describe('a promise of the bench', () => {
       new Map([['row', Array.from({ length: 6 }, () => figures({ deliveriesPerSecond: 1, others: 0.3 }))]]),
     );
 
-    expect(judge(promise('>= 0.6'), disturbed)).toMatchObject({ verdict: 'kept', isDisturbed: true });
-    expect(promiseLines([judge(promise('>= 0.6'), disturbed)])).toMatch(
-      /^kept\* +a ratio +1 \(1 to 1\), promised >= 0\.6$/,
+    expect(judge(budget('>= 0.6'), disturbed)).toMatchObject({ verdict: 'kept', isDisturbed: true });
+    expect(budgetLines([judge(budget('>= 0.6'), disturbed)])).toMatch(
+      /^kept\* +a ratio +1 \(1 to 1\), budget >= 0\.6$/,
     );
   });
 
   it('uses pairs of slices for rows that take turns, and otherwise the parts of the windows', () => {
-    const service = PROMISES.find(({ name }) => name === 'service / limit, rate') as PromiseOfBench;
+    const service = BUDGETS.find(({ name }) => name === 'service / limit, rate') as Budget;
     const slice = (name: string, round: number, half: number, deliveriesPerSecond: number) => ({
       name,
       round,
@@ -128,8 +128,8 @@ describe('a promise of the bench', () => {
   });
 });
 
-describe('the promises', () => {
-  const rows = [...new Set(PROMISES.flatMap((each) => each.rows))];
+describe('the budgets', () => {
+  const rows = [...new Set(BUDGETS.flatMap((each) => each.rows))];
 
   /**
    * Returns every benchmark row as on a machine that is slower by this factor: lower rates, more CPU time, longer
@@ -174,11 +174,11 @@ describe('the promises', () => {
   });
 
   it('are ratios, or counts that do not depend on the machine, each with a bound', () => {
-    for (const { name, pairs, value, bound } of PROMISES) {
+    for (const { name, pairs, value, bound } of BUDGETS) {
       expect([name, (pairs === undefined) !== (value === undefined)]).toEqual([name, true]);
       expect([name, bound]).toEqual([name, expect.stringMatching(/^[<>]= \d+(\.\d+)?$/)]);
       if (value !== undefined) expect(name).toMatch(COUNTS);
     }
-    expect(new Set(PROMISES.map(({ name }) => name)).size).toBe(PROMISES.length);
+    expect(new Set(BUDGETS.map(({ name }) => name)).size).toBe(BUDGETS.length);
   });
 });
