@@ -45,16 +45,14 @@ export const ROWS_AGAINST = Object.keys(PREPARATIONS);
 export const sidesOf = (row) => ({ own: row, other: `${row}:against` });
 
 /**
- * Number of rounds after which both services are restarted. The speed of a service differs by several percent from one
- * start to the next, for example because V8 optimizes different functions. Without restarts, such a difference would
- * look like a difference between the checkouts.
+ * Number of rounds between restarts of both services. The speed of a process differs by several percent from start to
+ * start.
  */
 const ROUNDS_PER_START = 2;
 
 /**
- * Measures this tree's service and the service of the checkout `against` alternately. A round measures the benchmark
- * rows one after the other. Every two rounds, both services are restarted and warmed up. The order of the two starts
- * alternates.
+ * Measures the services of this tree and of the checkout `against` in alternating slices. Restarts both every two
+ * rounds.
  *
  * @param {Bench} bench
  * @param {{ against: string, only: string[], rounds: number, slice: number, spin: number }} options

@@ -1,15 +1,8 @@
-/**
- * Defines the order of the time slices in which programs are measured, and which slices are compared with each other.
- * The functions are pure and are tested by test/architecture/bench-statistics.spec.ts.
- */
+/** Order of the time slices in which programs are measured, and the pairs of slices that are compared. */
 
 /**
- * Returns the order in which the contestants are measured in a round: every contestant once, then once more in the
- * opposite order (A B B A).
- *
- * A machine that gets slower or faster during the round affects all contestants equally. PostgreSQL writes a checkpoint
- * before the first slice of a round. Each round starts with a different contestant, because the first one is
- * measured directly after the checkpoint.
+ * Returns the order of the contestants in a round (A B B A), so that drift of the machine's speed affects all equally.
+ * Each round starts with a different contestant, because the first slice follows a checkpoint.
  *
  * @template T
  * @param {readonly T[]} contestants @param {number} round from 0 @returns {T[]}

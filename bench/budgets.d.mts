@@ -3,7 +3,7 @@ export interface Measured {
   /** Medians over the rounds, by row. */
   readonly rows: ReadonlyMap<string, Figures>;
   readonly rounds: ReadonlyMap<string, readonly Figures[]>;
-  /** Of rows that took turns. */
+  /** Slices of the rows that are measured alternately. */
   readonly slices: readonly {
     readonly name: string;
     readonly round: number;
@@ -11,7 +11,7 @@ export interface Measured {
     readonly figures: Figures;
   }[];
   readonly connections: number;
-  /** The rate that the row `memory` asks for. */
+  /** Deliveries per second that the row `memory` requests. */
   readonly memoryPerSecond: number;
 }
 

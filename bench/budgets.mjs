@@ -1,10 +1,6 @@
 /**
- * The performance budgets that the bench checks.
- *
- * A budget is a bound for the ratio of two figures of one run. The second figure comes from the upper limit, from the
- * measurement without a neighbor, from the bare receiver, or from the same row. A slower machine changes both figures
- * by the same factor, so no budget depends on the machine. Counts (commits, messages, bytes of memory) are compared
- * directly. The functions are pure and are tested by test/architecture/bench-budgets.spec.ts.
+ * The performance budgets that the bench checks. Most are ratios of two figures of one run, so that the speed of the
+ * machine cancels out. Counts are compared directly.
  */
 import { pairsOf } from './alternation.mjs';
 import { costOf } from './paired-report.mjs';
@@ -20,8 +16,7 @@ import { ratioOf } from './statistics.mjs';
 /** Lower limit for measured latencies, because a ratio needs numbers above 0. */
 const LATENCY_MIN_MS = 0.01;
 /**
- * Minimum rate that the row `memory` must reach, as a share of the requested rate. At a lower rate, the service did
- * less work than the budget requires.
+ * Minimum rate of the row `memory`, as a share of the requested rate. At a lower rate, its figures are not comparable.
  */
 const RATE_KEPT = 0.98;
 
@@ -39,7 +34,7 @@ const commits = (figures) => figures.commits;
 const one = () => 1;
 
 /**
- * Returns a budget about the ratio of one figure in two rows.
+ * Returns a budget for the ratio of one figure in two rows.
  *
  * @param {string} name
  * @param {[row: string, reference: string]} rows
@@ -55,7 +50,7 @@ const between = (name, rows, figure, bound) => ({
 });
 
 /**
- * Returns a budget about a ratio between two figures of one row.
+ * Returns a budget for the ratio of two figures in one row.
  *
  * @param {string} name
  * @param {string} row
@@ -71,7 +66,7 @@ const within = (name, row, [figure, against], bound) => ({
 });
 
 /**
- * Returns a budget about a count that does not depend on the machine.
+ * Returns a budget for a count.
  *
  * @param {string} name
  * @param {string[]} rows
@@ -186,11 +181,8 @@ export const BUDGETS = [
 export const judgeAll = (measured) => BUDGETS.map((budget) => judge(budget, measured));
 
 /**
- * Judges one budget. The budget is kept if the whole 95 % interval of its ratio satisfies the bound, and missed if
- * the whole interval violates the bound.
- *
- * In all other cases the run is inconclusive, which is not a failure. More rounds would narrow the interval. With fewer
- * than six samples there is no interval.
+ * Checks one budget. It is kept if the whole 95 % interval of the ratio satisfies the bound, and missed if the whole
+ * interval violates it. Otherwise the run is inconclusive.
  *
  * @param {Budget} budget @param {Measured} measured @returns {Judged}
  */
@@ -234,8 +226,7 @@ function samplesOf({ slices, rounds }, row) {
 }
 
 /**
- * Returns pairs of figures of the row and of the reference row. If they have no slices of the same round, pairs their
- * samples by position.
+ * Returns pairs of figures of two rows: of the same round if the rows were measured alternately, otherwise by position.
  *
  * @param {Measured} measured
  * @param {string} row

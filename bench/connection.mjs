@@ -8,10 +8,8 @@ const UUID_DIGITS = 12;
 const UUID = `00000000-0000-4000-8000-${'0'.repeat(UUID_DIGITS)}`;
 
 /**
- * Returns the bytes of a POST request, and the offsets of the parts that differ from message to message.
- *
- * `spread`: number of URLs that the messages use in rotation. The path contains `%%%%` in place of the number of the
- * URL.
+ * Returns the bytes of a POST request, and the offsets of the parts that differ between messages. `%%%%` in the path
+ * stands for one of `spread` numbers.
  *
  * @typedef {{ bytes: Buffer, numberAt: number, keyAt: number, spread: number, spreadAt: number }} Template
  *
@@ -29,13 +27,8 @@ export function template({ path, headers, body, hasKey, spread = 0 }) {
 }
 
 /**
- * A keep-alive connection that sends one request at a time.
- *
- * Calls `onAnswer(connection, status)` for each answer. The status is 0 if the connection broke before the answer. A
- * broken connection is reopened for the next request.
- *
- * Uses sockets instead of `node:http`: the generator shares the machine with the service that it measures, and sockets
- * need a third of the CPU time that `node:http` needs.
+ * A keep-alive connection that sends one request at a time. Raw sockets need a third of the CPU time of `node:http`.
+ * Status 0 means that the connection broke before the answer.
  */
 export class Connection {
   /** Number of the message in flight. */

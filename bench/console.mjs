@@ -1,9 +1,6 @@
 /**
- * `node bench/console.mjs`: measures how fast the console shows and updates its event pages in a browser.
- *
- * Measures the time until the first rows, memory and DOM nodes after scrolling, key latency during a burst of events,
- * and large payloads. Prints each figure next to its bound, but does not fail if a figure exceeds its bound. See
- * docs/console.md.
+ * `node bench/console.mjs`: measures how fast the console's event pages load, update and scroll in a browser. Exceeding
+ * a bound is not an error. See docs/console.md.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -22,7 +19,7 @@ const CHROMIUM = process.env.POSTHORN_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const STARTS = 5;
 const KEY_EVERY_MS = 400;
 const SENDING_CONNECTIONS = 64;
-/** Time for which the counts on the page must stay unchanged before the burst counts as fully shown. */
+/** Time without a change of the page's counts after which the burst counts as fully shown. */
 const UNCHANGED_MS = 3_000;
 const SETTLED_MS_MAX = 60_000;
 const ROW_PX = 40;
@@ -237,8 +234,8 @@ async function measureBurst(scene, perSecond, seconds) {
   await pressing;
   const { figures, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
-  // After a large burst, the list no longer holds its older rows and loads them again during scrolling. In this case,
-  // the rows are counted while the whole list is scrolled.
+  // After a large burst, the list drops its older rows and reloads them during scrolling. Therefore the rows are
+  // counted while scrolling.
   const isGoingOn = figures.shown < sent.accepted && figures.waiting === 0 && figures.missed === 0 && !figures.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: figures.shown, twice: figures.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>
@@ -258,7 +255,7 @@ async function measureBurst(scene, perSecond, seconds) {
     `${sent.accepted} together, or a notice`,
   );
   figure('shown twice', String(there.twice), '0');
-  // The browser does not report a key press that it handled within one frame. A press without a report counts as 16 ms.
+  // The browser reports only key presses that took longer than one frame. All others count as 16 ms.
   const slowest = keys.toSorted((a, b) => b - a);
   const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
   figure(
@@ -271,8 +268,7 @@ async function measureBurst(scene, perSecond, seconds) {
 }
 
 /**
- * Sends messages at a fixed rate. Messages that are behind schedule are sent at once. A separate process sends them,
- * because this process also drives the browser.
+ * Sends messages at a fixed rate from a separate process, because this process drives the browser.
  *
  * @param {Scene} scene @param {number} perSecond @param {number} seconds
  */
@@ -326,10 +322,7 @@ async function settled(page, accepted, startedAt) {
 }
 
 /**
- * Scrolls from the first row to the end of the list.
- *
- * Returns the number of distinct events and the number of duplicate rows. Row positions are stable, because no more
- * events arrive.
+ * Scrolls through the whole list. Returns the number of distinct events and of duplicate rows.
  *
  * @param {Page} page
  */

@@ -23,12 +23,7 @@ export async function stopDatabases() {
   await Promise.all([...started].map(async (starting) => (await starting.catch(() => null))?.stop()));
 }
 
-/**
- * Embedded PostgreSQL server, the same as in the service. Commits are as durable as in production. Each program under
- * test gets an empty database.
- *
- * Fails to start if `fsync` or `synchronous_commit` is off.
- */
+/** Embedded PostgreSQL server with durable commits, as in production. Each measured program gets an empty database. */
 export class Database {
   #isStopped = false;
 

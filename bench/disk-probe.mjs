@@ -9,7 +9,7 @@ const SYNCS = 20;
 const BYTES = 8192;
 
 /**
- * Measures how long it takes to write and sync (`fdatasync`) a small file in the directory that holds the databases.
+ * Measures how long it takes to write and sync (`fdatasync`) a small file in the databases' directory.
  *
  * @param {string} directory @returns {Promise<{ median: number, max: number }>} milliseconds
  */
@@ -18,8 +18,8 @@ export async function probeDisk(directory) {
   const bytes = Buffer.alloc(BYTES, 7);
   const taken = [];
   try {
-    // Writes the file at its full length before the measurement, because writes that extend a file are slower.
-    // PostgreSQL's WAL segments also have their full length before records are written to them.
+    // Allocates the file first, because writes that extend a file are slower. PostgreSQL also preallocates its WAL
+    // segments.
     await file.write(Buffer.alloc(BYTES * SYNCS), 0, BYTES * SYNCS, 0);
     await file.datasync();
     for (let i = 0; i < SYNCS; i++) {

@@ -1,8 +1,4 @@
-/**
- * Measures fan-out, which is the delivery of one message to many endpoints. The rows differ in the number of
- * applications and endpoints. Some rows include an endpoint that hangs, or send at the highest rate that the service
- * accepts.
- */
+/** Measures fan-out: the delivery of one message to many endpoints. */
 import { receiver, withService } from './subjects.mjs';
 import { fillApplications, measure, measureAccepts } from './window.mjs';
 
@@ -22,9 +18,8 @@ const ACCEPTS = 60_000;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Creates `count` applications with the ids `name-0000`, `name-0001` and so on. Each application has `endpoints`
- * endpoints on the receiver, and every endpoint gets a copy of each message. Returns the kind of request that sends to
- * these applications in rotation.
+ * Creates `count` applications, each with `endpoints` endpoints on the receiver. Returns the kind of request that sends
+ * to these applications in rotation.
  *
  * @param {import('./rows.mjs').Bench} bench
  * @param {Service} subject
@@ -59,8 +54,8 @@ const hundred = {
 };
 
 /**
- * Measures only the cost of accepting messages: for one pull destination, and for an application with a hundred pull
- * destinations. The service does not deliver to pull destinations.
+ * Measures the cost of accepting messages without delivering them: for one pull destination, and for an application
+ * with a hundred.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -96,8 +91,7 @@ const many = {
 };
 
 /**
- * Measures deliveries to the ninety-nine healthy endpoints of an application with a hundred. The hundredth endpoint
- * responds at first. Later, it accepts requests and never responds.
+ * Measures deliveries to the 99 healthy endpoints of an application whose hundredth endpoint stops responding.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -120,8 +114,8 @@ const hanging = {
 };
 
 /**
- * Returns a block that measures the highest possible rate. Each connection sends the next message as soon as the
- * previous one is answered. Only the service limits the number of accepted messages that wait for delivery.
+ * Returns a block that measures the highest rate. The connections send without a pause, and only the service limits the
+ * backlog.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: Service) => Promise<import('./window.mjs').To>} target

@@ -25,8 +25,7 @@ export async function createEndpoint(subject, slug, destinations) {
 }
 
 /**
- * Creates and warms up an inbound endpoint whose requests are received, verified, stored, routed and forwarded. Returns
- * the kind of request to send to this endpoint.
+ * Creates and warms up an inbound endpoint that forwards its events to the receiver.
  *
  * @param {import('./rows.mjs').Bench} bench
  * @param {import('./rows.mjs').Service} subject
@@ -98,7 +97,7 @@ export const replay = {
     }),
 };
 
-/** CPU time that the transform `SLOW_CODE` uses for each event. It is slightly below the time limit of a transform. */
+/** CPU time of the transform `SLOW_CODE` per event. It is slightly below the time limit of a transform. */
 const SLOW_MS = 4_500;
 const SLOW_CODE = `export default (event) => { const end = Date.now() + ${SLOW_MS}; while (Date.now() < end); return event; }`;
 const SLOW_EVERY_MS = 500;

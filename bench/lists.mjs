@@ -1,8 +1,6 @@
 /**
  * `node bench/lists.mjs`: measures how long the API's lists take with each filter, with a million events stored.
- *
- * Measures the first page, the next page, the count, the dry run of a job, and the number of pages until all matches
- * are read. Prints each figure next to its bound, but does not fail if a figure exceeds its bound.
+ * Exceeding a bound is not an error.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -31,20 +29,13 @@ const APPLICATIONS = 40;
  */
 
 /**
- * SQL expression for the ID of event number `n`. Spreads the events over twenty days, regardless of their number. A
- * hash makes each ID unique. The last four digits distinguish a message from its event.
+ * SQL expression for the unique ID of event number `n`, spread over twenty days. The last four digits distinguish a
+ * message from its event.
  */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - ($2 - n) * (1728000000 / $2)), 12, '0') || substr(md5(n::text), 1, 16) || '0000')::uuid`;
 const EXPIRES = `(now() - ($2 - n) * (1728000000 / $2) * interval '1 millisecond' + interval '30 days')::date`;
 
-/**
- * SQL statements that store the events. Of every ten events, six were sent to one of the destinations, one to the large
- * customer and one to another customer. The other two were received and forwarded to a destination.
- *
- * One in a hundred events is a dead letter, and one in a thousand failed. One in fifty events and the newest events
- * wait for a retry. One in 2,500 events is a dead letter of the large customer. Of forty received events, three were
- * not routed.
- */
+/** SQL statements that store a mix of sent, received, failed, dead-lettered and waiting events. */
 const FILL = [
   `create temp table filled as
    select n, ${ID} as id, ${EXPIRES} as expires_on, n % 10 as kind,
@@ -284,7 +275,7 @@ async function ask(service, method, address, json) {
 }
 
 /**
- * Returns the duration of the first call, and the median duration of the given number of calls after it.
+ * Returns the duration of the first call, and the median duration of `times` further calls.
  *
  * @param {number} times
  * @param {() => Promise<Asked>} call
@@ -325,8 +316,7 @@ async function measureList(service, list, name, query, times) {
     );
     cells.push(formatMs(dryRun.ms));
   }
-  // Measures how long it takes to read pages until they contain a whole page of matches, or until all events are
-  // scanned.
+  // Reads pages until they contain a full page of matches, or until all events are scanned.
   let [rows, pages, ms, at] = [first.body.data.length, 1, first.ms, cursor];
   let slowestMs = first.ms;
   while (rows < PAGE && at !== null && pages < PAGES_MAX) {

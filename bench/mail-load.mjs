@@ -1,12 +1,7 @@
 /**
- * The mail load generator of the bench, in a separate process: SMTP over raw sockets that stay open for the next
- * messages.
- *
- * A run has one of these forms of load.mjs: `perSecond`, `count`, or neither (each connection sends the next message as
- * soon as it has the reply 250).
- *
- * The service's SMTP listener limits the connections per client address. Therefore each of 127.0.0.2, 127.0.0.3 and so
- * on opens sixteen connections. Linux provides these addresses without configuration.
+ * SMTP load generator in a separate process. A run has the form `perSecond`, `count` or neither (see load.mjs). Opens
+ * sixteen connections from each of 127.0.0.2, 127.0.0.3 and so on, because the SMTP listener limits the connections per
+ * client address.
  */
 import dgram from 'node:dgram';
 import net from 'node:net';
@@ -50,10 +45,8 @@ function letter(from, to, bytes) {
 }
 
 /**
- * A connection that sends one message at a time.
- *
- * Sends MAIL, RCPT and DATA together (RFC 2920), and the message after the reply 354. Calls `onAnswer(connection,
- * code)` after each message. `code` is 0 if the connection broke before the reply.
+ * Sends one message at a time: MAIL, RCPT and DATA together (RFC 2920), then the message. Code 0 means that the
+ * connection broke before the reply.
  */
 class MailConnection {
   /** Number of the message in flight. */
@@ -249,8 +242,7 @@ class Run {
 }
 
 /**
- * Starts a DNS server that answers every query with "no such name". The SMTP listener looks up the domains of senders.
- * With this server, these lookups need no external network.
+ * Starts a DNS server that answers every query with "no such name", so that sender lookups need no external network.
  */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');

@@ -1,7 +1,4 @@
-/**
- * A simulated SMTP relay in a separate process, based on raw sockets. It accepts every message at once, and counts
- * messages by the number in each message.
- */
+/** Simulated SMTP relay in a separate process. Accepts every message and counts messages by their number. */
 import { answerQuestions } from './protocol.mjs';
 import { count, listen, reportCounts, tally } from './tally.mjs';
 

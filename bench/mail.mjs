@@ -20,10 +20,7 @@ const FLOOD_PER_SECOND = 500;
 /** Number of connections of the mail flood. They reach the required rate even if each reply takes 0.1 s. */
 const FLOOD_CONNECTIONS = 64;
 const READ_WITHIN_MS = 300_000;
-/**
- * Unmeasured time at the start of each slice. Between slices there are no deliveries, so the service processes received
- * mail at full speed. That processing ends within this time.
- */
+/** Unmeasured time at the start of each slice, in which the service processes the mail received before the slice. */
 const MAIL_STOPS_MS = 4_000;
 const SENDER_DOMAIN = 'mail.example.com';
 
@@ -55,11 +52,8 @@ async function createAlias(subject) {
 }
 
 /**
- * Measures the acceptance of 4 KB messages over persistent connections. Each connection sends the next message as soon
- * as it has the reply 250.
- *
- * Also compares the number of rows added to `table` with the number of accepted messages, and counts the difference as
- * lost or duplicate messages.
+ * Measures the acceptance of 4 KB messages over persistent connections. Compares the rows added to `table` with the
+ * accepted messages, to count lost and duplicate messages.
  *
  * @param {Bench} bench @param {Helper} load @param {MailSubject} subject
  * @param {{ to: string, table: string, login?: { from: string, key: string } }} where `login`: submits emails
@@ -95,8 +89,8 @@ async function measureMail(bench, load, subject, { to, table, login }) {
 }
 
 /**
- * Sends messages until `count` are accepted, and returns the number of sent messages, including refused ones. Message
- * numbers that were refused must not be used again, because messages with the same number are stored as one row.
+ * Sends messages until `count` are accepted. Returns the number sent, because the numbers of refused messages must not
+ * be reused.
  *
  * @param {Helper} load @param {{ count: number }} order @returns {Promise<number>}
  */
@@ -169,8 +163,7 @@ export const smtpIn = {
 };
 
 /**
- * Measures the submission of emails by mail clients to processes that accept the emails but do not send them. Each
- * email is signed before the client gets its reply.
+ * Measures the submission of emails by mail clients. The service signs each email before it replies, and sends none.
  *
  * @type {import('./rows.mjs').Block}
  */
@@ -204,8 +197,8 @@ const EMAIL = JSON.stringify({
 });
 
 /**
- * Returns a block that measures emails from acceptance by the service to acceptance by the relay. At most 2,000
- * accepted emails wait for the relay, so the measured rate is the end-to-end rate.
+ * Returns a block that measures emails until the relay accepts them. At most 2,000 emails wait for the relay, so the
+ * rate is end-to-end.
  *
  * @param {string} name
  * @param {(options: { databaseUrl: string, targetUrl: string, directory: string, relayPort: number }) =>

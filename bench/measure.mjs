@@ -7,8 +7,8 @@ const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat');
 
 /** `isTree`: includes all descendants of `pid`. @typedef {{ group: string, pid: number, isTree?: boolean }} Measured */
 /**
- * CPU time used so far. `ms` contains the time of each group of processes. The key `others` holds the time of all other
- * processes. `stealMs` is the time that the machine's host gave to other virtual machines.
+ * CPU time used so far, per group of processes. `others`: all processes outside the groups. `stealMs`: steal time of
+ * the virtual machine.
  *
  * @typedef {{ ms: Record<string, number>, idleMs: number, stealMs: number, totalMs: number }} CpuSnapshot
  */
@@ -31,10 +31,7 @@ function readProcess(pid) {
 }
 
 /**
- * Returns the CPU time of the process's current threads with nanosecond resolution, without threads that have ended.
- *
- * The receiver uses so little CPU time under light load that hundredths of a second are too coarse. Returns 0 if the
- * kernel has no /proc/PID/schedstat.
+ * Returns the CPU time of the process's current threads with nanosecond resolution, or 0 without /proc/PID/schedstat.
  *
  * @param {number} pid
  */
@@ -65,10 +62,8 @@ function treeMs(root) {
 }
 
 /**
- * Returns the CPU time that each group of processes has used so far. Returns an empty snapshot on a system without
- * /proc.
- *
- * The group `postgres` is the whole process tree of the server. It is omitted if `postmasterPid` is 0.
+ * Returns the CPU time that each group of processes has used so far. Empty without /proc. The group `postgres` is the
+ * server's whole process tree.
  *
  * @param {Measured[]} processes @param {number} postmasterPid @returns {CpuSnapshot}
  */
@@ -89,10 +84,8 @@ export function cpuSnapshot(processes, postmasterPid) {
 }
 
 /**
- * Returns the number of commits in one database and of WAL bytes written by the server so far.
- *
- * A PostgreSQL backend updates its counts only once a second. Therefore the server must be idle whenever the counts are
- * read.
+ * Returns the commits of one database and the WAL bytes written so far. The server must be idle, because PostgreSQL
+ * updates these counts only once a second.
  *
  * @param {import('pg').Client} client @param {string} database
  */

@@ -12,10 +12,7 @@ const MIB = 1024 * 1024;
 const OF_A_CLIENT = /^postgres: \S+ \S+ [\d.:a-f]+\(\d+\)/;
 
 /**
- * Memory of each part in megabytes (2^20 bytes). `total` is the sum of all parts.
- *
- * Uses the proportional set size (PSS): if several processes map a page, each of them counts an equal share of it, even
- * if some of these processes do not belong to the bench.
+ * Memory of each part in mebibytes, as proportional set size (PSS).
  *
  * @typedef {{
  * total: number, youngHeap: number, oldHeap: number, external: number, native: number, program: number,

@@ -10,8 +10,8 @@ import { measure, sleep } from './window.mjs';
 
 const FLAPS_PER_SECOND = 120;
 /**
- * Rate of requests to hanging receivers. This rate used to stop the deliveries of all other tenants. Each request takes
- * fifteen seconds, so these requests need more than the 1,024 delivery slots of a process.
+ * Rate of requests to hanging receivers. At fifteen seconds each, these requests need more than the 1,024 delivery
+ * slots of a process.
  */
 const HANGS_PER_SECOND = 89;
 const HANG_MS = 15_000;
@@ -19,9 +19,8 @@ const HANG_MS = 15_000;
 const RETRIED_AFTER_MS = 7_000;
 
 /**
- * Sends messages at a fixed rate, and returns a function that stops sending. The processes of the service get the
- * messages in turn, over one connection per process. Ignores the responses, because parsing them would take CPU time
- * from the service on the same machine.
+ * Sends messages at a fixed rate, over one connection per process, without parsing the responses. Returns a function
+ * that stops sending.
  *
  * @param {import('./rows.mjs').Service} subject @param {number} perSecond
  * @param {(n: number) => string} destination of the nth message @param {string} [authorization] of another tenant
@@ -59,12 +58,8 @@ const ROUNDS_MIN = 2;
  */
 
 /**
- * Measures a healthy destination alone and alongside a neighbor, in short slices, because the speed of a machine varies
- * by more than the budgets allow.
- *
- * The order in every round is: alone, alongside the neighbor twice, alone. Before the last slice, each round has one
- * more slice alongside the neighbor, at half of the rate measured alone. The number of rounds is chosen so that all
- * slices of one kind together take about `bench.seconds`.
+ * Measures a healthy destination alone and alongside a neighbor. The short slices alternate, because the speed of a
+ * machine varies by more than the bounds. Each round also measures half of the rate alongside the neighbor.
  *
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report

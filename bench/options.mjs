@@ -10,8 +10,8 @@ const ROWS = BLOCKS.flatMap((block) => block.rows);
 const ROUNDS_AGAINST = '12';
 
 /**
- * Options of the command. `tolerance` is a fraction. `against` is null if no other checkout is compared. If `history`
- * is set, the history of that row is printed and nothing is measured.
+ * Options of the command. `tolerance` is a fraction. With `history`, the bench prints that row's history and measures
+ * nothing.
  *
  * @typedef {{
  * seconds: number, connections: number, rounds: number, slice: number, tolerance: number, spin: number, only:

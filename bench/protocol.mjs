@@ -9,7 +9,6 @@ export const MARK = '#';
 /** Placeholder in a URL path. It is replaced by the number of one of several URLs. */
 export const SPREAD = '%%%%';
 
-/** Number of digits of a message number. */
 export const DIGITS = 10;
 
 /** Maximum number of messages in the measurement of one row. */
@@ -45,8 +44,7 @@ export function payload(bytes) {
 }
 
 /**
- * Responds to the messages of the parent process (the command). Each response has the id of the message that it
- * answers.
+ * Answers the messages of the parent process. Each answer has the id of its message.
  *
  * @param {Record<string, (question: any) => unknown>} answers by the question's `kind`
  */

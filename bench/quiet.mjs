@@ -8,10 +8,7 @@ import { BREAK_IN_WHOLLY, breakIn, cpuPerDelivery, measure, PARTS, sleep, watch 
 const QUIET_PER_SECOND = 400;
 /** Duration of the unmeasured load before the measurement. In this time, PostgreSQL vacuums the rows of the warm-up. */
 const VACUUMED_WITHIN_SECONDS = 30;
-/**
- * Wait after the start until the service is idle. By then, the worker has begun to check for dead workers (after ten
- * seconds), every periodic loop has run, and V8 has compiled the code of these loops.
- */
+/** Wait after the start until every periodic loop has run and V8 has compiled it. */
 const CALM_MS = 45_000;
 /** Minimum duration of the idle measurement. PostgreSQL updates the counts of an idle connection once a minute. */
 const IDLE_SECONDS_MIN = 120;

@@ -79,12 +79,11 @@ let refusing = null;
 
 answerQuestions({
   ports: () => ({ port: main.port, countsPort: counts.port }),
-  /** Opens the port that later refuses connections. */
   open: async () => {
     refusing = await listen(converse);
     return refusing.port;
   },
-  /** Makes `/fail` answer 500 and `/hang` never answer. The second port refuses connections from now on. */
+  /** From now on, `/fail` answers 500, `/hang` never answers, and the second port refuses connections. */
   break: () => {
     isBroken = true;
     refusing?.close();

@@ -14,8 +14,7 @@ const GROUPS = {
 };
 
 /**
- * Returns the median of each figure over the rounds, and the sums of lost and of duplicate messages. Omits the samples,
- * because each round has its own list of samples.
+ * Returns the median of each figure over the rounds, and the sums of lost and duplicate messages.
  *
  * @param {Figures[]} rounds @returns {Figures}
  */
@@ -38,8 +37,7 @@ function medianOf(rounds) {
 const OTHERS_MAX = 0.1;
 
 /**
- * Returns the rate that the row would have on a machine without other programs. Rows then remain comparable even if
- * other programs disturbed one of them.
+ * Returns the rate that the row would have on a machine without other programs.
  *
  * @param {Rows} rows @param {string} name
  */
@@ -49,8 +47,7 @@ function rate(rows, name) {
 }
 
 /**
- * Returns the rate, corrected for CPU time that was not available: it was used by other programs, by the machine's
- * host, or by the compared programs, which use some CPU time while they are paused between their turns.
+ * Returns the rate, corrected for CPU time that other programs, the machine's host or paused programs used.
  *
  * @param {Figures} figures
  */
@@ -144,8 +141,8 @@ function cells(name, figures, rounds, limit) {
 }
 
 /**
- * Returns the CPU time of the measured program and of PostgreSQL, as a multiple of the CPU time of the bare receiver.
- * This multiple is comparable between machines.
+ * Returns the CPU time of the program and of PostgreSQL as a multiple of the receiver's CPU time, which is comparable
+ * between machines.
  *
  * @param {Record<string, number>} cpuMicros
  */

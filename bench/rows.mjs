@@ -16,10 +16,7 @@ import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
 /** Number of processes that each program under test runs: the bare program and the service. */
 const LIMIT_PROCESSES = 2;
-/**
- * Number of rounds of the row `tail`. Each round has two windows. A single window would be distorted by a stall of the
- * disk, a vacuum or a rollup.
- */
+/** Number of rounds of the row `tail`. A disk stall or a vacuum could distort a single window. */
 const TAIL_ROUNDS = 5;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
@@ -63,11 +60,8 @@ async function serviceRows(bench, side, wanted) {
 }
 
 /**
- * Measures the bare program (the upper limit) and the service in alternating slices.
- *
- * First measures sustained rates. Further rows measure the service with an Idempotency-Key on every request, with a
- * rate limit that is never reached, and while it receives events. Then measures each row at half of its own rate, in
- * one window or in ten alternating windows.
+ * Measures the upper limit and the service in alternating slices, at the highest sustained rate and at half of it.
+ * Further rows measure an Idempotency-Key, a rate limit and received events.
  *
  * @type {Block}
  */
@@ -123,8 +117,7 @@ const sustained = {
 };
 
 /**
- * Measures the healthy destination alone, and then alongside another destination that has the given number of waiting
- * deliveries.
+ * Measures a healthy destination alone, then alongside a destination with `waiting` waiting deliveries.
  *
  * @param {string} kind @param {number} waiting
  * @param {(bench: Bench, subject: Service) => Promise<string>} neighbour creates the other destination

@@ -1,9 +1,6 @@
 /**
- * `npm run bench`: measures the service and the bare program (the upper limit) on one machine. Alternatively compares
- * this tree with another checkout. See README.md.
- *
- * It checks the budgets of budgets.mjs, but a missed budget does not change the exit code. The exit code is 0 unless
- * the bench itself fails.
+ * `npm run bench`: measures the service and its upper limit, or compares this tree with another checkout. A missed
+ * budget does not change the exit code. See README.md.
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -63,8 +60,8 @@ async function runRows(options, bench) {
 }
 
 /**
- * Compares the slices of each row in pairs: this tree with the other checkout, or else the service with the bare
- * program that is the upper limit.
+ * Compares the slices of each row in pairs: this tree with the other checkout, or else the service with its upper
+ * limit.
  *
  * @param {Options} options
  * @param {readonly Slice[]} slices

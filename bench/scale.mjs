@@ -1,6 +1,6 @@
 /**
- * Measures the cost of reading lists, claiming deliveries and accepting messages twice: without stored events, and with
- * a million stored events and a hundred thousand waiting retries.
+ * Measures lists, claims and acceptance without stored events, and with a million events and a hundred thousand waiting
+ * retries.
  */
 import pg from 'pg';
 import { nowMs } from './clock.mjs';
@@ -67,7 +67,7 @@ export const scale = {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
 
-    // Both measurements need enough events to fill a page of each list, because reading an empty page costs nothing.
+    // An empty page costs nothing to read, so both measurements store enough events to fill a page.
     await fillUp(client, 1, FEW);
     report({ name: 'scale:empty', figures: await probed(bench, measured, database.url) });
     await fillUp(client, FEW + 1, STORED);
@@ -124,11 +124,8 @@ async function listMs(subject, query) {
 }
 
 /**
- * Claims a hundred deliveries several times, and returns the duration of each claim in milliseconds.
- *
- * Runs the service's own statement on rows that are due only inside this transaction, so that no worker claims them.
- * Does not change the stored deliveries, which wait for a later time. An update would leave dead rows, and skipping
- * those rows would slow down the claims.
+ * Claims a hundred deliveries several times, and returns the durations in milliseconds. Makes the rows due only inside
+ * its own transaction, so that no worker claims them.
  *
  * @param {string} databaseUrl
  */

@@ -16,15 +16,9 @@ const RAMP_MS = 1000;
  */
 const REST_MS = 1000;
 const LOOK_MS = 300;
-/**
- * Threshold below which the programs count as quiet: their total CPU time as a share of one core. It is above the load
- * of two idle services and below the load of a vacuum.
- */
+/** Total CPU share of one core below which the programs count as quiet: above two idle services, below a vacuum. */
 const QUIET_SHARE = 0.15;
-/**
- * Maximum wait until the programs are quiet. After this time, a slice starts even if the programs are busy. The
- * report's column `waiting` shows the CPU share of the programs that are not being measured.
- */
+/** Maximum wait until the programs are quiet. After this time, the slice starts anyway. */
 const QUIET_WITHIN_MS = 8000;
 
 /** @typedef {import('./window.mjs').Subject & { database: string }} Subject */
@@ -62,8 +56,7 @@ export async function stopSide({ subject, server }) {
 }
 
 /**
- * Runs one round of slices, each `seconds` long after a ramp of one second. Each slice starts when all accepted
- * messages are delivered and the programs are quiet.
+ * Runs one round of slices. Each slice starts with a ramp of one second, when the programs are quiet.
  *
  * @param {import('./window.mjs').Bench} bench
  * @param {Side[]} all running subjects

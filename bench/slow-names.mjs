@@ -10,16 +10,16 @@ import { withSubject } from './subjects.mjs';
 
 const NAME = 'receiver.bench.example';
 /**
- * Number of DNS lookups that are always in flight. Each lookup is for a different domain and times out after five
- * seconds. The number does not include the lookups of retries.
+ * Number of DNS lookups in flight, without those of retries. Each lookup is for a different domain and times out after
+ * five seconds.
  */
 const SLOW_AT_ONCE = 60;
 const SEND_EVERY_MS = 5_000 / SLOW_AT_ONCE;
 const HEADER_BYTES = 12;
 
 /**
- * Starts a DNS server that answers queries for one name with 127.0.0.1 and a TTL of one second. It never answers
- * queries for other names.
+ * Starts a DNS server that resolves one name to 127.0.0.1 with a TTL of one second. Queries for other names get no
+ * answer.
  */
 async function startNameServer() {
   const socket = dgram.createSocket('udp4');

@@ -21,13 +21,8 @@ export const spreadOf = (values) => ({
 });
 
 /**
- * Returns the center of symmetrically distributed values with its 95 % interval.
- *
- * The center is the median of the means of all pairs (Hodges and Lehmann). The interval contains the values that
- * Wilcoxon's signed-rank test does not reject at 95 %. Like a median, the center is robust against disturbed slices.
- * Its interval is nearly as narrow as that of a mean.
- *
- * With fewer than six values, no interval reaches 95 %. The returned interval is then infinite.
+ * Returns the Hodges-Lehmann estimate of the center, with the 95 % interval of Wilcoxon's signed-rank test. The
+ * interval is infinite with fewer than six values.
  *
  * @param {readonly number[]} values @returns {{ centre: number, low: number, high: number }}
  */
@@ -45,10 +40,8 @@ export function centreOf(values) {
 }
 
 /**
- * Returns the index of the interval's lower end among the sorted means.
- *
- * The index is the number of extreme rank sums that the interval excludes on one side. Uses the exact distribution of
- * the rank sum, where each rank is included with a probability of one half.
+ * Returns the index of the interval's lower end among the sorted means, from the exact distribution of the signed-rank
+ * sum.
  *
  * @param {number} count of values
  */
@@ -71,11 +64,8 @@ function ranksOutside(count) {
 }
 
 /**
- * Returns the ratio between the two values of a pair, with its 95 % interval. The two values of each pair were measured
- * directly after each other.
- *
- * Uses logarithms, so that a factor of 2 and a factor of one half are equally far from 1. Omits pairs with a slice in
- * which no message arrived.
+ * Returns the ratio between the two values of a pair, with its 95 % interval. Omits pairs with a slice in which no
+ * message arrived.
  *
  * @param {readonly (readonly [number, number])[]} pairs @returns {import('./statistics.mjs').Ratio}
  */
@@ -106,8 +96,7 @@ export function verdictOf({ ratio, low, high, pairs }, tolerance, { more, less }
 /** @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance */
 function needed({ low, high, pairs }, tolerance) {
   if (!Number.isFinite(high)) return 'fewer than 6 pairs, needs more rounds';
-  // The width of an interval shrinks with the square root of the number of pairs. To distinguish the tolerance from
-  // zero, half of the width must not exceed the tolerance.
+  // The width of an interval shrinks with the square root of the number of pairs.
   const times = ((high - low) / 2 / tolerance) ** 2;
   const rounds = Math.round((pairs * Math.max(1.5, times)) / 2);
   return `between ${signed(low)} and ${signed(high)} %, needs more rounds (about ${rounds})`;
@@ -120,9 +109,7 @@ const percent = (share) => String(Number((share * 100).toFixed(1)));
 const signed = (ratio) => `${ratio < 1 ? '-' : '+'}${percent(Math.abs(ratio - 1))}`;
 
 /**
- * Returns the backlog of a window: how many accepted copies of messages had not arrived at the end of the window, and
- * the maximum of this number during the window. Ignores messages that arrived before the generator read their 202
- * response.
+ * Returns how many accepted copies had not arrived: at the end of the window, and the maximum during it.
  *
  * @param {Float64Array} acceptedAt time of each message's answer; 0 without an answer
  * @param {Float64Array} receivedAt arrival time of each copy; 0 for a copy

@@ -1,7 +1,4 @@
-/**
- * Counts the messages that a receiver gets, reports the count to the load generator, and keeps the arrival times until
- * the bench command reads them.
- */
+/** Counts the messages that a receiver gets, and records their arrival times. */
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
 import { DIGITS, MARK, MESSAGES_MAX, readNumber } from './protocol.mjs';
@@ -79,8 +76,7 @@ export const tally = {
   },
   unique: () => unique,
   /**
-   * Returns the counts of the row so far, and the first arrival time of each message. The times are ordered by message
-   * number. The time of a message that did not arrive is 0.
+   * Returns the counts, and the first arrival time of each message by its number. The time of a missing message is 0.
    */
   collect: () => ({ receivedAt: receivedAt.slice(0, highest + 1), unique, total }),
 };

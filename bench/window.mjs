@@ -15,8 +15,8 @@ const LOST_AFTER_MS = 10_000;
 const POLL_MS = 50;
 const BREAK_IN_MESSAGES = 30_000;
 /**
- * Number of messages after which V8 has compiled nearly all code. With fewer messages, compilation takes 4 % of the CPU
- * time in the first half minute at full speed, and a quarter of the CPU time under light load.
+ * Number of messages after which V8 has compiled nearly all code. With fewer messages, the measured CPU time includes
+ * compilation.
  */
 export const BREAK_IN_WHOLLY = 120_000;
 const FILL_WITHIN_MS = 300_000;
@@ -128,10 +128,8 @@ function order(bench, subject, { destination = subject.destination, hasKey = fal
 }
 
 /**
- * Sends messages to a freshly started program until V8 has compiled its hot code.
- *
- * The warm-up is a number of messages, not a duration. Without the warm-up, the first row would be slower than the
- * second row, and a feature that only the second row uses would look like an improvement.
+ * Sends messages to a freshly started program until V8 has compiled its hot code. Otherwise the first row would be
+ * slower than the second.
  *
  * @param {Bench} bench @param {Subject} subject @param {number} [messages]
  */
@@ -194,8 +192,8 @@ async function send(bench, order, count) {
 }
 
 /**
- * Duration of a measurement. `waiting` lists the processes of the programs that wait for their slices. If `isSlice` is
- * true, `measure` neither pauses nor forces a checkpoint before it measures.
+ * Duration of a measurement. `waiting`: processes of the paused programs. `isSlice`: skips the pause and the checkpoint
+ * before the measurement.
  *
  * @typedef {{ warmUpMs: number, seconds: number, isSlice?: boolean, waiting?: import('./measure.mjs').Measured[] }}
  * Span
@@ -305,8 +303,7 @@ export function windowFigures(marks, sent, receivedAt, copies) {
 }
 
 /**
- * Measures only the acceptance of messages: sends `count` messages to pull destinations as fast as they are accepted.
- * The service does not deliver to pull destinations. The figures are per message.
+ * Measures only the acceptance of messages, which go to pull destinations. The figures are per message.
  *
  * @param {Bench} bench @param {Subject} subject @param {To} to @param {number} count
  * @returns {Promise<Figures>}

@@ -1,9 +1,6 @@
 /**
- * Slows the service down by a known amount, to check that the bench detects the slowdown: uses BENCH_SPIN_MICROS
- * microseconds of CPU time for each delivery. The bench loads this file into a service with `--import`.
- *
- * The code recognizes a delivery by the start of its request in the bytes that are written to sockets. The service
- * itself contains no code for this purpose.
+ * Uses BENCH_SPIN_MICROS microseconds of CPU time per delivery, to check that the bench detects a slower service.
+ * Loaded into a service with `--import`.
  */
 import { Socket } from 'node:net';
 

@@ -1,8 +1,6 @@
 /**
- * Measures the upper limit for receiving mail, with one process that only runs the library smtp-server.
- *
- * The process stores sender, recipient, digest and bytes of each message, and answers 250 once the group of messages is
- * committed. It has no aliases, limits, verdicts or deduplication.
+ * Upper limit for receiving mail: a process with only the library smtp-server. It stores each message with a group
+ * commit before it answers 250.
  */
 import { createHash } from 'node:crypto';
 import { SMTPServer } from 'smtp-server';

@@ -1,9 +1,4 @@
-/**
- * Measures the upper limit for sending mail, with one process that only runs a nodemailer pool.
- *
- * The process parses the request and answers 202 without storing anything. Then it composes and signs (DKIM) the
- * message, and passes it to the relay. It uses no database, no retries and no lookups.
- */
+/** Upper limit for sending mail: a nodemailer pool that signs (DKIM) and relays each message without storing it. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createTransport } from 'nodemailer';

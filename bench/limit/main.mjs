@@ -1,10 +1,6 @@
 /**
- * Measures the upper limit for deliveries: one process of a bare program that does only the steps that every delivery
- * needs.
- *
- * The program parses and checks the request, and commits the message with its delivery. It inserts the delivery as
- * already claimed, so it need not read the delivery from the database again. Then it signs and POSTs the message, and
- * commits the attempt. It has no tenants, keys, retries, limits, logs or routes.
+ * Upper limit for deliveries: a process that does only the steps that every delivery needs. It commits the message and
+ * its delivery, signs and POSTs the message, and commits the attempt.
  */
 import { createServer } from 'node:http';
 import { deliverer } from './deliver.mjs';

@@ -1,6 +1,6 @@
 /**
- * The tables of the bare programs that measure the upper limits, and the SQL statements on these tables. Arrays are
- * sent in PostgreSQL's binary format, as in the service.
+ * Tables and SQL statements of the programs that measure the upper limits. Arrays are sent in PostgreSQL's binary
+ * format, as in the service.
  */
 import pg from 'pg';
 
@@ -74,9 +74,7 @@ async function create(url, schema) {
 }
 
 /**
- * Group commit: collects values while a statement runs and writes them with the next statement.
- *
- * There is no timer, so an idle program writes at once and a busy one writes large batches.
+ * Group commit without a timer: collects values while a statement runs, and writes them with the next statement.
  *
  * @template T
  */
@@ -101,7 +99,7 @@ class GroupCommit {
   async #flush() {
     await this.write(this.#waiting.splice(0, BATCH_MAX));
     this.#isBusy = this.#waiting.length > 0;
-    // Does not flush synchronously, so that requests read later in this turn of the event loop share the statement.
+    // Flushes later, so that requests read in this turn of the event loop share the statement.
     if (this.#isBusy) setImmediate(() => void this.#flush());
   }
 }
@@ -165,8 +163,7 @@ export async function mailKeeper(url, onCommitted) {
 }
 
 /**
- * Writes the header of an array in PostgreSQL's binary format (`array_send`): number of dimensions, has-null flag,
- * element type, length, lower bound. Returns the length of the header.
+ * Writes the header of an array in PostgreSQL's binary format (`array_send`) and returns its length.
  *
  * @param {Buffer} buffer @param {number} oid @param {number} length
  */
