@@ -1,5 +1,4 @@
-// Builds before start, test and bench, but only what has changed: a build takes seconds, and a start must not.
-// `--always` builds everything, as `npm run build` does.
+// Builds what has changed, before start, test and bench. `--always` builds everything.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +6,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 const isAsked = process.argv.includes('--always');
 
-/** Two independent builds, server and screens. A change to one of them does not start the other build. */
+/** Independent builds of server and screens. */
 const BUILDS = [
   {
     inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'],

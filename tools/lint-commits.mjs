@@ -1,5 +1,4 @@
-// Checks the subjects of all commits since commitlint was introduced. Without the full history, checks only the last
-// commit.
+// Checks the subjects of all commits since commitlint was introduced, or only the last commit in a shallow clone.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

@@ -13,8 +13,8 @@ const root = path.resolve(import.meta.dirname, '..');
 export const REPEATED_MAX = 5;
 
 /**
- * Returns whether the suite detects data loss. A detected loss is final, so this suite is never repeated. Negative
- * controls cause losses on purpose and may be repeated.
+ * Returns whether the suite detects data loss, which is final. Negative controls cause losses on purpose and may be
+ * repeated.
  */
 const judgesLosses = (suite) => suite.startsWith('test/durability/') && !path.basename(suite).includes('controls');
 
@@ -36,7 +36,7 @@ export function plan(results) {
   return { repeat: failed, refused: null };
 }
 
-/** Returns each failed test with the name of its suite before it. If a suite could not run, returns only its name. */
+/** Returns each failed test after the name of its suite, or only the name if the suite could not run. */
 export function failuresOf(results) {
   return results.testResults
     .filter(({ status }) => status === 'failed')

@@ -36,7 +36,6 @@ interface Schema {
   uniqueItems?: boolean;
 }
 
-/** Returns whether a body is accepted. */
 type Accepts = (body: object) => boolean;
 
 class Routes {
@@ -197,7 +196,7 @@ function decoratorsOf(type: Type): Accepts {
   return (body) => validateSync(plainToInstance(type, body) as object, options).length === 0;
 }
 
-/** Returns a body that either the compiled check or class-validator accepts, but not both. Null if none is found. */
+/** Returns a body on which the compiled check and class-validator disagree, or null. */
 function differenceOf(type: Type, numRuns = RUNS): object | null {
   const accepts = acceptsOf(type);
   const decorators = decoratorsOf(type);

@@ -149,8 +149,7 @@ describe('a tunnel', () => {
             );
           }
           const [, found] = /\/requests\/(evt_\w+)$/.exec(url) ?? [];
-          // Responds to the fetch of the first request only after the fetch of the second request has arrived. Both
-          // requests must still be forwarded in order.
+          // Answers the first fetch only after the second has arrived, to test that both are forwarded in order.
           if (found === ids[1]) secondIsAsked();
           if (found === ids[0] && options.concurrency !== 1) await secondAsked;
           return found === undefined

@@ -384,7 +384,7 @@ describe('AnswerReader', () => {
   ])('refuses with %s: %s', (fault, what, bytes) => {
     covered.add(fault);
     expect([what, read([bytes])]).toEqual([what, { fault }]);
-    // Excludes TLS and HTTP/2: a single byte shows that they are not HTTP/1.1, but not which protocol they are.
+    // A single byte shows that TLS and HTTP/2 are not HTTP/1.1, but not which protocol they are.
     if (bytes.length < 1_000 && fault !== 'isTls' && fault !== 'isHttp2')
       expect([what, read([...bytes])]).toEqual([what, { fault }]);
   });
@@ -543,8 +543,7 @@ describe('beside undici', () => {
   it('accepts a response that undici rejects only if it closes the connection, and parses the others like undici', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
-    // Excludes blanks, because undici rejects some that RFC 9112 allows after a length and around a transfer coding.
-    // Excludes informational responses, because undici rejects an unexpected 100 response.
+    // Excludes inputs that only undici rejects: some blanks, and an unexpected 100 response.
     const damage = fc.tuple(
       fc.nat(200),
       fc.nat(3),
@@ -578,8 +577,7 @@ describe('beside undici', () => {
         fc.pre(!('status' in ours) || ours.status !== null);
         const theirs = await byUndici(origin);
 
-        // Excludes repeated content lengths, which do not close the connection (RFC 9110, section 8.6), neither here
-        // nor in undici.
+        // Repeated content lengths do not close the connection (RFC 9110, section 8.6).
         if (read([damaged]).isPersistent && !/content-length:[^]*content-length:/i.test(damaged))
           expect(ours).toEqual(theirs);
         else if ('status' in theirs && theirs.status !== null) expect(ours).toMatchObject({ status: theirs.status });

@@ -47,7 +47,7 @@ describe('a canary server on loopback', () => {
   });
 
   afterEach(async () => {
-    // Proves that no earlier connection arrived: servers accept connections in order, so this probe must be the first.
+    // Servers accept connections in order, so the probe is first only if nothing connected before.
     for (const [index, canary] of canaries.entries()) {
       const before = canary.connections;
       const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');

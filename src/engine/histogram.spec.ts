@@ -80,8 +80,7 @@ describe('quantile', () => {
     [[1, 2, 3, 4], 0, 1],
     [[1, 2, 3, 4], 1, 4],
     [[0, 31], 1, 31],
-    // The value 1,000 is in the bucket from 992 to 1,023. A single value is assumed to be in the middle of the bucket.
-    // Four values are assumed to be spread over the bucket.
+    // The value 1,000 is in the bucket from 992 to 1,023. Values are assumed to be spread evenly over their bucket.
     [[1_000], 0.5, 1_008],
     [[1_000, 1_000, 1_000, 1_000], 0.25, 996],
     [[1_000, 1_000, 1_000, 1_000], 1, 1_019],

@@ -52,7 +52,7 @@ describe('signatureHeader', () => {
     expect(signatureHeader(keys, vector.id, vector.timestamp, Buffer.from(vector.body))).toBe(vector.expected);
   });
 
-  // Vector 4: a receiver accepts one valid signature among others. Rotation relies on this.
+  // Vector 4: one valid signature among others is enough, as during a rotation.
   it('is accepted among foreign signatures and versions, and rejected with an old or future time', () => {
     const sign = (age: number): Record<string, string> => {
       const timestamp = nowSeconds() + age;

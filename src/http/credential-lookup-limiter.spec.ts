@@ -5,7 +5,7 @@ import { CredentialLookupLimiter } from './credential-lookup-limiter.js';
 
 const ADDRESS = '198.51.100.7';
 
-/** Creates a limiter for which credentials with the prefix `real` exist. Its clock stands still. */
+/** Creates a limiter with a stopped clock. Only credentials with the prefix `real` exist. */
 function scene(config: Partial<Config> = {}) {
   const time = { nowMs: 1_000_000 };
   const table = { looks: 0, isAway: false };

@@ -207,7 +207,6 @@ function refusalOfBody(type: Type, body: object): Promise<ApiError | null> {
 const faultsOf = async (type: Type, body: object): Promise<unknown> =>
   (await refusalOfBody(type, body))?.details['fields'] ?? [];
 
-/** Returns a class with one field. */
 function bodyWith(...decorators: PropertyDecorator[]): Type {
   class FieldBody {
     declare field: unknown;

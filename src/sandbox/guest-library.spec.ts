@@ -8,7 +8,6 @@ const engine = new WebAssembly.Module(
   readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')),
 );
 
-/** Runs code in this thread and returns the outcome. */
 async function guest(code: string, call: Partial<GuestCall> = {}): Promise<Exclude<GuestResult['outcome'], 'overrun'>> {
   const asked = { code, args: [], timeoutMs: 5_000, sliceMs: null, resultBytesMax: 256 * 1024, ...call };
   const { outcome } = await runGuest(engine, asked, () => performance.now());
@@ -16,7 +15,6 @@ async function guest(code: string, call: Partial<GuestCall> = {}): Promise<Exclu
   return outcome;
 }
 
-/** Returns the value of an expression. */
 async function valueOf(expression: string, call?: Partial<GuestCall>): Promise<unknown> {
   const outcome = await guest(`export default (event) => ({ value: ${expression} })`, call);
   if (!outcome.ok) throw new Error(outcome.message);

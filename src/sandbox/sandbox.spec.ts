@@ -15,7 +15,6 @@ const LOOP = 'export default () => { for (;;); }';
 const DEAF_LOOP = 'export default () => new Array(2 ** 32 - 1).join("")';
 const ECHO = 'export default (value) => value';
 
-/** Files that a thread loads. */
 const THREAD_FILES = [
   'engine/code-logs',
   'kernel/crypto/sensitive-headers',

@@ -44,7 +44,7 @@ export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   expect(apiAnswer.headers.get('content-type')).toBe('application/json; charset=utf-8');
 }
 
-/** Expects 422 from the given check, with `paths` among the paths of its faults. Returns the paths of all faults. */
+/** Expects a 422 whose faults include `paths`. Returns the paths of all faults. */
 export function expectInvalid(
   apiAnswer: ApiAnswer,
   check: 'schema' | 'credentials' | 'connectivity',

@@ -8,12 +8,10 @@ export interface CreatedEndpoint {
   secret: string;
 }
 
-/** Creates an application and returns its id. */
 export async function applicationOf(server: PosthornServer, fields: object = { name: 'A customer' }): Promise<string> {
   return expectStatus(await server.api('POST', '/v1/app', fields), 201).json.id as string;
 }
 
-/** Creates an endpoint of an application and returns it. */
 export async function endpointAt(
   server: PosthornServer,
   application: string,
@@ -36,7 +34,6 @@ export async function emit(
   };
 }
 
-/** Returns the events of a message. */
 export async function eventsOf(server: PosthornServer, messageId: string, filter = ''): Promise<ApiAnswer['json'][]> {
   const found: ApiAnswer['json'][] = [];
   for (let cursor = ''; ;) {
@@ -50,7 +47,6 @@ export async function eventsOf(server: PosthornServer, messageId: string, filter
   }
 }
 
-/** Waits until the message has `count` events, all with the same status, and returns them. */
 export async function eventsIn(
   server: PosthornServer,
   messageId: string,

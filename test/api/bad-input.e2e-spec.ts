@@ -8,7 +8,7 @@ import { destinationAt, eventIn, startTargets } from './scene.js';
 const MIB = 1_048_576;
 const PLACE = '"destination":"@","event_type":"bad.input"';
 
-/** A request body in which `@` stands for the destination id, and the payload characters that the receiver must get. */
+/** A request body with `@` in place of the destination id, and the payload that the receiver must get. */
 interface Odd {
   body: string;
   payload: string;

@@ -174,10 +174,7 @@ describe('bad input on every write operation', () => {
     );
   }
 
-  /**
-   * Returns the faults: none if the request succeeded, or if it was rejected with a 4xx status and the standard error
-   * body. Each fault names the input.
-   */
+  /** Returns no fault if the request succeeded, or failed with a 4xx status and the standard error body. */
   function faultOf(apiAnswer: ApiAnswer, what: string): string[] {
     if (apiAnswer.status < 300) return [];
     try {

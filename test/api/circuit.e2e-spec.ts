@@ -65,8 +65,8 @@ describe('the circuit breaker', () => {
   };
 
   /**
-   * Waits until all earlier attempt outcomes are counted. Outcomes are counted in order, shortly after their attempts
-   * are stored. This function causes one more failure and waits until it is counted.
+   * Waits until all earlier outcomes are counted. Outcomes are counted in order, so this causes one more failure and
+   * waits for its count.
    */
   const everythingCounted = async (): Promise<void> => {
     const target = targets.open(() => ({ status: 500 }));

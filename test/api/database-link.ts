@@ -22,7 +22,6 @@ export interface DatabaseLink {
   close(): Promise<void>;
 }
 
-/** Opens a proxy to the database at the URL. */
 export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
   const beyond = new URL(databaseUrl);
   const sockets = new Set<Socket>();

@@ -220,8 +220,7 @@ describe('day two', () => {
       );
       expect(left).toEqual([{ messages: 0, attempts: 0, endpoints: 0 }]);
       expect((await eventsIn(server, kept.message_id, 1, 'delivered'))[0]).not.toHaveProperty('payload_erased_at');
-      // The application no longer exists, but can be erased again by its id. An operator needs that, for example, after
-      // a stale backup restored a message.
+      // An erased application can be erased again, for example after the restore of an old backup.
       expect(await over(await started(`/v1/app/${app}/erase`))).toMatchObject({
         erased: { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 },
       });

@@ -32,7 +32,6 @@ export interface DomainsScene {
   withdraw(records: readonly ShownRecord[]): void;
   /** Runs a real check, no matter when the last check ran, and returns the domain. */
   verify(id: string, at?: PosthornServer): Promise<ApiAnswer['json']>;
-  /** Returns a verified domain of this kind. */
   verified(kind: string, host?: string): Promise<ApiAnswer['json']>;
   /** Moves stored times back, as if the given number of hours had passed since the last check. */
   letPass(id: string, hours: number): Promise<void>;
@@ -88,7 +87,6 @@ export async function startDomainsScene(env: Readonly<Record<string, string>> = 
   };
 }
 
-/** Returns the domain's records with the given roles. */
 export function recordsOf(domain: { records: ShownRecord[] }, ...roles: string[]): ShownRecord[] {
   return domain.records.filter(({ record }) => roles.includes(record));
 }

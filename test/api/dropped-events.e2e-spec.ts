@@ -14,7 +14,7 @@ const LONG_AGO = '2026-01-01T00:00:00Z';
 const DROPS_TESTS = '(event) => event.body.livemode === false ? null : {...event, body: {id: event.body.id}}';
 const TEST_EVENT = { id: 2, livemode: false, ssn: 'SECRET' };
 
-/** A transform that drops an event produces no body. The received body stays stored, and no replay may send it. */
+/** An event that a transform dropped has no body to send. A replay must not send the received body. */
 describe('events dropped by a transform', () => {
   let server: PosthornServer;
   let targets: Targets;

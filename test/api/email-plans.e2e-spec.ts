@@ -69,10 +69,7 @@ function fill(nowMs: number): string[] {
   ];
 }
 
-/**
- * Checks that the comments of the email stores are true: each statement uses the index that its comment names, with
- * bounded work for any amount of data.
- */
+/** Checks that each statement of the email stores uses the index that its comment names. */
 describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 scheduled emails', () => {
   let database: TestDatabase;
   let kernel: Database;
@@ -108,10 +105,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     await database?.drop();
   });
 
-  /**
-   * Returns the query plans of the statement that `ask` runs, as on the service's own connection. A statement on the
-   * ordinary pool is explained with a generic and with a custom plan.
-   */
+  /** Returns the query plans of the statement that `ask` runs, generic and custom if it runs on the ordinary pool. */
   async function plansOf(ask: (recording: Database) => Promise<unknown>): Promise<Plan[]> {
     const { database: recording, recorded } = recorder();
     await ask(recording);

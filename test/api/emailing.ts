@@ -13,7 +13,6 @@ export const EMAIL = { from: SENDER, to: `delivered@${SIMULATOR}`, subject: 'You
 let labels = 0;
 export const simulated = (role: string): string => `${role}+${(labels += 1)}@${SIMULATOR}`;
 
-/** Sends an email and returns its id. */
 export async function sendEmail(
   server: PosthornServer,
   fields: object = {},
@@ -30,7 +29,6 @@ export async function emailOf(
   return expectStatus(await server.api('GET', `/v1/emails/${id}`, undefined, headers), 200).json;
 }
 
-/** Waits until the email has the given status and returns it. */
 export async function emailIn(server: PosthornServer, id: string, status: string): Promise<ApiAnswer['json']> {
   return until(
     () => emailOf(server, id),
@@ -39,7 +37,6 @@ export async function emailIn(server: PosthornServer, id: string, status: string
   );
 }
 
-/** Waits until the email has the given number of attempts and returns it. */
 export async function emailAfter(server: PosthornServer, id: string, attempts: number): Promise<ApiAnswer['json']> {
   return until(
     () => emailOf(server, id),

@@ -35,7 +35,6 @@ describe('scheduled emails', () => {
   const schedule = (fields: object = {}, headers: Record<string, string> = {}): Promise<string> =>
     sendEmail(server, { scheduled_at: inHours(1), ...fields }, headers);
 
-  /** Makes a scheduled email due now. */
   const due = (id: string): Promise<unknown> =>
     sql.rows(`update scheduled_emails set due_at = now(), try_at = now() where id = '${uuidOf(id)}'`);
 

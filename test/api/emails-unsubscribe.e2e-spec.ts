@@ -94,7 +94,7 @@ describe('unsubscribe links and topics', () => {
 
     const item = { email: id, recipient: to, topic, topic_key: 'news', count: 1 };
     expect([left?.data.items, back?.data.items]).toEqual([[item], [item]]);
-    // The next system event of the same type is sent only a minute after the last one, so its row is still stored.
+    // Events of this type are sent at most once a minute, so this row is still stored.
     const waiting = await sql.rows<{ details: object; count: string }>(
       `select details, count::text as count from system_signals where type = 'email.unsubscribed' and batch is null`,
     );
@@ -430,7 +430,7 @@ describe('unsubscribe links and topics', () => {
 /** Returns the URL of the header List-Unsubscribe, which is folded because of its length. */
 const linkIn = (raw: string): string => /^List-Unsubscribe:\s+<(\S+)>\r$/m.exec(raw)?.[1] ?? '';
 
-/** Runs the script in Python and returns its result. Does not block this process, which runs the relay. */
+/** Runs the script in Python without blocking this process, which runs the relay. */
 async function asMailboxProvider(given: object): Promise<{ status: number; valid: boolean; signed: string[] }> {
   const child = spawn(PYTHON ?? '', ['-c', MAILBOX_PROVIDER], { stdio: ['pipe', 'pipe', 'inherit'] });
   let output = '';

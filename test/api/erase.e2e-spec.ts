@@ -96,7 +96,7 @@ describe('erase', () => {
     const destination = await destinationAt(server, target.url, RARE_RETRIES);
     const underWay = await send(server, destination, { payload: { secret } });
     await target.arrived(1);
-    // 32 deliveries fill the target's concurrency limit. The scheduler keeps the next one, with its payload, in memory.
+    // 32 deliveries fill the target's concurrency limit, so the next one waits in the scheduler's memory.
     for (let n = 0; n < 31; n += 1) await send(server, destination);
     await target.arrived(32);
     const behind = await send(server, destination, { payload: { secret } });

@@ -18,7 +18,6 @@ describe('the public catalogue', () => {
 
   afterAll(() => server.stop());
 
-  /** Requests the catalog without a key, and returns the response. */
   const visit = (path: string): Promise<Response> => fetch(server.url + path);
   const publish = async (isPublic: boolean, key = server.apiKey): Promise<void> =>
     void expectStatus(await server.api('PATCH', '/v1/org', { public_event_catalog: isPublic }, as(key)), 200);

@@ -30,7 +30,6 @@ describe('event types', () => {
 
   const pathTo = (name: string): string => `/v1/event-types/${encodeURIComponent(name)}`;
 
-  /** Creates an event type with a unique name, and returns the name. */
   async function type(fields: object = {}): Promise<string> {
     const name = `made.${(made += 1)}`;
     expectStatus(await server.api('POST', '/v1/event-types', { name, ...fields }), 201);

@@ -30,7 +30,6 @@ const kinds = (items: readonly StreamItem[]): string[] => items.map(({ event }) 
 /** Returns a stream id without the time at which the service read the event. */
 const placed = (id: string): string => id.replace(/^(\d+\.\d+)\.\d+/, '$1');
 
-/** GET /v1/events/stream: which events are streamed to which clients, and how gaps are reported. */
 describe('GET /v1/events/stream', () => {
   let server: PosthornServer;
   let other: PosthornServer;
@@ -252,7 +251,7 @@ describe('GET /v1/events/stream', () => {
   it('200: an open transaction delays all later events, which are streamed once it ends', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
-    // Opens a transaction and writes in it. It could still commit rows that precede the rows of later transactions.
+    // An open transaction could still commit rows that precede the rows of later transactions.
     const holder = await beginWriting(server.databaseUrl);
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');
@@ -377,7 +376,7 @@ describe('GET /v1/events/stream', () => {
 
     process.stderr.write(`1,000 listeners: ${JSON.stringify({ before, after })}\n`);
     expect(after.bytes - before.bytes).toBeLessThan(50 * 1024 * 1024);
-    // A pool may open one or two connections for other work. One connection per listener would add a thousand.
+    // One connection per listener would add a thousand.
     expect(after.connections - before.connections).toBeLessThan(10);
   });
 

@@ -29,7 +29,6 @@ const ANSWERS = { delivered: 200, failed: 410, retrying: 503, dlq: 500 };
 const DAY_MS = 86_400_000;
 const dateIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
-/** An event as the list returns it. */
 interface Item {
   id: string;
   event_type: string;
@@ -67,7 +66,6 @@ describe('events', () => {
     let sent: Item[];
     let destinations: string[];
 
-    /** Creates destinations for each status. Their receivers respond so that every event ends in that status. */
     beforeAll(async () => {
       const newDestination = (status: keyof typeof ANSWERS): Promise<string> => {
         const target = targets.open(() => ({ status: ANSWERS[status] }));
@@ -585,7 +583,7 @@ describe('events', () => {
       return row?.id ?? 0;
     };
 
-    /** Creates an event with deliveries in these statuses and one superseded delivery per status. Returns its id. */
+    /** Returns the id of a new event with these deliveries and one superseded delivery per status. */
     const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
       const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));
       const event = [await environmentId(), id, dateIn(30)];

@@ -19,7 +19,6 @@ import {
   uuidOf,
 } from './scene.js';
 
-/** Requests and responses of failed attempts, stored unchanged except for credentials. */
 describe('stored requests and responses of attempts', () => {
   let server: PosthornServer;
   let targets: Targets;

@@ -113,7 +113,7 @@ describe('a fan-out is atomic and happens once', () => {
       ),
     ]);
 
-    // While one of the concurrent requests with this key looks up the stored response, the others get `in_flight`.
+    // While one concurrent request looks up the stored response, the others with the same key get `in_flight`.
     for (const answer of repeated)
       expect(answer.status === 202 ? answer.text : answer.json.error.details).toEqual(
         answer.status === 202 ? first.text : { reason: 'in_flight' },

@@ -9,7 +9,6 @@ const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 const CLI = 'posthorn-cli';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Keys that members granted to applications and programs, after the members lost their access. */
 describe('granted keys', () => {
   let server: PosthornServer;
   let sql: Sql;
@@ -28,7 +27,6 @@ describe('granted keys', () => {
     await server?.stop();
   });
 
-  /** Creates a member who is signed in with a browser. */
   async function member(role: 'read' | 'write' | 'admin'): Promise<{ id: string; browser: PlainBrowser }> {
     const { id, cookie } = await signedInMember(server, sql, role);
     const browser = new PlainBrowser(server);

@@ -30,7 +30,7 @@ describe('isolation of targets', () => {
 
   afterAll(async () => {
     await sql.close();
-    // Ends the requests that still hang, so that the server does not wait for them.
+    // Ends hanging requests, so that the server does not wait for them.
     await targets.close();
     await server.stop();
   });
@@ -194,8 +194,7 @@ describe('isolation of targets', () => {
     lag.disable();
     await other.stop();
     expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
-    // A stalled receiver process sees several deliveries at once. Its event loop lag shows how long it stalled. A stall
-    // of the nodes is not measured here.
+    // A stalled receiver process sees several deliveries at once. Its event loop lag shows how long it stalled.
     const stalledSeconds = lag.max / 1e9;
     const most = PER_SECOND * (1.5 + stalledSeconds) + Math.max(1, PER_SECOND / 10);
     const atMs = posts.map(({ at }) => at.getTime());

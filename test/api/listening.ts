@@ -3,7 +3,6 @@ import type { PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 import { WITHIN_MS } from './scene.js';
 
-/** One event of the stream, with its data parsed. */
 export interface StreamItem {
   event: string;
   id: string;

@@ -23,7 +23,6 @@ describe('lists', () => {
 
   afterAll(() => server.stop());
 
-  /** Returns the pages of a list, from the first one to the one without a cursor. */
   async function walk(
     path: string,
     limit: number,

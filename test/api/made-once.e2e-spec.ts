@@ -39,7 +39,7 @@ describe('operations with an Idempotency-Key, and operations on disabled targets
   const eventCount = async (): Promise<number> =>
     (await sql.rows<{ count: number }>('select count(*)::int as count from events'))[0]?.count ?? 0;
 
-  /** Makes a call twice with one idempotency key, and returns both responses. The first response cannot be stored. */
+  /** Makes a call twice with one idempotency key. The first response cannot be stored. */
   async function twiceWithOneKey(
     path: string,
     body?: unknown,
@@ -51,7 +51,7 @@ describe('operations with an Idempotency-Key, and operations on disabled targets
     return [first, await withKey(path, key, body)];
   }
 
-  /** Creates and returns a destination with the given number of dead letters. Its target now accepts deliveries. */
+  /** Creates a destination with `count` dead letters. Its target now accepts deliveries. */
   async function deadLetters(
     count: number,
   ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> {

@@ -14,7 +14,6 @@ import { destinationAt, startTargets, type Targets, WITHIN_MS } from './scene.js
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** `posthorn mcp` as agents start it. */
 describe('posthorn mcp', () => {
   let server: PosthornServer;
   let current: PosthornServer;

@@ -254,7 +254,7 @@ describe('/mcp', () => {
 
       const answer = await post(body, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' });
 
-      // The response is read to its end. It is complete at once, because there are no notifications.
+      // Without notifications, the response is complete at once.
       expect(answer.text).toContain('"resultType":"complete"');
     });
   });

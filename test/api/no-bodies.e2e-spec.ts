@@ -13,7 +13,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets, WITH
 
 const ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Operations without a request body must reject one. Otherwise, they could do more than the caller intended. */
+/** An operation without a request body must reject one instead of ignoring it. */
 describe('operations without a request body', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -33,10 +33,7 @@ describe('operations without a request body', () => {
 
   const filled = (path: string): string =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'app' ? `app_${ID}` : `dst_${ID}`));
-  /**
-   * Returns whether the operation must reject a body. Operator routes accept no API key, and `/v1/emails` ignores
-   * fields that clients of other email services send.
-   */
+  /** Operator routes accept no API key, and `/v1/emails` ignores fields that clients of other email services send. */
   const isClosed = ({ path }: Route): boolean => !path.startsWith('/v1/orgs') && !path.startsWith('/v1/emails');
   const call = ({ method, path }: Route, body: string, headers = {}): Promise<ApiAnswer> =>
     server.api(method, filled(path), body, headers);

@@ -4,7 +4,6 @@ import { authorizePath, browserOf, CALLBACK, decide, pkce, registered } from './
 import { openSql, type Sql } from './scene.js';
 import type { PlainBrowser } from './signing-in.js';
 
-/** Registration of clients by anonymous callers, and its limits. */
 describe('OAuth client registration', () => {
   let server: PosthornServer;
   let sql: Sql;

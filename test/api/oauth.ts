@@ -42,7 +42,6 @@ export async function registered(
   return json.client_id;
 }
 
-/** Returns a PKCE verifier and its challenge. */
 export function pkce(): { verifier: string; challenge: string } {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
@@ -66,7 +65,6 @@ export function authorizePath(
   return `/oauth/authorize?${new URLSearchParams(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null)).toString()}`;
 }
 
-/** Returns a browser that signed in with a key. */
 export async function browserOf(server: PosthornServer, key = server.apiKey): Promise<PlainBrowser> {
   const browser = new PlainBrowser(server);
   const answer = await browser.post('/signin/key', { key });
@@ -74,7 +72,6 @@ export async function browserOf(server: PosthornServer, key = server.apiKey): Pr
   return browser;
 }
 
-/** Returns every hidden field of a page. */
 export function hiddenFields(page: string): Record<string, string> {
   const found = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)].map(
     ([, name = '', value = '']) => [name, decoded(value)],
@@ -117,10 +114,9 @@ export async function codeFor(
   return given['code'];
 }
 
-/** Returns the CSRF token of a device flow page. */
 export const csrfOf = (page: string): string => fieldOf(page, 'csrf_token');
 
-/** Returns only the first form: the sign-out form below it also has a token. */
+/** The sign-out form below the first form also has a token. */
 function consentForm(page: string): string {
   return page.slice(page.indexOf('action="'), page.indexOf('</form>'));
 }

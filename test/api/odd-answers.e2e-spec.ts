@@ -6,10 +6,7 @@ import { destinationAt, eventAfter, eventIn, RARE_RETRIES, send } from './scene.
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/**
- * Receivers that send slightly invalid HTTP, over raw sockets. src/egress/answer-reader.spec.ts tests the parser in
- * detail.
- */
+/** Receivers that send slightly invalid HTTP over raw sockets. */
 describe('irregular responses that other HTTP clients accept', () => {
   let server: PosthornServer;
   let raw: RawReceiver;

@@ -7,13 +7,12 @@ import { fieldOf, type PageAnswer, PlainBrowser } from './signing-in.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
 
-/** Members that an identity provider can sign in if there are several organizations. */
 describe('the identity provider of one of several organizations', () => {
   const key = namedKey('own');
   let provider: ScriptedIdentityProvider;
   /**
-   * Three processes on one database: with the provider of the organization "acme", with the provider of the
-   * installation, and one without OIDC_DOMAINS that started when there was one organization.
+   * Three processes on one database: with the identity provider of the organization "acme", with that of the
+   * installation, and without OIDC_DOMAINS.
    */
   let acme: PosthornServer;
   let whole: PosthornServer;

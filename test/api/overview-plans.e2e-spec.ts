@@ -23,10 +23,7 @@ const APPLICATION = '00000001-0000-0000-0000-000000000007';
 
 const id = (kind: number, i = 'i'): string => `('0000000${kind}-0000-0000-0000-' || lpad(to_hex(${i}), 12, '0'))::uuid`;
 
-/**
- * SQL that inserts 10,000 targets with rollups for each hour of a day and each day of a month, and the rollups of the
- * environment. One target in a hundred fails.
- */
+/** SQL that inserts 10,000 targets with their rollups and those of the environment. One target in a hundred fails. */
 const FILL = [
   `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
   `insert into environments (organization_id, mode, secret) select '00000000-0000-0000-0000-000000000001', mode, '\\x00' from unnest(array['live', 'test']) mode`,
@@ -52,10 +49,7 @@ const FILL = [
   'analyze applications, destinations, application_endpoints, circuits, rollups, due_deliveries',
 ];
 
-/**
- * The work of the queries that the overview page repeats every few seconds is bounded by the result or by the number of
- * targets, never by the number of events.
- */
+/** The queries of the overview page must not read more rows when there are more events. */
 describe('the overview, with 10,000 targets', () => {
   let database: TestDatabase;
   let kernel: Database;

@@ -58,7 +58,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** This describe block comes first, because only this block counts everything in the environment. */
+/** First, because this block counts everything in the environment. */
 describe('rollups of the environment and of an application', () => {
   let application: string;
   let broken: string;
@@ -78,8 +78,7 @@ describe('rollups of the environment and of an application', () => {
     await endpointAt(server, application, targets.open(() => ({ status: 500 })).url, once);
     expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination: fine }), 201);
     const hook = await inbound(server, { slug: 'counted', destinations: [fine, broken, pulled] });
-    // The setup sends 3 messages to destinations, 2 of them to the broken destination, and 1 message to a URL. It sends
-    // 1 message to 3 endpoints, and receives 2 webhooks that go to 3 destinations each.
+    // Accepts 4 sent messages, 1 fan-out to 3 endpoints, and 2 webhooks that go to 3 destinations each.
     for (const target of [fine, broken, broken, good.url]) await send(server, target);
     await emit(server, application);
     for (const n of [1, 2]) expect((await provide(server, hook.at, json({ n }))).status).toBe(200);
@@ -265,7 +264,7 @@ describe('GET /v1/attention', () => {
     });
     expect(growing.find(({ subject }) => subject === destination).since).toMatch(/:00:00\.000Z$/);
     expect(await concernsOf('dead_letters.growing', test())).toEqual([]);
-    // Moves the last dead letters back in time, so that the number of dead letters no longer grows.
+    // Moves the last dead letters back in time, so that they are not recent.
     await sql.rows(`update rollups set start = start - interval '20 hours' where key_id = $1 and resolution = '1h'`, [
       uuidOf(destination),
     ]);
@@ -301,7 +300,7 @@ describe('GET /v1/attention', () => {
        values ($1, $2, 'lost.example', 'email', 'verified', 'x', true, true, true, true, '[]', 3600, $3, 1, now() + interval '1 day', 1, $3, $3, $3)`,
       [environmentId, domain, now],
     );
-    // Inserts a tenant's delivery that no worker can claim, because its row is locked during the request.
+    // Inserts a delivery whose row is locked during the request, so that no worker can claim it.
     const overdue = await until(
       async () => {
         await sql.rows(

@@ -13,8 +13,8 @@ export interface OwnFleet {
 }
 
 /**
- * Runs a test on its own database and processes, and removes both afterwards. Use it for a test that waits for real
- * time, such as a lease, and can run concurrently (`it.concurrent`).
+ * Runs a test on its own database and processes, and removes both afterwards. For tests that wait for real time, such
+ * as a lease, and run concurrently.
  */
 export async function inOwnFleet(test: (fleet: OwnFleet) => Promise<void>): Promise<void> {
   const [database, targets] = await Promise.all([createDatabase(), startTargets()]);

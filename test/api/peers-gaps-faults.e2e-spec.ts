@@ -10,16 +10,16 @@ import type { TargetPath } from './scene.js';
 import { destinationAt, eventIn, eventOf, RARE_RETRIES, send, sendMany, WITHIN_MS } from './scene.js';
 
 /**
- * Time limit for recovery. The lease of a dead worker lasts 10 s. Before another worker releases the dead worker's
- * claims, it verifies that its own lease has been valid for 10 s.
+ * Time limit for recovery. A dead worker's lease lasts 10 s, and only a worker whose own lease has been valid for 10 s
+ * releases its claims.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 /** Response time that is longer than a worker's lease and shorter than the time limit of an attempt. */
 const SLOW_MS = 13_000;
 
 /**
- * Tests further gaps in competing products (see peers-gaps.e2e-spec.ts), with processes that die and a Redis that is
- * restored from a snapshot. The tests run concurrently, because all of them wait for leases.
+ * Gaps in competing products under faults (see peers-gaps.e2e-spec.ts). The tests run concurrently, because all wait
+ * for leases.
  */
 describe("peers' gaps, under faults", () => {
   const idsOf = (target: TargetPath): string[] =>

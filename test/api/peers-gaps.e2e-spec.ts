@@ -29,8 +29,8 @@ const CONNECTIONS = 4;
 const MANY_WITHIN_MS = 60_000;
 
 /**
- * Gaps in competing products (peers) that no other suite covers. docs/peers.md lists all gaps. Each test's title begins
- * with the issue or file of the peer that shows the gap.
+ * Gaps in competing products (peers), which docs/peers.md lists. Each title begins with the issue or file that shows
+ * the gap.
  */
 describe("peers' gaps", () => {
   let server: PosthornServer;
@@ -49,7 +49,7 @@ describe("peers' gaps", () => {
 
   afterAll(async () => {
     await sql?.close();
-    // Ends the requests that still hang, so that the server does not wait for them.
+    // Ends hanging requests, so that the server does not wait for them.
     await targets?.close();
     await server?.stop();
   });
@@ -247,8 +247,7 @@ describe("peers' gaps", () => {
       );
 
     for (const message of more) await eventIn(server, message, 'delivered');
-    // A working database session is idle in a transaction only for a moment. If an attempt held a session, that session
-    // would stay idle in a transaction.
+    // An attempt that kept a database session would leave it idle in a transaction.
     await until(inTransaction, (sessions) => sessions.length === 0, WITHIN_MS);
     expect(hung.map(({ target }) => target.posts().length)).toEqual(hung.map(() => 1));
     for (const { release } of hung) release();

@@ -3,10 +3,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 const REST_MS = 25;
 const REST_MS_MAX = 500;
 
-/**
- * Polls until the answer satisfies the predicate, and returns it. Throws with the last answer on timeout. The wait
- * between two polls equals the duration of the last poll, but is at least 25 ms and at most 500 ms.
- */
+/** Polls until the answer satisfies the predicate, and returns it. Throws with the last answer on timeout. */
 export async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, withinMs = 10_000): Promise<T> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {

@@ -363,7 +363,7 @@ describe("the token of a customers' portal", () => {
       'x-api-key': 'k1',
       'x-plain': '2',
     });
-    // "(hidden)" keeps a header's stored value. A new header has none, so the text "(hidden)" would become its value.
+    // "(hidden)" keeps the stored value of a header, but a new header has none.
     expectInvalid(
       await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }),
       'schema',

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { expectStatus, type Sql } from './scene.js';
 
-/** An open portal session. */
 export interface OpenPortal {
   id: string;
   token: string;

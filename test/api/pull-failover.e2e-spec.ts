@@ -142,7 +142,7 @@ describe('pull after a failover to an asynchronous standby', () => {
       (rows) => rows.length === 0,
       LONG_WAIT_MS,
     );
-    // Advances the transaction ids, so that transactions after the failover have lower ids than the lost transactions.
+    // Advances the transaction ids, so that transactions after the failover have lower ids.
     await ask(primary, 'do $$ begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$');
     await offer(server, feed, 40);
     const { next_cursor: cursor } = await page(server, feed, { limit: 100 });

@@ -13,7 +13,6 @@ import { beginElsewhere, eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS
 
 const DOCUMENT = path.resolve(import.meta.dirname, '..', '..', 'docs', 'pull.md');
 
-/** Items of open transactions are never skipped, items keep the order of acceptance, and the parameter `wait` works. */
 describe('guarantees of pull', () => {
   let server: PosthornServer;
   let sql: Sql;

@@ -11,14 +11,12 @@ export interface ReadOn {
   wait?: number;
 }
 
-/** A page of a feed. */
 export interface Page {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   data: any[];
   next_cursor: string | null;
 }
 
-/** Creates a pull destination and returns its id. */
 export async function pullDestination(server: PosthornServer): Promise<string> {
   return expectStatus(await server.api('POST', '/v1/destinations', { name: 'Warehouse', type: 'pull' }), 201).json
     .id as string;
@@ -44,8 +42,8 @@ export const ack = (server: PosthornServer, feed: string, cursor: unknown): Prom
 export const messagesOf = ({ data }: Page): string[] => data.map(({ webhook_id: id }: { webhook_id: string }) => id);
 
 /**
- * Waits until the batch at the committed position has `count` items, and returns it. Any open transaction in the
- * database delays the arrival of new items.
+ * Waits until the batch at the committed position has `count` items. An open transaction in the database delays new
+ * items.
  */
 export function arrived(server: PosthornServer, feed: string, count: number): Promise<Page> {
   return until(
@@ -55,7 +53,7 @@ export function arrived(server: PosthornServer, feed: string, count: number): Pr
   );
 }
 
-/** Sends messages one after the other, waits until all can be pulled, and returns their ids in that order. */
+/** Sends messages in sequence and waits until all can be pulled. Returns their ids in order. */
 export async function offer(server: PosthornServer, destination: string, count: number): Promise<string[]> {
   const before = (await page(server, destination, { limit: 100 })).data.length;
   const ids: string[] = [];

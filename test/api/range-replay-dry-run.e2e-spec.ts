@@ -19,7 +19,6 @@ import { destinationAt, expectStatus, openSql, startTargets, uuidOf } from './sc
 /** Filter for the events with n below 100, which are the oldest 99 events of a backlog. */
 const BELOW_100 = { path: '$.n', op: 'lt', value: '100' };
 
-/** A dry run counts what a replay would send, and sends nothing. */
 describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
   let server: PosthornServer;
   let targets: Targets;

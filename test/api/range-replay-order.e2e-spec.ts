@@ -26,10 +26,7 @@ describe('order of a replay', () => {
     await targets.close();
   });
 
-  /**
-   * Receives `count` requests concurrently, many in the same millisecond. Returns their event ids in the order of
-   * reception.
-   */
+  /** Receives `count` requests concurrently. Returns their event ids in the order of reception. */
   const received = async (inlet: Inlet, count: number): Promise<string[]> => {
     const ids: string[] = [];
     let started = 0;

@@ -60,7 +60,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
     return { target, destination: await destinationAt(server, target.url, settings) };
   };
 
-  /** Creates an endpoint that has received `count` events, all of them delivered. */
+  /** Creates an endpoint with `count` received and delivered events. */
   const scene = async (
     aims: readonly Aim[],
     count: number,

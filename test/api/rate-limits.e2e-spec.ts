@@ -268,8 +268,8 @@ describe('rate limits', () => {
     }
 
     /**
-     * Returns whether Redis counted the requests. If Redis does not answer in time on a busy machine, a node allows the
-     * request and shows the full quota.
+     * Returns whether Redis counted the requests. If Redis answers too late, a node allows the request and shows the
+     * full quota.
      */
     const wereCounted = (answers: ApiAnswer[]): boolean => answers.every((answer) => remainingOf(answer) < 10);
 

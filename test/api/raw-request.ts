@@ -11,8 +11,8 @@ export interface RawExchange {
 const TIME_LIMIT_MS = 10_000;
 
 /**
- * Writes bytes on a new connection and reads up to `count` final answers, or until the server ends the connection.
- * Returns everything received. Throws if neither happens in time.
+ * Writes bytes on a new connection. Returns what the server sends until `count` final answers have arrived or the
+ * connection ends.
  */
 export function exchangeBytes(server: PosthornServer, bytes: string | Buffer, count = 1): Promise<RawExchange> {
   const { hostname, port } = new URL(server.url);

@@ -16,7 +16,6 @@ const hmac = (text: string, encoding: 'hex' | 'base64' = 'hex'): string =>
 
 interface Handshake {
   settings: object;
-  /** The secret of the endpoint. */
   secret?: string;
   query?: string;
   sent: Sent;

@@ -9,7 +9,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './s
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const WORDS = Array.from({ length: 8_000 }, (_, i) => `word ${i};`).join('');
 
-/** Returns a filter condition that takes half a second of CPU time: almost every character of `NOISE` adds a state. */
+/** Returns a filter condition that takes half a second of CPU time on `NOISE`. */
 const dear = (n: number): object => body('matches', `a[ab]{${100 + n}}[^ab]`);
 const NOISE = noise();
 

@@ -23,10 +23,7 @@ export interface Inbound {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
 export type Json = any;
 
-/**
- * Sends one request exactly as given, including the characters of its path. No client normalizes the path or adds a
- * content type.
- */
+/** Sends one request exactly as given, without normalizing its path or adding a content type. */
 export function provide(
   server: PosthornServer,
   path: string,
@@ -54,14 +51,13 @@ export function json(value: unknown, headers: Record<string, string> = {}): Sent
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-/** Creates an inbound endpoint at a path that no other test uses, and returns it. */
+/** Creates an inbound endpoint at a unique path. */
 export async function inbound(server: PosthornServer, settings: object = {}): Promise<Inbound> {
   const body = { ...('path' in settings || 'url' in settings ? {} : { slug: randomUUID() }), ...settings };
   const { id, path } = expectStatus(await server.api('POST', '/v1/endpoints', body), 201).json;
   return { id, path, at: `/in/${path}` };
 }
 
-/** Sets the provider's secret. */
 export async function setSecret(
   server: PosthornServer,
   { id }: Inbound,
@@ -71,7 +67,6 @@ export async function setSecret(
   expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret, ...more }), 204);
 }
 
-/** Updates an inbound endpoint. */
 export async function change(server: PosthornServer, { id }: Inbound, changes: object): Promise<void> {
   expectStatus(await server.api('PATCH', `/v1/endpoints/${id}`, changes), 200);
 }

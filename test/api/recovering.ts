@@ -9,8 +9,8 @@ export interface Ended {
 }
 
 /**
- * Inserts `count` older copies of an event that was sent, one millisecond apart, each with one delivery in the given
- * final status. Returns their UUIDs, oldest first.
+ * Inserts `count` older copies of a sent event, one millisecond apart, each with a delivery in this final status.
+ * Returns their UUIDs, oldest first.
  */
 export async function failedCopies(
   sql: Sql,
@@ -66,7 +66,6 @@ export async function emit(server: PosthornServer, app: string, fields: object =
   return expectStatus(answer, 202).json.message_id as string;
 }
 
-/** Returns the events of a message. */
 export async function eventsOf(server: PosthornServer, messageId: string): Promise<ApiAnswer['json'][]> {
   return expectStatus(await server.api('GET', `/v1/events?message_id=${messageId}&limit=100`), 200).json.data;
 }

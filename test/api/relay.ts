@@ -25,7 +25,7 @@ export interface Relay {
   readonly taken: readonly Relayed[];
   /** Sets the function that decides on every later recipient: returns a rejection, or null to accept. */
   refuseRecipients(decide: (address: string) => RelayRefusal | null): void;
-  /** Sets the function that delays the reply to each later message until its promise resolves. Null: no delay. */
+  /** Delays the reply to each later message until the promise resolves. Null: no delay. */
   holdAnswers(until: (to: readonly string[]) => Promise<void> | null): void;
   /** Sets the function that decides on every later message: returns a rejection, or null to accept. */
   refuseMessages(decide: () => RelayRefusal | null): void;

@@ -250,7 +250,7 @@ describe('replay', () => {
 
       expectStatus(await replay(await send(server, targets.open().url), key()), 202);
 
-      // Empties the cache of destinations, so that the next delivery does not find its destination there.
+      // Empties the cache, so that the next delivery reads its destination from the database.
       await sql.rows(`select pg_notify('posthorn', 'destination:*')`);
       await makeDue(sql, waiting);
       await eventIn(server, waiting, 'delivered');
@@ -281,7 +281,7 @@ describe('replay', () => {
   });
 
   describe('POST /v1/dlq/redrive', () => {
-    /** Creates a destination with the given number of dead letters. Its target now accepts deliveries. */
+    /** Creates a destination with `count` dead letters. Its target now accepts deliveries. */
     const deadLetters = async (
       count: number,
     ): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> => {

@@ -24,7 +24,6 @@ export async function inletTo(server: PosthornServer, aims: readonly Aim[], sett
   return { id, path, url: `${server.url}/in/${path}` };
 }
 
-/** Replaces the endpoint's routes. */
 export async function reroute(server: PosthornServer, { id }: Inlet, aims: readonly Aim[]): Promise<void> {
   const routes = aims.map((aim) => (typeof aim === 'string' ? { destination: aim } : aim));
   expectStatus(await server.api('PATCH', `/v1/endpoints/${id}`, { routes }), 200);
@@ -45,7 +44,7 @@ export async function receive(
   return answer.id ?? null;
 }
 
-/** Receives events one by one, so that their order is known. `n` in a body is the event's number. Returns the ids. */
+/** Receives events in sequence, with `n` in the body counting from 0. Returns their ids. */
 export async function receiveMany(inlet: Inlet, count: number, fields: object = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) ids.push((await receive(inlet, { n, ...fields })) ?? '');
@@ -60,8 +59,8 @@ export async function settled(sql: Sql, { id }: Pick<Inlet, 'id'>): Promise<void
 }
 
 /**
- * Inserts `count` events and requests that are older than a received event, one millisecond apart, without deliveries.
- * `n` in the body counts from 1 for the oldest event. Returns the UUIDs of the events, oldest first.
+ * Inserts `count` events that are older than a received event, one millisecond apart, without deliveries. Returns their
+ * UUIDs, oldest first.
  */
 export async function older(
   sql: Sql,
@@ -114,7 +113,6 @@ export const askReplay = (
   headers = {},
 ): Promise<ApiAnswer> => server.api('POST', `/v1/endpoints/${id}/replay`, body, headers);
 
-/** Starts a replay and returns its job. */
 export async function startReplay(
   server: PosthornServer,
   inlet: Pick<Inlet, 'id'>,
@@ -123,7 +121,6 @@ export async function startReplay(
   return expectStatus(await askReplay(server, inlet, body), 202).json;
 }
 
-/** Returns the result of a replay's dry run. */
 export async function dryRun(
   server: PosthornServer,
   inlet: Pick<Inlet, 'id'>,
@@ -136,7 +133,6 @@ export async function jobOf(server: PosthornServer, id: string): Promise<ApiAnsw
   return expectStatus(await server.api('GET', `/v1/replays/${id}`), 200).json;
 }
 
-/** Waits until the job has the given state and returns it. */
 export function jobIn(
   server: PosthornServer,
   id: string,

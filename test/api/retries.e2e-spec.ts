@@ -41,8 +41,7 @@ describe('retries', () => {
     targets = await startTargets();
     server = await startServer();
     sql = openSql(server);
-    // A trigger records the state, because polling could miss it: a retry that is due at once runs before a poll can
-    // read its due time.
+    // A trigger records the state, because a poll could miss a retry that is due at once.
     await sql.rows(
       'create table waited (event_id uuid, attempts int, due_at timestamptz, first_attempt_at timestamptz, recorded_at timestamptz)',
     );
@@ -180,8 +179,8 @@ describe('retries', () => {
 
       const messageId = await send(server, await destinationAt(server, target.url, { config: RARE_RETRIES.config }));
 
-      // The retry never runs before the date in the response. It runs a little later, because the delay is counted from
-      // the commit that records the response.
+      // The delay is counted from the commit that records the response, so the retry runs a little later than the date
+      // in the response.
       const laterMs = (await firstWait(messageId)).dueAt.getTime() - date.getTime();
       expect(laterMs).toBeGreaterThanOrEqual(-25);
       expect(laterMs).toBeLessThan(60_000);

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-// This import avoids kernel/ids.js, which would load Nest into every suite.
+// kernel/ids.js would load Nest into every suite.
 import { decodeUlid } from '../../src/kernel/ulid.js';
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.js';
 import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
 
-/**
- * Time limit for a condition to become true, long enough for several suites on two cores. A test continues as soon as
- * its condition holds.
- */
+/** Time limit for a condition to become true, with several suites on two cores. */
 export const WITHIN_MS = 20_000;
 
 /** Returns the answer to one POST. `index` counts the POSTs on the same path from 0. */
@@ -23,7 +20,6 @@ export interface TargetPath {
   posts(): ReceivedRequest[];
   /** Sets the answer from the next delivery on. */
   answerBy(answer: AnswerPost): void;
-  /** Resolves once `count` deliveries have arrived. */
   arrived(count: number, withinMs?: number): Promise<ReceivedRequest[]>;
 }
 
@@ -106,13 +102,12 @@ export function uuidOf(wireId: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Returns the answer. Throws an error that contains the answer's body if the status is not the expected one. */
+/** Throws an error with the answer's body if the status is not the expected one. */
 export function expectStatus(apiAnswer: ApiAnswer, status: number): ApiAnswer {
   if (apiAnswer.status !== status) throw new Error(`Expected ${status}, got ${apiAnswer.status}: ${apiAnswer.text}`);
   return apiAnswer;
 }
 
-/** Creates an https destination and returns its id. */
 export async function destinationAt(server: PosthornServer, url: string, settings: object = {}): Promise<string> {
   const answer = await server.api('POST', '/v1/destinations', { name: 'A target', type: 'https', url, ...settings });
   return expectStatus(answer, 201).json.id as string;
@@ -124,7 +119,6 @@ export const RARE_RETRIES = {
   config: { circuit_breaker: { failure_threshold: 1000 } },
 };
 
-/** Sends a message and returns its id. */
 export async function send(server: PosthornServer, destination: string, fields: object = {}): Promise<string> {
   const body = { destination, event_type: 'test.sent', payload: { hello: 'world' }, ...fields };
   return expectStatus(await server.api('POST', '/v1/send', body), 202).json.message_id as string;
@@ -144,12 +138,10 @@ export async function sendMany(server: PosthornServer, destination: string, coun
   return ids;
 }
 
-/** Returns the full event of a message. */
 export async function eventOf(server: PosthornServer, messageId: string): Promise<ApiAnswer['json']> {
   return expectStatus(await server.api('GET', `/v1/events/${messageId}`), 200).json;
 }
 
-/** Waits until the event of a message has the given status and returns it. */
 export async function eventIn(
   server: PosthornServer,
   messageId: string,
@@ -163,7 +155,6 @@ export async function eventIn(
   );
 }
 
-/** Waits until the event of a message has the given number of attempts and returns it. */
 export async function eventAfter(
   server: PosthornServer,
   messageId: string,

@@ -6,7 +6,6 @@ import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
 import { eventIn, expectStatus, openSql, startTargets, WITHIN_MS } from './scene.js';
 
-/** A text that must not be found, and a description of it. */
 interface Secret {
   what: string;
   text: string;

@@ -9,7 +9,6 @@ import { fieldOf, PlainBrowser } from './signing-in.js';
 
 const ENDED_WITHIN_MS = 5_000;
 
-/** Only Posthorn's own pages can use a session instead of a key. */
 describe('a session at the API', () => {
   let server: PosthornServer;
   let second: PosthornServer;
@@ -418,7 +417,7 @@ describe('a session at the API', () => {
   });
 
   describe('reads the event stream', () => {
-    /** Returns the headers that a browser sends for an `EventSource` on Posthorn's pages. They cannot be customized. */
+    /** Returns the headers that a browser sends for an `EventSource`. */
     const source = (cookie: string, more: Record<string, string> = {}): Record<string, string> => ({
       authorization: '',
       cookie,

@@ -27,7 +27,6 @@ export const asked = (
   body?: unknown,
 ): Promise<ApiAnswer> => server.api(method, path, body, asPage(cookie));
 
-/** Signs in with a key and returns the session cookie. */
 export async function cookieOf(server: PosthornServer, key = server.apiKey): Promise<string> {
   const browser = new PlainBrowser(server);
   const { status } = await browser.post('/signin/key', { key });

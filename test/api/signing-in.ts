@@ -53,7 +53,6 @@ export class PlainBrowser {
   }
 }
 
-/** Returns the value of a hidden field of a page. */
 export function fieldOf(page: string, name: string): string {
   return new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
 }

@@ -62,7 +62,6 @@ export class SmtpTalk {
     return this.answer();
   }
 
-  /** Writes text unchanged, in Latin-1. */
   write(text: string | Buffer): void {
     if (typeof text === 'string') this.socket.write(text, 'latin1');
     else this.socket.write(text);

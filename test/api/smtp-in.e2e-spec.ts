@@ -271,7 +271,7 @@ describe('incoming email', () => {
         () => rcpt(edgePort, alias.address),
         (answer) => answer.startsWith('250'),
       );
-      // Runs swaks and returns its output. Does not block this process, because it also runs the proxy to the database.
+      // Runs swaks without blocking this process, which also runs the proxy to the database.
       const swaks = async (at: number, ...more: string[]): Promise<string> => {
         const child = spawn('swaks', [
           '--server',

@@ -49,7 +49,6 @@ const REGION = 'eu-west-1';
     return queueUrl;
   }
 
-  /** Receives messages from a queue until the given number has arrived, and returns them. */
   async function received(queueUrl: string, count: number): Promise<Message[]> {
     const messages: Message[] = [];
     await until(
@@ -322,7 +321,7 @@ const REGION = 'eu-west-1';
       expect((await eventOf(server, messageId)).status).toBe('retrying');
     });
 
-    // This test is the last one, because it stops moto.
+    // The last test, because it stops moto.
     it('an unavailable server: 422 connectivity on create, stale on validate, and an attempt with its reason', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl);

@@ -65,14 +65,14 @@ describe('SSRF', () => {
     let hostile: Hostile;
 
     beforeAll(async () => {
-      // Plain http is allowed, so that it cannot be the reason for a rejection.
+      // Plain http is allowed, so a rejection must have another reason.
       server = await startServer({ EGRESS_ALLOW_CIDRS: '', EGRESS_ALLOW_HTTP: 'true' });
       hostile = new Hostile(server);
     });
 
     afterAll(() => server.stop());
 
-    /** Expects that create, check and send reject the URL. No message may reveal an address that a host resolves to. */
+    /** Expects that create, check and send reject the URL without revealing a resolved address. */
     async function expectRefused({ url, resolvesTo }: Pick<HostileUrl, 'url' | 'resolvesTo'>): Promise<void> {
       const [created, checked] = await Promise.all([hostile.create(url), hostile.check(url)]);
       expectRefusal(created, 422);

@@ -21,10 +21,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/**
- * Time limit for recovery. A worker claims deliveries under a name that it changes every 30 s. Claims that the worker
- * itself has lost track of are released when the old name expires, 30 s later.
- */
+/** Time limit for recovery. Lost claims are released when the worker's old name expires, up to 60 s later. */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
 describe('while PostgreSQL is unavailable', () => {
@@ -91,7 +88,7 @@ describe('while PostgreSQL is unavailable', () => {
     const accepted = targets.open();
     const body = { destination: accepted.url, event_type: 'answer.lost', payload: {} };
     const key = { 'idempotency-key': randomUUID() };
-    // A connection from before the outage can turn out to be dead. The request that uses it then gets 503.
+    // A connection from before the outage can be dead. Its request then gets 503.
     const destination = await until(
       () => destinationAt(server, retried.url, RARE_RETRIES).catch(() => ''),
       (id) => id !== '',

@@ -26,8 +26,7 @@ const NO_SESSIONS = {} as SessionAuthenticator;
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /**
- * Returns SQL that inserts a month of events in the order of arrival, each with a delivery and an attempt at the
- * event's time: 4,000 of each per daily partition.
+ * Returns SQL that inserts a month of events, each with a delivery and an attempt: 4,000 of each per daily partition.
  */
 function fill(today: number): string[] {
   const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
@@ -49,10 +48,7 @@ function fill(today: number): string[] {
   ];
 }
 
-/**
- * Checks that the comments of stream.store.ts are true: which index each statement uses, for any amount of data, and
- * how often the statements run.
- */
+/** Checks which index each statement of stream.store.ts uses, and how often the statements run. */
 describe('the stream, with 120,000 events in 35 partitions', () => {
   let database: TestDatabase;
   let kernel: Database;
@@ -86,7 +82,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   }
 
   it.each(['generic', 'custom'] as const)('%s: without new changes, no partition is scanned', async (mode) => {
-    // Other databases of the server also use transaction ids, so the position is beyond the ids that they can reach.
+    // Other databases of the server also use transaction ids, so the position is far beyond the current ids.
     const plan = await planOf({ ...now, xid: now.xid + 1_000_000_000n }, mode);
 
     expect([plan.scanned, plan.indexes]).toEqual([[], ['cluster_epochs_pkey']]);

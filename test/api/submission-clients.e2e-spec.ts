@@ -45,7 +45,7 @@ $mail->send();
 echo $mail->getSMTPInstance()->getLastReply();
 `;
 
-/** Runs a program and returns its output. Does not block this process, in which the relay runs. */
+/** Runs a program without blocking this process, in which the relay runs. Returns its output. */
 async function output(program: string, args: readonly string[], input: string): Promise<string> {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   let written = '';

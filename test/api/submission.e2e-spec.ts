@@ -47,7 +47,7 @@ function letter(fields: readonly string[] = [], text = 'It is on its way.'): { s
   return { subject, message: [...head, '', text].join('\r\n') };
 }
 
-/** Runs a program and returns its output. Does not block this process, in which the relay runs. */
+/** Runs a program without blocking this process, in which the relay runs. Returns its output. */
 async function output(program: string, args: readonly string[], input: string | Buffer = ''): Promise<string> {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   let said = '';

@@ -46,7 +46,6 @@ export async function submit(
   }
 }
 
-/** Returns a nodemailer transport that logs in with a key. */
 export function mailerOf(port: number, key: string, options: object = {}): ReturnType<typeof createTransport> {
   return createTransport({
     host: '127.0.0.1',

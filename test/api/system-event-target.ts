@@ -7,7 +7,6 @@ import { until } from './polling.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
 import { destinationAt, expectStatus, WITHIN_MS } from './scene.js';
 
-/** Payload of a system event. */
 export interface SystemEventPayload {
   type: string;
   timestamp: string;
@@ -35,7 +34,6 @@ export interface SystemEventTarget {
   ): Promise<SystemEventPayload[]>;
 }
 
-/** Creates a destination and makes it the system destination. */
 export async function listen(server: PosthornServer, targets: Targets): Promise<SystemEventTarget> {
   const target = targets.open();
   const destination = await destinationAt(server, target.url, { name: 'Ops' });

@@ -454,7 +454,7 @@ describe('system events', () => {
       const items = await itemsOf('replay.completed');
       await flushSignals(sql);
       expect(items).toHaveLength(1);
-      // The worker can end the job before the request to stop it takes effect. Then the event reports the job's end.
+      // The worker can finish the job before the stop request takes effect.
       expect(items[0]).toMatchObject({
         replay: id,
         state: first.json.state === 'stopped' ? 'stopped' : expect.any(String),

@@ -41,7 +41,6 @@ describe('templates', () => {
   const publish = async (id: string): Promise<ApiAnswer['json']> =>
     expectStatus(await server.api('POST', `/v1/templates/${id}/publish`), 200).json;
 
-  /** Creates a published template and returns its id. */
   async function published(fields: object = {}): Promise<string> {
     const { id } = await created(fields);
     await publish(id);
@@ -395,7 +394,6 @@ describe('templates', () => {
     describe('with unsubscribe', () => {
       const variables = { name: 'Ada', order: 1 };
 
-      /** Creates a topic and returns its id and key. */
       async function topic(): Promise<{ id: string; key: string }> {
         const body = { name: 'News', key: `t-${randomUUID()}`, default_subscription: 'opt_in' };
         return expectStatus(await server.api('POST', '/v1/topics', body), 201).json;

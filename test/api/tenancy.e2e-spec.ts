@@ -18,10 +18,7 @@ interface Environment {
   /** True if the environment belongs to another organization. */
   isForeign: boolean;
   key: string;
-  /**
-   * Headers by authentication method: with the environment's key, with a session opened by the key, and with the
-   * session of a member with the role admin.
-   */
+  /** Headers per authentication method: an API key, a session opened with the key, and a session of an admin member. */
   ways: Record<Way, Record<string, string>>;
   ids: {
     destinations: string;
@@ -35,7 +32,6 @@ interface Environment {
     message: string;
     routeId: string;
     requestId: string;
-    /** An application, and its endpoint. */
     application: string;
     app: string;
     'event-types': string;
@@ -194,7 +190,6 @@ describe('tenancy', () => {
     return { mode, isForeign, key, ways, target, ids };
   }
 
-  /** Returns the server with another API key. */
   function actingAs(key: string): PosthornServer {
     return {
       ...server,

@@ -9,7 +9,7 @@ import {
   type Measured,
 } from '../../bench/budgets.mjs';
 
-/** Matches the names of benchmark claims about counts (messages, commits, bytes), which are not measured by time. */
+/** Names of bounds on counts (messages, commits, bytes), which do not depend on the machine. */
 const COUNTS = /^(?:commits of|memory with|accepted and lost|\S+: most that waited)/;
 
 const budget = (bound: string): Budget => ({
@@ -131,10 +131,7 @@ describe('a budget of the bench', () => {
 describe('the budgets', () => {
   const rows = [...new Set(BUDGETS.flatMap((each) => each.rows))];
 
-  /**
-   * Returns every benchmark row as on a machine that is slower by this factor: lower rates, more CPU time, longer
-   * latencies, the same counts.
-   */
+  /** Returns every benchmark row as on a machine that is slower by this factor. Counts stay the same. */
   function onMachine(factor: number): Measured {
     const draw = (i: number): number => 1 + 0.02 * Math.sin(i * 7);
     const latency = (ms: number, i: number): Figures['accept'] => ({

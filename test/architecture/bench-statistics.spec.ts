@@ -37,7 +37,7 @@ describe('the spread of a row', () => {
 
 describe('the centre of paired values', () => {
   it('has the interval of the signed-rank test: of ten values, the 9th of the 55 means from either end', () => {
-    // The published critical value of W for n = 10 at the two-sided level 0.05 is 8. So the interval leaves out the 8
+    // The published critical value of W for n = 10 at the two-sided level 0.05 is 8. The interval excludes the 8
     // smallest and the 8 largest means.
     const values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     const means = values.flatMap((a, i) => values.slice(i).map((b) => (a + b) / 2)).sort((a, b) => a - b);
@@ -192,8 +192,7 @@ describe('the number of messages that wait for delivery', () => {
   const at = (...times: number[]): Float64Array => Float64Array.from(times);
 
   it('counts accepted messages that have not arrived, at the end of the window and as a maximum within it', () => {
-    // Each message has two copies. One message was accepted before the measurement window, two within it, one after it,
-    // and one never.
+    // Each message has two copies. Messages in order: accepted before the window, twice within it, never, and after it.
     const acceptedAt = at(5, 20, 22, 0, 60);
     const receivedAt = at(12, 30, 25, 26, 24, 70, 23, 23, 61, 62);
 

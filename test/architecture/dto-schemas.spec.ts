@@ -20,10 +20,7 @@ const asBuilt = JSON.parse(
   }),
 ) as typeof asJestSeesThem;
 
-/**
- * Returns the schema without descriptions and examples, which the build's Swagger plugin takes from comments. A
- * description next to a reference also puts the reference into an `allOf`.
- */
+/** Returns the schema without descriptions and examples, which only the build's Swagger plugin adds. */
 function withoutTexts(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutTexts);
   if (typeof schema !== 'object' || schema === null) return schema;

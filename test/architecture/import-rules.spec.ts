@@ -81,7 +81,7 @@ const LAWFUL: Tree = {
   'ee/audit/audit.ts': ['../../src/extension/index.js', '../../src/testing/index.js', '@nestjs/common', 'typeorm'],
 };
 
-/** The module file of the generated tree that exports a provider. The provider's class comes from its second import. */
+/** A module file of the generated tree that exports a provider from its second import. */
 const MODULE_WITH_EXPORTS = 'src/modules/auth/auth.module.ts';
 
 const SOCKETS = [
@@ -254,7 +254,7 @@ function write(file: string, text: string): void {
   writeFileSync(target, text);
 }
 
-/** Returns a source with these imports. Half of them import only types, because the rules apply to types, too. */
+/** Returns a source with these imports. Half are type imports, because the rules apply to types, too. */
 function source(imports: string[]): string {
   const lines = imports.map((each, i) => `import ${i % 2 === 0 ? '' : 'type '}{ thing as thing${i} } from '${each}';`);
   return [

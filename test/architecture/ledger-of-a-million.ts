@@ -7,9 +7,8 @@ export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
 /**
- * Id of a target whose deliveries are all parked. An application with the same id has as many messages. The target has
- * so few events per day that PostgreSQL keeps no separate statistics about it. Such statistics would change the plans
- * of other queries.
+ * Id of a target whose deliveries are all parked, and of an application with as many messages. It has so few events per
+ * day that PostgreSQL keeps no separate statistics about it.
  */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
 /** Number of targets whose pending deliveries are parked, because the targets accept no deliveries now. */
@@ -19,9 +18,7 @@ const DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * A database after a month of 38,000 events a day. It has a million finished events in 34 partitions, each with its
- * delivery and attempt; 2 % are dead letters and 1 % failed. It also has 150,000 events with a pending delivery:
- * 100,000 of these deliveries are due, and 50,000 are parked for fifty targets.
+ * A database with a month of events: a million finished events in 34 partitions, and 150,000 with a pending delivery.
  */
 export interface FilledLedger {
   database: TestDatabase;
@@ -97,10 +94,7 @@ export const ENDPOINT = '00000000-0000-0000-0000-0000000000e1';
 export const ROUTED_TARGET = '00000000-0000-0000-0000-0000000000d1';
 export const APPLICATION = '00000000-0000-0000-0000-0000000000a1';
 
-/**
- * Adds 30,000 events that an endpoint received and sent to one destination, 300 of them with a pending delivery, and
- * 2,000 messages of an application that went to ten endpoints each. An event's id is the id of its message plus one.
- */
+/** Adds 30,000 received events, and 2,000 messages of an application with ten endpoints each. */
 export async function addReceived({ database, nowMs }: FilledLedger): Promise<void> {
   const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
   await client.connect();
@@ -137,10 +131,7 @@ export async function addReceived({ database, nowMs }: FilledLedger): Promise<vo
 export const ALIAS = '00000000-0000-0000-0000-0000000000b1';
 export const SELDOM_ALIAS = '00000000-0000-0000-0000-0000000000b2';
 
-/**
- * Adds mail: 100,000 of the events become emails, 100,000 messages were received in the same month, 2,000 emails are
- * scheduled for later, and customers have 100,000 endpoints.
- */
+/** Adds mail: 100,000 sent emails, 100,000 received messages and 2,000 scheduled emails. */
 export async function addMail({ database, nowMs }: FilledLedger): Promise<void> {
   const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
   await client.connect();
@@ -170,10 +161,7 @@ export async function addMail({ database, nowMs }: FilledLedger): Promise<void> 
   }
 }
 
-/**
- * Returns SQL for one partition per day, from the first day with an event to four days after the last needed day.
- * Retention creates partitions in the same way.
- */
+/** Returns SQL for one partition per day, as the retention job creates them. */
 function partitions(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS);
   return Array.from({ length: DAYS + 6 }, (_, i) => today + i - 1).flatMap((day) =>

@@ -6,7 +6,6 @@ export const PAGES_MAX = 2_000;
 export const TARGET = '00000000-0000-0000-0000-00000000000a';
 export const TYPE = 'type.10';
 
-/** Filters of a list of events. */
 export type ListFilter = Pick<EventFilter, 'eventType' | 'targetId'> & { status?: DeliveryStatus };
 
 /** The index that a list filtered only by this status reads first, as the comments of events.store.ts say. */
@@ -24,8 +23,8 @@ export function indexFor({ status, eventType, targetId }: ListFilter): string | 
 }
 
 /**
- * Returns the maximum number of database pages that a list may read. A delivery does not store its event's type. Every
- * fiftieth event has the filtered type, so a list of fifty events reads 2,550 rows.
+ * Returns the maximum number of database pages that a list may read. Every fiftieth event has the filtered type, so a
+ * list of fifty events reads 2,550 rows.
  */
 export const boundFor = ({ status, eventType }: ListFilter): number =>
   status && status !== 'delivered' && eventType ? 5 * PAGES_MAX : PAGES_MAX;

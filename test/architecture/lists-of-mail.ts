@@ -31,8 +31,8 @@ const STARTS: Partial<Record<(typeof SHOWN_STATUSES)[number], string>> = {
 };
 
 /**
- * Lists of mail and of subscribers, each with its call, the indexes that must be used, and the maximum number of
- * database pages. The filters match either no row or every row, so that each list reads the maximum number of rows.
+ * Lists of mail and of subscribers, each with its call, its indexes and the maximum number of database pages. The
+ * filters match no row or every row, which is the worst case.
  */
 export const LISTS_OF_MAIL: [string, (db: Database, range: Range) => Promise<unknown>, string[], number][] = [
   ...SHOWN_STATUSES.map((status): (typeof LISTS_OF_MAIL)[number] => [

@@ -18,10 +18,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/**
- * A check constraint that a down migration restores is NOT VALID, because existing rows are not checked. The up
- * migration may create the same constraint as valid, so both are equal here.
- */
+/** A down migration restores check constraints as NOT VALID, because it does not check existing rows. */
 const checked = (schema: readonly string[]): string[] => schema.map((line) => line.replace(/ NOT VALID$/, ''));
 
 describe('migrations', () => {
@@ -55,8 +52,7 @@ describe('migrations', () => {
     }
     expect(stages.at(-1)?.below).toEqual([]);
 
-    // Runs each migration again from the schema that its revert left, and reverts it once more from the schema that it
-    // created.
+    // Runs each migration again from the schema that its revert left, and reverts it again.
     const all = [...source.migrations];
     for (const [n, { name, below }] of [...stages].reverse().entries()) {
       source.migrations.splice(0, source.migrations.length, ...all.slice(0, n + 1));

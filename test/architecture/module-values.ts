@@ -27,10 +27,7 @@ export const lineOf = (node: ts.Node): number => {
   return source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
 };
 
-/**
- * Loads source files and returns the values of their top-level constants, whether they are exported or not. All other
- * imports are loaded as the suite itself would load them.
- */
+/** Loads source files and returns the values of their top-level constants, whether exported or not. */
 export async function valuesOf(files: readonly string[]): Promise<Map<string, DeclaredValue[]>> {
   const modules = new Map<string, vm.Module>();
   for (const file of files) modules.set(file, sourceModule(file));

@@ -24,7 +24,7 @@ describe('the source tree', () => {
   });
 
   it('uses network globals only in egress', () => {
-    // `fetch` and similar globals need no import, so the import rules cannot see them.
+    // Globals such as `fetch` need no import, so the import rules cannot detect them.
     const opensSocket = /(?<![.\w])(fetch|new WebSocket|new EventSource)\(/;
     const service = code.filter(
       (file) => /^src\/(?!egress\/|testing\/|client\/|cli\/)/.test(file) && !file.endsWith('.spec.ts'),

@@ -66,10 +66,7 @@ async function statements(): Promise<{ name: string; text: string }[]> {
   return [...new Map(recorded.map(({ statement }) => [statement.name, statement])).values()];
 }
 
-/**
- * Returns the plan nodes that scan the table due_deliveries with the alias `d`. A statement that gets the key from a
- * row of another table must use an index lookup.
- */
+/** Returns the plan nodes that scan due_deliveries with the alias `d` without an index lookup. */
 function walks(node: Node): string[] {
   const isWalk =
     node['Relation Name'] === 'due_deliveries' &&

@@ -41,7 +41,7 @@ const ORGANIZATION = idOf(ENVIRONMENT);
 const TOPIC = idOf(ENVIRONMENT);
 /** Maximum number of pages that a look-up by key or a list of fifty rows may touch. */
 const PAGES_MAX = 250;
-/** Maximum number of pages that a count of an environment's rows may touch: a page for each row, and the index. */
+/** Maximum number of pages for counting an environment's rows: one per row, and the index. */
 const COUNTED_PAGES_MAX = ROWS / ENVIRONMENTS + 20;
 
 const TABLES: Record<string, string> = {
@@ -259,7 +259,7 @@ const QUERIES: Query[] = [
   ['a use of a session', () => sessions().touch(ORGANIZATION, ID), 'sessions_pkey'],
 ];
 
-/** Runs a query of a store, rolls it back, and returns the statements that TypeORM made for it. */
+/** Returns the statements that TypeORM makes for a query of a store. Rolls the query back. */
 async function statementsOf(run: () => Promise<unknown>): Promise<Recorded[]> {
   recorded = [];
   const rolledBack = new Error('rolled back');

@@ -96,8 +96,8 @@ afterAll(async () => {
 });
 
 /**
- * Runs the query with which the DueWorkPoller looks for due work, for all loops of a process that delivers. Received
- * mail is left out, because it uses a different index on each day.
+ * Runs the DueWorkPoller's query for all loops of a delivering process, except received mail, whose index differs by
+ * day.
  */
 async function lookAll(db: Database): Promise<void> {
   const dueWork = new DueWorkPoller(db, { nowMs: () => 0, monotonicMs: () => 0 });
@@ -117,7 +117,7 @@ async function lookAll(db: Database): Promise<void> {
   await dueWork.poll();
 }
 
-/** Returns a store's statement: the last one that `ask` runs. */
+/** Returns the last statement that `ask` runs. */
 async function asked(ask: (recording: Database) => Promise<unknown>): Promise<Recorded> {
   const { database: recording, recorded } = recorder();
   await ask(recording);
@@ -126,7 +126,7 @@ async function asked(ask: (recording: Database) => Promise<unknown>): Promise<Re
   return { ...last, before: recorded.slice(0, -1).filter(({ pool }) => pool === 'ordinary') };
 }
 
-/** Returns the plan as the service would get it, on a connection of the pool that the statement uses. */
+/** Returns the plan on a connection of the pool that the statement uses. */
 async function plan(recorded: Recorded, mode?: 'generic' | 'custom'): Promise<Plan> {
   return explain(clients[recorded.pool], recorded, mode);
 }
@@ -157,7 +157,7 @@ function fanOut(
   key: NewMessage['idempotency'] = null,
 ): AdmittedMessage {
   const { environmentId, id, expiresOnDay, payload, payloadBytes } = event(n);
-  // The tested lists do not use this event type, so dead index entries of rolled-back rows do not add pages to them.
+  // The tested lists do not use this event type, so they never read the rolled-back rows.
   const eventType = 'fanned.out';
   const events = Array.from({ length: 10 }, (_, i) => ({
     environmentId,
@@ -527,7 +527,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   it("deliveries that wait for a target: by its indexes, independent of other targets' deliveries", async () => {
     const made = await plan(await asked((db) => new WaitingStore(db).count(ENVIRONMENT, TARGET, null)));
 
-    // Each delivery of this target costs one page in one or two indexes. Deliveries of other targets add nothing.
+    // Each delivery of this target costs one page in one or two indexes.
     const own = await clients.ordinary.query(
       'select from due_deliveries where environment_id = $1 and target_id = $2',
       [ENVIRONMENT, TARGET],

@@ -56,8 +56,8 @@ interface Node {
 }
 
 /**
- * Runs a statement, rolls it back, and returns its plan. `mode` forces a generic plan, which a prepared statement may
- * end up with, or a custom plan for these values. Without `mode`, the connection's settings decide.
+ * Runs a statement, rolls it back, and returns its plan. `mode` forces a generic plan or a custom plan for these
+ * values.
  */
 export async function explain(
   client: pg.PoolClient,
@@ -97,10 +97,7 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
   return client.escapeLiteral(rows[0]?.text ?? '');
 }
 
-/**
- * Returns the index that migrations made for each given index of a partition, or null for an empty partition, where any
- * index will do.
- */
+/** Returns the index that migrations made for each index of a partition, or null if the partition is empty. */
 async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[]): Promise<Map<string, string | null>> {
   const { rows } = await client.query<{ child: string; parent: string | null }>(
     `
@@ -112,7 +109,7 @@ async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[])
 }
 
 async function planOf(client: pg.PoolClient, root: Node): Promise<Plan> {
-  // Ignores plan nodes that never ran, for example for another partition, because they cost nothing.
+  // Ignores plan nodes that never ran.
   const nodes = flat(root).filter((node) => node['Actual Loops'] !== 0);
   const names = nodes.flatMap((node) => [
     ...(node['Index Name'] ? [node['Index Name']] : []),

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Root folder of the project. */
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** Returns every file below these folders, as paths from the project's root with `/`. */
@@ -13,7 +12,6 @@ export function filesBelow(...folders: string[]): string[] {
     .sort();
 }
 
-/** Returns the text of a file of the project. */
 export function textOf(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8');
 }

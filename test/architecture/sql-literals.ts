@@ -32,7 +32,6 @@ export function sqlLiterals(columns: ReadonlySet<string>): SqlLiteral[] {
     .flat();
 }
 
-/** Returns the SQL literals of one file. */
 export function sqlLiteralsOf(source: ts.SourceFile, columns: ReadonlySet<string>): SqlLiteral[] {
   const found: SqlLiteral[] = [];
   const visit = (node: ts.Node): void => {
@@ -56,7 +55,7 @@ export function contains(text: string, { parts }: Pick<SqlLiteral, 'parts'>): bo
   return true;
 }
 
-/** Returns whether a text is part of an SQL statement: it has at least two words, and one of them names a column. */
+/** Returns whether a text is part of an SQL statement: at least two words, one of which names a column. */
 function isFragment(parts: readonly string[], columns: ReadonlySet<string>): boolean {
   const text = parts.join(' ? ').trim();
   return /\s/.test(text) && (text.match(/\b[a-z]+(_[a-z]+)+\b/g) ?? []).some((word) => columns.has(word));

@@ -35,8 +35,7 @@ beforeAll(async () => {
   literals = sqlLiterals(new Set(rows.map(({ name }) => name)));
   const declared = await declaredStatements([...new Set(literals.map(({ file }) => file))]);
   statements = [...declared.statements, ...listsOfEvents(), ...(await builtStatements(database.url))];
-  // Stores also pass plain strings, such as the queries of DueWorkPoller. A string that is part of a statement is a
-  // fragment, which PostgreSQL could not parse.
+  // Stores also pass plain strings. PostgreSQL could not parse a string that is only a fragment of a statement.
   for (const text of [...declared.texts, ...texts(literals)])
     if (!statements.some((statement) => statement.text.includes(text.text))) statements.push(text);
   rejections = await rejectionsOf(statements);

@@ -155,8 +155,8 @@ export interface Rejection {
 }
 
 /**
- * Has PostgreSQL parse a statement against the schema, without running it. Returns the rejection, or null. Statements
- * that PREPARE does not support, such as LOCK, run in a transaction that is rolled back.
+ * Has PostgreSQL parse a statement without running it. Returns the rejection, or null. Statements that PREPARE does not
+ * support run in a transaction that is rolled back.
  */
 export async function rejectionOf(client: pg.Client, { place, text }: PlacedStatement): Promise<Rejection | null> {
   const isPreparable = PREPARABLE.test(text);

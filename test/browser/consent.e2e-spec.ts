@@ -36,8 +36,7 @@ const WAIT_MS_MAX = 20_000;
   });
 
   beforeEach(async () => {
-    // Pages that must work without scripts are tested without scripts. The accessibility checker bypasses the page's
-    // CSP.
+    // The pages must work without scripts. The accessibility checker bypasses their CSP.
     const context = await browser.newContext({ viewport: { width: 900, height: 1100 } });
     page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS_MAX);

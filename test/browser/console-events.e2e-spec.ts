@@ -10,7 +10,7 @@ import { PrefixProxy } from '../support/prefix-proxy.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** A host name as in an intranet, over plain http. Browsers then offer no clipboard, no randomUUID and no locks. */
+/** A host name as in an intranet. Over plain http, browsers offer no clipboard, no randomUUID and no locks. */
 const HOST = 'posthorn.intranet';
 const PREFIX = '/hooks';
 

@@ -182,7 +182,7 @@ const HINT = 'Ignored parameters in this link:';
     await heading('Secrets');
 
     expect(await page.evaluate(() => 'isSame' in globalThis)).toBe(true);
-    // Browsers log every request without an answer as an error, and the router logs the screen that could not be shown.
+    // Browsers log every request without an answer, and the router logs the screen that could not be loaded.
     expect(shown.wrongs().filter((line) => !/net::ERR_|could not be loaded/.test(line))).toEqual([]);
   }, 180_000);
 

@@ -8,7 +8,6 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 const OUTPUT = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console');
-/** Screens with charts. */
 const WITH_PLOTS = ['OverviewScreen', 'DestinationScreen'];
 const FIRST_LOAD_BYTES_MAX = 250_000;
 

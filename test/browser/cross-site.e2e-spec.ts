@@ -16,8 +16,8 @@ interface Outcome {
 }
 
 /**
- * Tries everything that a page of another origin can make a browser send, and returns the outcomes. Runs in that page
- * and gets the address of the service.
+ * Tries every request that a page of another origin can make a browser send, and returns the outcomes. Runs in that
+ * page.
  */
 async function attack(service: string): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -165,7 +165,7 @@ async function attack(service: string): Promise<Outcome[]> {
     await own.getByLabel('API key of your organization').fill(server.apiKey);
     await own.getByRole('button', { name: 'Sign in with the key' }).click();
     await own.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    // Opens a page on Posthorn's origin. The page's policy lets scripts call the API, as the console's policy does.
+    // The policy of this page lets scripts call the API, as the console's policy does.
     await own.goto(`${service}/docs`);
   }, 120_000);
 

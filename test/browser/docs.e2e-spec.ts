@@ -29,7 +29,7 @@ const NEED_IDS = new Set([
   'deleteSecret',
   'revokeKey',
 ]);
-/** Operation that is not tested here: its token expires after a minute, and this machine may be slower. */
+/** The token of this operation expires after a minute, which a slow machine exceeds. */
 const TOO_LATE = 'showMail';
 
 /** Time limit for a page to show the expected content. A page that works is faster. */

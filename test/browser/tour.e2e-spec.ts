@@ -131,8 +131,7 @@ describe('the tour of the README', () => {
     }
 
     expect(await violationsOf(page)).toEqual([]);
-    // The browser logs the initial 401 as an error. Over plain http, it also logs the Cross-Origin-Opener-Policy header
-    // of the sign-in page. There are no other errors.
+    // Expected errors: the initial 401, and over plain http the Cross-Origin-Opener-Policy header of the sign-in page.
     expect(complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy'))).toEqual(
       [],
     );
@@ -161,10 +160,7 @@ describe('the tour of the README', () => {
   }
 });
 
-/**
- * Returns the files in the clone and in the temporary folder. Excludes the files of PostgreSQL, which change at any
- * time, and does not follow links.
- */
+/** Returns the files in the clone and in the temporary folder, without PostgreSQL's files, which change at any time. */
 function filesOf({ clone, temporary }: TourPlace): string[] {
   return [clone, temporary].flatMap(namesBelow).sort();
 }
@@ -192,7 +188,6 @@ class Words {
     return this.names.shift() ?? 'a name that the README does not say';
   }
 
-  /** Returns the next value. */
   value(): string {
     return this.values.shift() ?? 'a value that the README does not say';
   }
@@ -202,10 +197,7 @@ class Words {
   }
 }
 
-/**
- * Actions for each step of the README. The role of an element (field, button, heading) is defined here, and its name
- * comes from the README.
- */
+/** Actions for each step of the README. The name of each element comes from the README. */
 function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
   const region = (name: string) => page.getByRole('region', { name, exact: true });
   return [

@@ -43,7 +43,6 @@ export async function callAccess(call: Call, server: PosthornServer): Promise<vo
   await call(200, 'GET', '/v1/audit/export');
 }
 
-/** Calls every operation of the operator. */
 export async function callOperator(call: Call, operatorKey: string): Promise<void> {
   const operator = { authorization: `Bearer ${operatorKey}` };
   const { id } = (

@@ -39,8 +39,8 @@ const PASSED_BY = [
 const COLUMNS_PASSED_BY = ['last_used_at', 'last_seen_at', 'claimed_until'];
 
 /**
- * Retry settings: the second attempt is due at a random time within a week (full jitter). With an hour instead of a
- * week, one of five deliveries was retried during the calls in every fifth run.
+ * Retry settings: the second attempt is due at a random time within a week (full jitter), so that it does not run
+ * during the test.
  */
 const ONE_ATTEMPT_NOW = { max_attempts: 2, schedule: [0, 604_800] };
 
@@ -81,8 +81,7 @@ async function until(url: string, isWanted: (json: ApiAnswer['json']) => boolean
 }
 
 /**
- * Creates one resource of each type, and returns a call of every write route that would change a resource. Calls that
- * remove a resource come last.
+ * Creates one resource of each type, and returns a call of every write route. Calls that remove a resource come last.
  */
 async function arrange(): Promise<Map<string, WriteCall>> {
   const pull = (await make('/v1/destinations', { name: 'Pull', type: 'pull' })).id as string;
@@ -206,7 +205,7 @@ async function arrange(): Promise<Map<string, WriteCall>> {
   })) as { id: string; address: string };
   // A message without a From header is quarantined.
   await deliver(smtpPort, address, 'To: you@in.example\r\nSubject: No sender\r\n\r\nHello\r\n');
-  // This job completes before the calls begin, so a call to stop it changes no data.
+  // A call that stops a completed job changes no data.
   const job = (
     await make('/v1/replays', { action: 'recover', filter: { destination: gone, since: '2026-01-01T00:00:00Z' } })
   ).id as string;
@@ -378,10 +377,7 @@ async function arrange(): Promise<Map<string, WriteCall>> {
 /** Checksum of a table without rows. */
 const NO_ROWS = createHash('md5').digest('hex');
 
-/**
- * Returns a checksum of the rows of every table. Reads only partitions that have pages: most are empty, and PostgreSQL
- * would plan and open a thousand of them each time.
- */
+/** Returns a checksum of the rows of every table. Skips empty partitions, because there are a thousand of them. */
 async function checksums(): Promise<Record<string, string>> {
   const tables = await sql.rows<{ name: string; parts: string[] }>(
     `select c.relname as name, array(
@@ -506,8 +502,7 @@ describe('while the audit log rejects every entry', () => {
 
 describe('when the audit log accepts entries again', () => {
   /**
-   * Routes whose calls in this test change no stored data. For example, a domain is checked at most every five seconds,
-   * and a rotation of keys that are not published yet changes nothing.
+   * Routes whose calls in this test change no stored data, such as a domain check within five seconds of the last one.
    */
   const ONLY_ENTRIES = new Set([
     'POST /v1/domains/{id}/dkim/rotate',

@@ -21,10 +21,7 @@ interface Call {
   answer: ApiAnswer;
 }
 
-/**
- * Routes that change something without an audit entry, each with the reason. Every other route must have an audit
- * entry, including future routes.
- */
+/** Routes that change something without an audit entry, each with the reason. */
 export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /v1/send': 'traffic: an event, with its request id',
   'POST /v1/emails': 'traffic',
@@ -71,7 +68,7 @@ export class AuditWitness {
     this.calls.push(call);
   }
 
-  /** Returns the routes that change something and that no call of the suite has tested. */
+  /** Returns the write routes that no call of the suite has tested. */
   missing(routes: readonly Route[]): string[] {
     const seen = new Set(this.succeeded().map(({ route }) => nameOf(route)));
     return routes
@@ -170,10 +167,7 @@ function whoFaults({ route, headers }: Call, { actor, ip }: AuditEntry, ownKey: 
   ];
 }
 
-/**
- * Returns faults unless the entry contains the id of the created resource, or of the resource in the path. The call
- * itself may use a name instead of the id.
- */
+/** Returns faults unless the entry contains the id of the created resource, or of the resource in the path. */
 function targetFaults({ route, url, answer }: Call, { resource_id: id, after }: AuditEntry): string[] {
   const made = answer.status === 201 ? ((answer.json.id ?? answer.json.name) as string | undefined) : undefined;
   if (made !== undefined && after?.['made'] === undefined)
@@ -219,7 +213,7 @@ function changeFaults({ route, body, answer }: Call, { before, after }: AuditEnt
     : [`does not show what was made: ${shown}`];
 }
 
-/** Returns the values of fields whose name says that they are secret, and of every header that a caller set. */
+/** Returns the values of secret fields, and of every header that a caller set. */
 function secretsIn(value: unknown, isSent: boolean): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => {

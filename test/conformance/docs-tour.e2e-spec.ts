@@ -4,7 +4,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 import { jobOf, SwaggerPage, tourOf, type TriedAnswer } from '../support/swagger-ui.js';
 import type { Route } from './openapi-document.js';
 
-/** Operations that cannot succeed with the page alone. Keep the list short: prefer an example that works. */
+/** Operations that cannot succeed from the API page alone. */
 const EXCEPTIONS = [
   'streamEvents',
   'getOwnPortal',
@@ -47,7 +47,7 @@ describe('Swagger UI from top to bottom, on a new installation with the default 
     tour = tourOf(page.document, page.routes());
     for (const route of tour.tried) {
       let answer = await page.execute(route, { apiKey: server.apiKey, operatorKey });
-      // If the machine is too busy for the service's loops, the service is briefly not ready and answers 503.
+      // A busy machine can make the service briefly unready, with 503.
       for (let tries = 0; answer.status === 503 && tries < RETRIES_MAX; tries += 1) {
         await pause(500);
         answer = await page.execute(route, { apiKey: server.apiKey, operatorKey });

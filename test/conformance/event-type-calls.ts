@@ -1,6 +1,5 @@
 import type { Call } from './portal-calls.js';
 
-/** Calls every operation on event types. */
 export async function callEventTypes(call: Call): Promise<void> {
   const schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };
   await call(201, 'POST', '/v1/event-types', {

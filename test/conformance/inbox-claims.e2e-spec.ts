@@ -162,7 +162,7 @@ describe('claims of received messages', () => {
       await claim(24, [], 900_000),
     ];
 
-    // A message above the byte limit is not claimed together with other messages. The next claim returns it alone.
+    // A message above the byte limit is claimed alone.
     expect([beside, alone].map((messages) => messages.map(({ id }) => id))).toEqual([[small], [large]]);
     expect(few.length).toBe(3);
   });

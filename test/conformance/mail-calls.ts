@@ -34,7 +34,6 @@ const MESSAGE = [
   '',
 ].join('\r\n');
 
-/** Calls every operation on templates. */
 export async function callTemplates(call: Call): Promise<void> {
   const { id } = (
     await call(201, 'POST', '/v1/templates', {
@@ -81,7 +80,6 @@ export async function callTemplates(call: Call): Promise<void> {
   await call(404, 'DELETE', `/v1/templates/${id}`);
 }
 
-/** Calls every operation on emails and suppressions. */
 export async function callEmails(call: Call): Promise<void> {
   const email = {
     from: 'shop@simulator.localhost',
@@ -155,7 +153,6 @@ export async function callEmails(call: Call): Promise<void> {
   await call(204, 'DELETE', '/v1/suppressions/never@customer.example');
 }
 
-/** Calls every operation on topics and their subscriptions. */
 export async function callTopics(call: Call): Promise<void> {
   const news = { name: 'News', key: 'documented', default_subscription: 'opt_in' };
   const { id } = (await call(201, 'POST', '/v1/topics', news)).json;

@@ -166,7 +166,7 @@ async function foundOf(raw: Buffer, message: ParsedMessage, expected: Compared):
       return {
         name: /^(?:attachment-\d+|message-\d+\.eml)$/.test(filename) ? null : filename,
         type,
-        // The corpus expects nested messages to be parsed. Posthorn keeps their bytes: see parse-message-bytes.spec.ts.
+        // The corpus expects nested messages to be parsed, but Posthorn keeps their bytes.
         content:
           type === 'message/rfc822' && wanted?.content === null ? null : content.toString(isText ? 'utf8' : 'latin1'),
       };

@@ -19,7 +19,7 @@ const hasPython = hasTool(
   () => hasPythonModules(PYTHON, 'email'),
 );
 const compare = hasPython ? it : it.skip;
-/** Time limit of a test that takes 40 s alone. It takes longer alongside other suites on two cores. */
+/** Time limit of a test that takes 40 s alone. */
 const LONG_MS = 900_000;
 
 /** Returns what Python's email package finds in the messages. */
@@ -67,7 +67,7 @@ async function readByPosthorn(raw: Buffer): Promise<Compared> {
   };
 }
 
-/** Returns a value without the white space at the ends of lines, which only one of the two parsers removes. */
+/** Removes white space at the ends of lines, as only one of the two parsers does. */
 const comparable = (value: unknown): string =>
   JSON.stringify(typeof value === 'string' ? value.replaceAll(/[ \t]+(?=\n|$)/g, '').trimEnd() : value);
 

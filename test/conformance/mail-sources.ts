@@ -56,10 +56,7 @@ export function mikelMailMessages(): SourceMessage[] {
 
 type NodeunitTest = (test: Record<string, () => void>) => void;
 
-/**
- * Returns the messages in mailparser's own tests, with ids such as `Text encodings/Plain encoding`. Runs these tests
- * with a fake parser that records the bytes it gets and never finishes.
- */
+/** Returns the messages in mailparser's own tests. Runs these tests with a fake parser that only records its input. */
 export async function mailparserMessages(): Promise<SourceMessage[]> {
   const file = publicSuite('mailparser');
   if (file === null) return [];

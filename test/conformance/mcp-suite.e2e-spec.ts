@@ -14,8 +14,8 @@ const NO_RESOURCES = 'there are no resources';
 const NO_PROMPTS = 'there are no prompts';
 
 /**
- * The checks that do not apply, as `scenario:check`, with the reason. docs/agents.md has the same list. Each of these
- * checks must fail, because a check that passes does apply.
+ * Checks that do not apply, as `scenario:check`, with the reason. Each must fail, because a check that passes does
+ * apply.
  */
 const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^tools-call-[a-z-]+:/, DIAGNOSTIC],
@@ -54,7 +54,7 @@ const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
 /** Results of one run of the conformance suite: the checks of each scenario. */
 type Found = Map<string, { id: string; status: string }[]>;
 
-/** Time limit of the suite. It takes eleven seconds alone, but other suites run alongside it. */
+/** Time limit of a suite that takes eleven seconds alone. */
 const LONG_MS = 300_000;
 
 const suite = publicSuite('mcp');

@@ -66,10 +66,7 @@ export function routesOf(document: OpenApi): Route[] {
   );
 }
 
-/**
- * Returns each method of each controller in the sources as `GET /v1/keys/{id}`, without methods that are excluded from
- * the document on purpose.
- */
+/** Returns each documented method of each controller in the sources, as `GET /v1/keys/{id}`. */
 export function declaredRoutes(root: string): string[] {
   const files = readdirSync(nodePath.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.controller.ts'),
@@ -105,7 +102,6 @@ export function propertiesOf(name: string, schema: Schema): [string, Schema][] {
   return [...own, ...parts.flatMap((part) => propertiesOf(name, part))];
 }
 
-/** Returns the response itself, resolving a `$ref`. */
 export function responseOf(document: OpenApi, response: Response): Response {
   return response.$ref ? (document.components.responses[response.$ref.split('/').pop() ?? ''] as Response) : response;
 }
@@ -124,17 +120,14 @@ export class Conformance {
     this.routes = routesOf(document);
   }
 
-  /**
-   * Returns the faults of one call: those of its request body if the call succeeded, and always those of the status,
-   * headers and body of the response.
-   */
+  /** Returns the faults of one call, in the response and, if the call succeeded, in the request body. */
   faults(method: string, url: string, body: unknown, apiAnswer: ApiAnswer): string[] {
     const route = this.find(method, url);
     const name = `${route.operation.operationId} ${apiAnswer.status}`;
     const documented = route.operation.responses[apiAnswer.status];
     if (!documented) return [`${name} is not documented`];
     this.compared.add(name);
-    // Only form-encoded bodies are passed as a string. Forms are not compared with the document.
+    // String bodies are form-encoded and are not compared with the document.
     const sent =
       apiAnswer.status < 300 && body !== undefined && typeof body !== 'string'
         ? this.check(route, ['requestBody'], body)
@@ -142,13 +135,11 @@ export class Conformance {
     return [...sent, ...this.answerFaults(route, apiAnswer)].map((fault) => `${name}: ${fault}`);
   }
 
-  /** Validates an example against its own schema, and returns the faults. */
   exampleFaults(schema: Schema, example: unknown): string[] {
     const validate = this.ajv.compile(schema as object);
     return validate(example) ? [] : said(validate);
   }
 
-  /** Validates a value against one of the document's component schemas, and returns the faults. */
   componentFaults({ $ref = '' }: Schema, value: unknown): string[] {
     const validate = this.ajv.compile({ $ref: `api${$ref}` });
     return validate(value) ? [] : said(validate);
@@ -162,7 +153,7 @@ export class Conformance {
       apiAnswer.status < 300
         ? Object.keys(response.headers ?? {}).filter((header) => !apiAnswer.headers.has(header))
         : [];
-    // A body that is not JSON is bytes, and the document gives only its content type.
+    // For a body that is not JSON, the document gives only the content type.
     if (response.content['application/json'] === undefined && !('*/*' in response.content)) {
       return Object.hasOwn(response.content, type ?? '') ? [] : [`has the content type ${type}`];
     }

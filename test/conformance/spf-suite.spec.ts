@@ -19,8 +19,7 @@ const scenarios =
     : parseAllDocuments(readFileSync(file, 'latin1')).map((document) => document.toJS() as Scenario | null);
 
 /**
- * Returns a zone's records by type and name, with names in lower case. A PTR record has an address instead of a name. A
- * record of type SPF becomes a TXT record if the name has no TXT record.
+ * Returns a zone's records by type and lower-case name. A record of type SPF becomes a TXT record if the name has none.
  */
 function recordsOf(zone: Scenario['zonedata']): RecordsByName {
   const recordsByName: Record<string, string[] | 'silent'> = {};
@@ -72,7 +71,7 @@ describe('SPF as openspf.org tests it (RFC 7208)', () => {
 
   const decide = cases.length > 0 ? it : it.skip;
 
-  // All cases are in one test, because they take milliseconds, and a failure names its case.
+  // One test for all cases, because they take milliseconds and a failure names its case.
   decide(`judges every one of ${cases.length} cases as the suite does`, async () => {
     const wrong: string[] = [];
     for (const { name, test, zone, of } of cases) {

@@ -6,9 +6,7 @@ import { loadConfig } from '../../src/kernel/config/config.js';
 import { Database } from '../../src/kernel/database/database.js';
 import { Ids } from '../../src/kernel/ids.js';
 
-/**
- * Writes blobs one after the other until it is killed. Prints a line when a write begins and when the blob is durable.
- */
+/** Writes blobs in sequence until it is killed. Prints a line when a write begins and when the blob is durable. */
 const [, , kind, place = '', bytes = '0'] = process.argv;
 const store =
   kind === 'file'

@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Kills a writer while it writes its `count`th blob. Returns the ids of the begun and of the durable blobs. */
+/** Kills a writer while it writes its `count`th blob. Returns the ids of begun and of durable blobs. */
 async function writeUntilKilled(
   kind: string,
   place: string,
@@ -59,8 +59,7 @@ async function writeUntilKilled(
     [...said.matchAll(new RegExp(`^${word} (\\S+)$`, 'gm'))].map((match) => match[1] ?? '');
   writer.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
-    // Waits `3 * count` milliseconds after a write began, so that each kill interrupts the write at a different
-    // position.
+    // A different delay in each run, so that each kill interrupts the write at a different position.
     if (idsOf('begins').length >= count) setTimeout(() => writer.kill('SIGKILL'), 3 * count);
   });
   await once(writer, 'close');

@@ -1,6 +1,6 @@
 /**
- * The durability checker. It knows the answers that senders got, the requests that receivers got, and the times of
- * kills. It knows nothing of the service, its tables or its log.
+ * The durability checker. Its evidence is the answers to senders, the requests at receivers, and the times of kills. It
+ * does not read the service's tables or log.
  */
 
 /** A message as its sender knows it. */
@@ -9,7 +9,7 @@ export interface Sent {
   key: string;
   /** SHA-256 of the payload text. */
   bodyHash: string;
-  /** The distinct message ids in the 202 answers to this key. More than one id breaks the guarantee of idempotency. */
+  /** The distinct message ids in the 202 answers to this key. More than one id violates idempotency. */
   ids: string[];
   /** Time of the first 202, in milliseconds since the epoch, or null before it. */
   acceptedAtMs: number | null;
@@ -62,15 +62,12 @@ export interface Evidence {
   pace?: number;
 }
 
-/**
- * The checker's result. The lists hold message ids, or keys where their comment says so, and are empty if every
- * guarantee held.
- */
+/** The checker's result. The lists hold message ids unless noted, and are empty if every guarantee is met. */
 export interface Report {
   accepted: number;
   /** Messages that were answered with 202 and never delivered. */
   lost: string[];
-  /** Ids of delivered messages that no answer contained. These messages were stored twice, or without a request. */
+  /** Ids of delivered messages that no answer contained. */
   unexpected: string[];
   /** Messages delivered with a body different from the sent body. */
   altered: string[];
@@ -82,9 +79,7 @@ export interface Report {
   unansweredKeys: string[];
   /** Number of repeated deliveries of messages that the receiver had already answered with 2xx. */
   duplicates: number;
-  /**
-   * Number of deliveries that were in flight or not yet recorded when a process was killed. This bounds `duplicates`.
-   */
+  /** Number of deliveries in flight or not yet recorded at a kill. This bounds `duplicates`. */
   duplicatesMax: number;
   /** Messages delivered again although no process was killed while the first delivery was in flight. */
   unexplained: string[];
@@ -96,8 +91,8 @@ export interface Report {
 }
 
 /**
- * Time after which the result of an answered attempt is assumed to be stored, even if a kill follows. This limit and
- * the limits below apply to a quiet machine and are multiplied by `pace`.
+ * Time after which the result of an answered attempt is assumed to be stored. The limit applies to a quiet machine and
+ * is multiplied by `pace`, like those below.
  */
 const RECORD_MS_MAX = 500;
 /** Maximum time after a kill until a request sent before the kill reaches the receiver. */
@@ -169,8 +164,8 @@ export function summary(seed: number, report: Report): string {
 }
 
 /**
- * Period affected by a kill. From `fromMs`, the killed process may have had results in memory that were not stored.
- * Until `toMs`, its requests could still arrive.
+ * Period affected by a kill. Results in memory since `fromMs` may be lost. Requests of the killed process may arrive
+ * until `toMs`.
  */
 interface Cut {
   fromMs: number;
@@ -179,9 +174,8 @@ interface Cut {
 }
 
 /**
- * Returns the period that a kill affects. Results wait while PostgreSQL is down, so answers received during an outage
- * right before the kill were not recorded. While PostgreSQL is slow, the answers received during the last few round
- * trips were not recorded.
+ * Returns the period that a kill affects. Answers received during an outage or slowness of PostgreSQL right before the
+ * kill were not recorded.
  */
 function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
   const recordMs = RECORD_MS_MAX * pace;
@@ -202,7 +196,7 @@ function wasUnderWay({ receivedAtMs, answeredAtMs }: Arrival, { fromMs, toMs }: 
   return receivedAtMs <= toMs && (answeredAtMs ?? Infinity) >= fromMs;
 }
 
-/** A duplicate delivery that no one requested, and the delivery before it. */
+/** An unrequested duplicate delivery, and the delivery before it. */
 interface Copy {
   id: string;
   before: Arrival;

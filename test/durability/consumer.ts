@@ -16,8 +16,8 @@ export interface ConsumerOptions {
   limit?: number;
   wait?: number;
   /**
-   * True for a faulty consumer, which commits a batch before it handles the batch. It crashes between these two steps
-   * every second time. The check must detect it.
+   * Makes the consumer faulty: it commits a batch before it handles the batch, and crashes between the two every second
+   * time.
    */
   isCareless?: boolean;
 }
@@ -33,13 +33,13 @@ const ACKNOWLEDGED_SHARE = 0.2;
 const DIES_SHARE = 0.1;
 
 /**
- * A consumer that pulls, and commits by cursor or by acknowledgement. The seed chooses the batches and the failed calls
- * after which it crashes. An item may arrive again only if the consumer handled it and had not committed it.
+ * A consumer that pulls, and commits by cursor or by acknowledgement. The seed chooses when it crashes. An item may
+ * arrive again only if the consumer had not committed it.
  */
 export class Consumer {
   /** The items that the consumer handled, in order. */
   readonly visits: Visit[] = [];
-  /** Items that arrived again. `repeated` counts the legitimate repetitions, and `wrongly` lists the wrong ones. */
+  /** Number of items that arrived again legitimately. `wrongly` lists the others. */
   repeated = 0;
   readonly wrongly: string[] = [];
   deaths = 0;
@@ -90,8 +90,7 @@ export class Consumer {
     this.batches += 1;
     if (isCareless && this.batches % 2 === 0 && (await this.acknowledge())) return true;
     this.handle(page);
-    // A careless consumer crashes between commit and handling. With additional random crashes, the number of skipped
-    // items would depend on the seed.
+    // Additional random crashes would make the number of skipped items depend on the seed.
     if (isCareless) return true;
     const share = this.random.next();
     if (share < DIES_SHARE) return this.mayDie();
@@ -109,7 +108,7 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // The value 0 means that no kill of a worker can explain a duplicate, because workers have no part in a pull.
+      // 0: no kill of a worker can explain a duplicate, because workers have no part in a pull.
       const answeredAtMs = 0;
       this.visits.push({
         id,

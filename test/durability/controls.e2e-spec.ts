@@ -45,7 +45,7 @@ describe('negative controls', () => {
     // Waits until the process has its lease. Otherwise, the sweep would find the messages sent before its start.
     await eventually(() => fetch(`${forgetful.url}/health/ready`).then(({ status }) => status === 200), ARRIVE_MS_MAX);
 
-    // The queue sends messages in order. If it still had the earlier messages, they would arrive before this message.
+    // The queue keeps the order, so earlier messages that were not lost would arrive before this one.
     await sendMany(load, 1);
     await arrived(1);
     const without = await scene.report(load);

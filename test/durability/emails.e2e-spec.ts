@@ -10,11 +10,7 @@ import { runSeed, Seeded, setting } from './random.js';
 const KILLS = setting('DURABILITY_KILLS', 4);
 const FROM = 'shop@mail.example.com';
 
-/**
- * Kills the service while it accepts emails, starts the delivery of scheduled emails, hands emails to the relay and
- * stores the results. No email that was answered 202 may be lost. The delivery of a scheduled email is started once. An
- * email that was not accepted appears in no list.
- */
+/** Kills the service while it accepts, schedules and sends emails. No email that was answered 202 may be lost. */
 describe('emails under kill -9', () => {
   let first: PosthornServer;
   let server: PosthornServer;

@@ -24,11 +24,11 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** The checker's report, with each event counted as one message (`msg_… at place`), plus the guarantees of fan-outs. */
+/** The checker's report, with each event as one message (`msg_… at place`), plus the guarantees of fan-out. */
 export interface FanOutReport extends Report {
   messages: number;
   events: number;
-  /** Number of stored messages whose sender got no answer. Each of them has all of its events or none. */
+  /** Number of stored messages whose sender got no answer. */
   untold: number;
   /** Messages whose stored events do not match the endpoints: too many, too few, or wrong ones. */
   halfFannedOut: string[];
@@ -139,7 +139,7 @@ function expectedOf(
 
 export const label = (id: string, place: string): string => `${id} at ${place}`;
 
-/** Returns whether there is one event per listener, or a single event without an endpoint if there is no listener. */
+/** Returns whether there is one event per listener, or one event without an endpoint if there is no listener. */
 function areFor(listeners: readonly Listener[] | undefined, endpoints: readonly (string | null)[]): boolean {
   if (listeners === undefined) return false;
   const wanted = listeners.length === 0 ? [null] : listeners.map(({ endpoint }) => endpoint);

@@ -12,15 +12,12 @@ import { Scene } from './scene.js';
 import { query } from './storage.js';
 
 const EMISSIONS = 60;
-/** Two applications with every kind of subscription. */
 const APPLICATIONS = [SUBSCRIPTIONS, SUBSCRIPTIONS];
 const SHOWN_MS_MAX = 60_000;
 const SHOWN =
   'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
-/**
- * Each test uses a service that breaks a guarantee of fan-out on purpose. A checker that finds nothing does not work.
- */
+/** Each test breaks a guarantee of fan-out on purpose, and the checker must detect it. */
 describe('negative controls of fan-out', () => {
   const seed = CONTROL_SEED;
   let database: TestDatabase;
@@ -131,7 +128,7 @@ describe('negative controls of fan-out', () => {
     expect(removed).toHaveLength(1);
   }
 
-  /** Sends the same request again without its Idempotency-Key, as if the service had not stored the key. */
+  /** Repeats the request without its Idempotency-Key, as if the service had not stored the key. */
   async function sendAgain({ path = '', body = '' }: Partial<Emission> = {}): Promise<void> {
     const headers = { authorization: `Bearer ${scene.apiKey}`, 'content-type': 'application/json' };
     expect((await fetch(scene.member('api').url + path, { method: 'POST', headers, body })).status).toBe(202);

@@ -28,7 +28,7 @@ export interface Emission extends Sent {
   meaning: string;
   /** True if the emission has an Idempotency-Key. Without a key, every attempt may create a message. */
   isKeyed: boolean;
-  /** Number of attempts that got no 202. Each may have been stored under an id that no answer returned. */
+  /** Number of attempts without a 202. Each may have been stored under an unknown id. */
   unanswered: number;
   /** The endpoints that must receive the emission. */
   listeners: readonly Listener[];
@@ -40,7 +40,7 @@ export interface Emission extends Sent {
 const KEYLESS_SHARE = 0.4;
 const TWIN_SHARE = 0.03;
 const REPEATED_SHARE = 0.03;
-/** Share of emissions to an unknown application uid. The call creates the application, which has no endpoints yet. */
+/** Share of emissions to an unknown application uid, which create the application. */
 const STRANGER_SHARE = 0.02;
 
 /** Emits events to the applications of a fleet, and retries each event until it gets a 202. */

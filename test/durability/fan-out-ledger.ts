@@ -12,7 +12,6 @@ export interface StoredMessage {
   endpoints: (string | null)[];
 }
 
-/** An event as listed by the API. */
 export interface ListedEvent {
   message_id: string;
   endpoint: string | null;
@@ -28,7 +27,6 @@ const MESSAGES = `
     on e.environment_id = m.environment_id and e.message_id = m.id
   group by m.id, e.message_id, m.payload, m.fanout`;
 
-/** Returns every message in the database, with the endpoints of all of its events. */
 export async function storedMessages(url: string): Promise<StoredMessage[]> {
   const rows = await query<StoredMessage>(url, MESSAGES);
   return rows.map(({ id, endpoints, ...row }) => ({

@@ -11,10 +11,7 @@ import { emptyQueueTables, KillablePostgres, query } from './storage.js';
 const PAGE = 1_000;
 const EMISSIONS = 4_000;
 const CONCURRENCY = 16;
-/**
- * Time limit for the job to end after several kills. A job counts as abandoned fifteen seconds after a kill interrupts
- * it. The rest of this time limit allows for busy cores.
- */
+/** Time limit for the job to end after several kills. An interrupted job counts as abandoned after fifteen seconds. */
 const OVER_MS_MAX = 120_000;
 const APIS = ['one', 'two'] as const;
 /** Subscriptions of the endpoints. The second endpoint gets one attempt per event. The third is disabled for a time. */

@@ -48,8 +48,8 @@ export class Run {
   }
 
   /**
-   * Returns whether the service has nothing left to deliver and the consumer got several empty batches in a row. One
-   * empty batch is not enough, because an API process that was just killed may have delayed the last items.
+   * Returns whether all deliveries have ended and the consumer got several empty batches in a row. A killed API process
+   * may delay the last items, so one empty batch is not enough.
    */
   async settled(): Promise<boolean> {
     const isSettled = await this.options.scene.settled();

@@ -25,10 +25,7 @@ export interface Victims {
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];
-/**
- * The last kills affect only PostgreSQL, in every way, so that no restart of another process can hide a missing
- * recovery.
- */
+/** The last faults kill only PostgreSQL, so that no restart of another process can hide a missing recovery. */
 const LAST: readonly Blow[] = ['backend', 'postmaster', 'everything', 'everything'];
 
 /** Returns `kills` planned faults, spread over `messages` messages. The seed chooses their order, times and victims. */
@@ -45,7 +42,7 @@ export function plan(seed: number, kills: number, messages: number): Fault[] {
   return faults.map((fault) => ({ ...fault, afterAccepted: Math.ceil(mean * (0.5 + random.next())) }));
 }
 
-/** Injects one fault after the other under load. Everything restarts by itself. Returns the faults with their times. */
+/** Injects the faults in sequence under load. Returns them with their times. */
 export async function disrupt(faults: readonly Fault[], victims: Victims, load: Sender): Promise<Disruption[]> {
   const done: Disruption[] = [];
   for (const fault of faults) {

@@ -11,7 +11,7 @@ import { freePort } from './processes.js';
 import { runSeed, Seeded } from './random.js';
 
 const OWNER = 'owner@target.example';
-/** Maximum number of copies of a message at the relay. A process that dies during the sending causes a second copy. */
+/** A process that dies while it sends a message causes a second copy at the relay. */
 const COPIES_MAX = 2;
 const WITHIN_MS = 90_000;
 
@@ -81,7 +81,7 @@ describe('forwarding and automatic replies under kill -9, step by step', () => {
     expect((await fetch(`${server.url}/forwarding`, { method: 'POST', body })).status).toBe(200);
   }
 
-  /** Sends a message to the alias. It may remain without an answer, because the process dies. */
+  /** Sends a message to the alias. The process may die before it answers. */
   async function send(): Promise<void> {
     const subject = `letter-${letters.length}.`;
     const sent = { subject, sender: `ada-${letters.length}@b.example`, raw: '', isAccepted: false };

@@ -20,10 +20,7 @@ export interface Job {
   started_at: string | null;
 }
 
-/**
- * Numbers of two destinations at the receiver. `ALL` is fast and gets all events. `SOME` is slow and gets the events
- * that pass a filter. All events can also be pulled.
- */
+/** Numbers of two destinations. `ALL` gets all events. `SOME` is slow and gets only events that pass a filter. */
 const [ALL, SOME] = [0, 7];
 const PLACES: readonly Place[] = [
   { name: 'all', kinds: null, isPulled: false },
@@ -79,10 +76,7 @@ export class Inbox {
     return [...named, ...consumer.visits];
   }
 
-  /**
-   * Requests the only replay of this inbox, which covers everything up to now. Repeats the request until it is
-   * answered, since an answer may be lost.
-   */
+  /** Requests the only replay of this inbox, and repeats the request until it is answered. */
   async replay(): Promise<{ job: Job; asked: RangeReplay }> {
     const asked = { askedAtMs: Date.now(), untilMs: Date.now() };
     const body = { until: new Date(asked.untilMs).toISOString() };

@@ -12,10 +12,7 @@ import { KillablePostgres } from './storage.js';
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 8_000);
 const CONCURRENCY = 24;
-/**
- * Time limit of the test. Recovery from a kill takes a few seconds, and sending takes the rest. The limit grows with
- * the settings of soak runs.
- */
+/** Time limit of the test, scaled with the settings of soak runs. */
 const TIME_MS_MAX = (180_000 + KILLS * 5_000 + MESSAGES * 5) * BUSY_TIMES;
 
 describe('kill -9 under load, the queue in PostgreSQL, roles apart and together', () => {

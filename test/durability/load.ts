@@ -31,17 +31,14 @@ export interface FailedTry {
   status: string;
 }
 
-/**
- * Shares of messages that are sent again with the same key after an answer, and of messages that are sent twice
- * concurrently.
- */
+/** Shares of messages sent again with the same key: after an answer, and concurrently. */
 const REPEATED_SHARE = 0.02;
 const TWIN_SHARE = 0.02;
 
 /** An API caller that retries each message under its own key until the answer is 202. */
 export class Load extends Sender {
   readonly sent: Sent[] = [];
-  /** Number of messages accepted by an attempt whose answer was lost, as the answer to a later attempt showed. */
+  /** Number of messages accepted by an attempt whose answer was lost. */
   cutAnswers = 0;
   readonly failedTries: FailedTry[] = [];
   private readonly random: Seeded;
@@ -92,7 +89,7 @@ export class Load extends Sender {
     return false;
   }
 
-  /** Returns the ready nodes in turn. After a failure it returns a different node, if another node is ready. */
+  /** Returns the ready nodes in turn, and prefers a different node after a failure. */
   private nextUrl(turn: number, failed: string | null): string {
     const { urls, ready } = this.options;
     const others = (from: readonly string[]): string[] => from.filter((url) => url !== failed);
@@ -109,7 +106,7 @@ function note(message: Sent, text: string): void {
   message.acceptedAtMs ??= Date.now();
 }
 
-/** Returns whether the answer is final. 503 and the 409 for a request in flight ask for a retry. */
+/** Returns whether the answer is final. A 503, and a 409 for a request in flight, are retried. */
 export function isFinal(status: string, text: string): boolean {
   if (status === '409') return !text.includes('in_flight');
   return /^[1-4]\d\d$/.test(status);

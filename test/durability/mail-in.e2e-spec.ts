@@ -59,8 +59,7 @@ describe('mail that was answered with 250', () => {
       const edge = await startServer({ ...server.env, ROLE: 'smtp' });
       let answers = 0;
       const kills: Promise<void>[] = [];
-      // The kill happens after a different number of answers in each round. Some messages are always in flight at that
-      // time.
+      // The kill happens after a different number of answers in each round, with messages in flight.
       const answered = (): void => {
         answers += 1;
         if (answers >= 4 + round * 3 && kills.length === 0) kills.push(edge.kill('SIGKILL'));
@@ -90,8 +89,7 @@ describe('mail that was answered with 250', () => {
   }, 300_000);
 
   it('eight messages of 25 MB at once are stored with constant memory', async () => {
-    // Uses a process that only receives mail. Processing mail would need additional memory for threads and for one
-    // large message at a time.
+    // A process that only receives mail needs no memory for parsing it.
     const edge = await startServer({ ...server.env, ROLE: 'smtp' });
     const port = smtpPortOf(edge);
     const body = `${'x'.repeat(998)}\r\n`.repeat(25_000);
@@ -100,7 +98,7 @@ describe('mail that was answered with 250', () => {
     const large = await createAlias(server);
     await sendMail(port, large.address, `${mailText()}\r\n${body}`);
     const before = residentBytes('VmRSS');
-    // Resets VmHWM, the maximum resident memory, so that it shows the maximum since this point.
+    // Resets VmHWM, the peak resident memory.
     writeFileSync(`/proc/${edge.pid}/clear_refs`, '5');
 
     const answers = await Promise.all(

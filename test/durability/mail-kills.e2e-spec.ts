@@ -21,7 +21,7 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/** Maximum number of copies of a message at the relay. A process that dies during the sending causes a second copy. */
+/** A process that dies while it sends a message causes a second copy at the relay. */
 const COPIES_MAX = 2;
 
 /** SQL that blocks writes to the rows of messages. Large messages are stored as blobs, outside of these rows. */
@@ -38,9 +38,8 @@ interface Email {
 }
 
 /**
- * One kill -9 at each step between DATA and the 250 reply for received mail, and between claiming an email, sending it
- * and recording that it was sent. The test blocks the connection to reach each step reliably. DURABILITY_KILLS=40
- * repeats the steps with other messages.
+ * One kill -9 at each step of receiving and of sending mail. The test blocks the connection to reach each step
+ * reliably. DURABILITY_KILLS=40 repeats the steps.
  */
 describe('mail under kill -9, step by step', () => {
   const random = new Seeded(runSeed());
@@ -330,7 +329,7 @@ describe('mail under kill -9, step by step', () => {
       const taken = letters.filter(({ answer }) => answer.startsWith('250'));
       expect(taken.filter(({ subject }) => !before.some((row) => row.subject === subject))).toEqual([]);
       expect(before.filter(({ is_whole: isWhole }) => !isWhole)).toEqual([]);
-      // A message that never reached storage does not exist. A message without a reply is stored fully or not at all.
+      // A message without a reply is stored fully or not at all.
       expect(before.map(({ subject }) => subject).filter((subject, i, all) => all.indexOf(subject) !== i)).toEqual([]);
 
       // Clients send unanswered messages again and get 250. Then each message exists once.

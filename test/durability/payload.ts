@@ -38,7 +38,6 @@ export function payloadOf(n: number, random: Seeded): string {
   return `{"n":${n},"kind":"${kindOf(n)}","pad":"${pad}" , "big":12345678901234567890, "small":1.10e-7,\n\t"n2":-0 }`;
 }
 
-/** Returns the SHA-256 of the body's text. */
 export function hashOf(body: string): string {
   return createHash('sha256').update(body).digest('hex');
 }

@@ -14,14 +14,11 @@ export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const RESTART_MS = 100;
 const LOG_CHARACTERS_MAX = 200_000;
 export const LAST_WORDS_CHARACTERS = 1_500;
-/* Below the ephemeral ports, so that no outgoing connection takes the port of a killed process before it is back. */
+/** Below the ephemeral ports, so that no outgoing connection takes the port of a killed process. */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
 
-/**
- * A Posthorn process with a supervisor that restarts it whenever it exits, as systemd or an orchestrator does: on the
- * same port, with the same environment.
- */
+/** A Posthorn process that is restarted on the same port whenever it exits. */
 export class KeptProcess {
   readonly url: string;
   /** Exits of the running process that the test did not cause, each with the last output of the process. */

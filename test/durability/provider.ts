@@ -53,8 +53,7 @@ export class Provider extends Sender {
         return;
       }
       if (/^[1-4]\d\d$/.test(status)) this.refusals.push(`${status} ${text}`);
-      // A 503 means that nothing was accepted, or that the outcome is unknown: an interrupted request may have been
-      // stored.
+      // After a 503, the outcome is unknown: an interrupted request may have been stored.
       posted.unanswered += 1;
       await sleep(AGAIN_MS);
     }

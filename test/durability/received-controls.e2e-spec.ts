@@ -17,10 +17,7 @@ const OVER_MS_MAX = 60_000;
 const SHOWN =
   'select coalesce(max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint, true) as shown from pull_items';
 
-/**
- * Each test uses a service or a consumer that breaks a guarantee of receiving on purpose. A checker that then finds
- * nothing does not work.
- */
+/** Each test breaks a guarantee of receiving on purpose, and the checker must detect it. */
 describe('negative controls of receiving', () => {
   const seed = CONTROL_SEED;
   let database: TestDatabase;
@@ -130,8 +127,8 @@ describe('negative controls of receiving', () => {
 
   async function emptied(consumer: Consumer): Promise<Consumer> {
     expect(await scene.settled()).toBe(true);
-    // Returns whether new items are visible. Another suite's open transaction hides new items as long as it lasts, so
-    // an empty page would not mean the end of the feed.
+    // Returns whether new items are visible. Another suite's open transaction hides them, and an empty page would then
+    // not mean the end of the feed.
     const areShown = (): Promise<boolean> => query(database.url, SHOWN).then(([row]) => row?.['shown'] === true);
     expect(await eventually(areShown, OVER_MS_MAX)).toBe(true);
     consumer.start();
@@ -151,7 +148,7 @@ describe('negative controls of receiving', () => {
     replay: RangeReplay | null = null,
   ): Promise<Report> {
     const own = new Set(provider.sent.flatMap(({ ids }) => ids));
-    // The receiver records the requests of all tests in this file. Only those of this test are relevant.
+    // The receiver records the requests of all tests in this file.
     const first = provider.sent[0]?.firstTryAtMs ?? 0;
     const ofThis = visits.filter(({ id, receivedAtMs }) => own.has(id) || receivedAtMs >= first);
     return check(

@@ -8,10 +8,7 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const KILLS = setting('DURABILITY_KILLS', 4);
 
-/**
- * Kills the service while it parses received messages, accepts them and marks them as done. Each message answered with
- * 250 becomes exactly one event.
- */
+/** Kills the service while it processes received mail. Each message answered with 250 becomes exactly one event. */
 describe('received mail under kill -9', () => {
   let first: PosthornServer;
   let server: PosthornServer;

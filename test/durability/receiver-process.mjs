@@ -1,6 +1,5 @@
-// The receiver of the durability tests. It is a separate process, so that it keeps its record when other processes are
-// killed. It verifies every signature, and records every request before it answers. The seed chooses the attempts that
-// fail.
+// The receiver of the durability tests, in a separate process that is never killed. It verifies every signature, and
+// records every request before it answers. The seed chooses the attempts that fail.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
@@ -28,8 +27,8 @@ const delivered = new Set();
 const MISDATED = { status: 401, delayMs: 0 };
 
 /**
- * Planned results of the first attempt to deliver a message. Each result applies to a share of the messages. Failures
- * are too rare to open a circuit.
+ * Planned results of a message's first attempt, each for a share of the messages. Failures are too rare to open a
+ * circuit.
  */
 const SCRIPT = [
   { upTo: 0.015, status: 500, delayMs: 0 },
@@ -76,7 +75,7 @@ function verified(path, headers, body) {
   }
 }
 
-/** Returns the next answer of a misbehaving path: a failure every other time for `flap`, late for `slow`, else none. */
+/** Returns the next answer of a misbehaving path. */
 function planOf(misbehaviour) {
   misbehaved += 1;
   if (misbehaviour === 'slow') return { status: 200, delayMs: SLOW_MS };
@@ -84,7 +83,7 @@ function planOf(misbehaviour) {
   return misbehaved % 2 === 0 ? { status: 500, delayMs: 0 } : USUAL;
 }
 
-/** Gives no answer: breaks the connection at once, or keeps it open while the path misbehaves. */
+/** Breaks the connection at once, or keeps it open while the path misbehaves. */
 function breakOff(misbehaviour, { socket, url }) {
   if (misbehaviour !== 'hang' && misbehaviour !== 'trickle') {
     if (misbehaviour === 'reset') socket.resetAndDestroy();
@@ -150,8 +149,8 @@ const answers = {
   progress: () => ({ delivered: delivered.size, arrivals: arrivals.length }),
   record: () => arrivals,
   /**
-   * Returns the requests since the last call and forgets them. Remembers which messages have had their first attempt,
-   * because a second attempt never fails on purpose.
+   * Returns and clears the requests since the last call. Keeps the ids of attempted messages, because a second attempt
+   * never fails on purpose.
    */
   take: () => {
     const taken = arrivals;

@@ -11,20 +11,14 @@ export interface Progress {
   arrivals: number;
 }
 
-/**
- * A request with additional facts: the number of its destination, whether it is marked as a replay, and whether its
- * timestamp is five minutes off.
- */
+/** A request with the number of its destination, and whether it is a replay or has a timestamp five minutes off. */
 export interface Received extends Arrival {
   destination: number;
   isReplayed: boolean;
   isMisdated: boolean;
 }
 
-/**
- * Misbehavior of a receiver: no answer, a header without an end, a 500 to every other request, a reset, or a late
- * 200.
- */
+/** Misbehavior of a receiver: no answer, an endless header, a 500 to every other request, a reset, or a late 200. */
 export type Misbehaviour = 'hang' | 'trickle' | 'flap' | 'reset' | 'slow';
 
 /** The receiver, in a process that the tests never kill. It has one URL and one signing secret per destination. */
@@ -44,8 +38,8 @@ export class ReceiverProcess {
   }
 
   /**
-   * Starts a receiver. With `isCalm`, the receiver answers 200 to everything. Otherwise, the seed chooses the messages
-   * whose first attempt fails. More of them fail at the `flaky` destinations.
+   * Starts a receiver. With `isCalm`, it answers 200 to everything. Otherwise, the seed chooses the messages whose
+   * first attempt fails.
    */
   static async start(options: {
     seed: number;

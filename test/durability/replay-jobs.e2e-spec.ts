@@ -76,8 +76,8 @@ describe('interrupted replay jobs', () => {
   }, 180_000);
 
   /**
-   * Returns for each endpoint the number of its events, and the number of its events with a route. Of the events with a
-   * route, returns how many were replayed exactly once, and how many were not.
+   * Returns for each endpoint the number of its events and of its routed events. Also returns how many routed events
+   * were replayed exactly once, and how many were not.
    */
   function enqueued(): Promise<Enqueued[]> {
     return query(

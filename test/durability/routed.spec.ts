@@ -11,7 +11,7 @@ const PLACES: Place[] = [
 
 const idOf = (n: number): string => showId('evt', lowestIdAt(AT_MS + n));
 
-/** Returns a webhook as its provider knows it: webhook 0 is of kind a, webhook 1 of kind b. */
+/** Returns a webhook: number 0 is of kind a, number 1 of kind b. */
 const posted = (n: number, changes: Partial<Posted> = {}): Posted => ({
   n,
   key: `webhook ${n}`,

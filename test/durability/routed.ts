@@ -8,11 +8,10 @@ export interface Posted extends Sent {
   /** Hash of the parsed body, which a pull consumer can compare. */
   meaning: string;
   firstTryAtMs: number;
-  /** Number of attempts that did not get a 200. Each may have been stored under an id that no answer returned. */
+  /** Number of attempts without a 200. Each may have been stored under an unknown id. */
   unanswered: number;
 }
 
-/** A destination of a route. */
 export interface Place {
   name: string;
   /** The kinds that pass the route's filter, or null if all kinds pass. */
@@ -21,7 +20,7 @@ export interface Place {
   isPulled: boolean;
 }
 
-/** A delivery, as observed at the place that received it. */
+/** A delivery as its receiver observed it. */
 export interface Visit extends Arrival {
   place: string;
   isReplayed: boolean;
@@ -51,8 +50,8 @@ interface Stored {
 }
 
 /**
- * Returns observations of receiving in the checker's terms: one message for each event and each place of its routes,
- * and another message for its replay. An event that arrives at one place must arrive at all places.
+ * Returns observations of receiving as evidence for the checker: one message for each event and place, and another for
+ * its replay. An event that arrives at one place must arrive at all.
  */
 export function evidenceOf(observed: Observed): Evidence {
   const { posted, places, replay, disruptions, outages } = observed;
@@ -69,8 +68,7 @@ export function evidenceOf(observed: Observed): Evidence {
     for (const place of places.filter(({ kinds }) => kinds === null || kinds.includes(kindOf(event.posted.n)))) {
       const [first, again] = [label(event.id, place.name, false), label(event.id, place.name, true)];
       const visits = byName.get(first) ?? [];
-      // A replay cancels a delivery that waits for a retry. In that case the delivery of the replay replaces the first
-      // delivery and its failed attempts.
+      // A replay cancels a delivery that waits for a retry, and replaces it.
       const isOvertaken = mustComeAgain && !visits.some(({ status }) => status >= 200 && status < 300);
       if (isOvertaken) for (const visit of visits) arrivals.set(visit, again);
       if (!isOvertaken) sent.push(expected(first, event, place, event.acceptedAtMs));
@@ -111,7 +109,7 @@ function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits'
     const found = byHash.get(bodyHash);
     if (events.has(id) || !found || !places.some(({ name }) => name === place)) continue;
     strays.set(found, (strays.get(found) ?? 0) + 1);
-    // The events whose id no answer contained may not outnumber the unanswered attempts. Any further event is omitted.
+    // There may be at most as many events with an unknown id as unanswered attempts.
     if ((strays.get(found) ?? 0) <= found.unanswered) events.set(id, { id, posted: found, acceptedAtMs: null });
   }
   return [...events.values()];

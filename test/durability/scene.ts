@@ -12,7 +12,7 @@ type Env = Readonly<Record<string, string>>;
 /** Initial conditions of a scenario. */
 export interface SceneOptions {
   seed: number;
-  /** URL, or a function called at each use, because an embedded PostgreSQL gets its address only at its start. */
+  /** URL, or a function, because an embedded PostgreSQL gets its address only at its start. */
   databaseUrl: string | (() => string);
   /** The processes by name, each with environment variables in addition to the common ones. */
   processes: Readonly<Record<string, Env>>;
@@ -29,11 +29,11 @@ export interface SceneOptions {
 }
 
 export const DESTINATIONS = 8;
-/** Retry schedule. Each delay is random, from 0 to the given seconds. No sequence of faults uses up all attempts. */
+/** Retry schedule with random delays up to the given seconds. No sequence of faults uses up all attempts. */
 export const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
 /**
- * Time limit until the service has nothing left to deliver. Claims of a dead worker are released after ten seconds.
- * Claims whose owner was never registered are released after a minute.
+ * Time limit until all deliveries have ended. Claims of a dead worker are released after ten seconds, and claims of an
+ * unregistered owner after a minute.
  */
 const QUIET_MS_MAX = 120_000;
 const ANSWER_MS_MAX = 60_000;
@@ -103,10 +103,7 @@ export class Scene {
     return typeof databaseUrl === 'string' ? databaseUrl : databaseUrl();
   }
 
-  /**
-   * Waits until the service has nothing left to deliver. Returns false on a timeout. The checker's report then shows
-   * the cause.
-   */
+  /** Waits until all deliveries have ended. Returns false on a timeout. */
   settled(): Promise<boolean> {
     return eventually(
       () =>
@@ -151,10 +148,7 @@ export class Scene {
     return [...this.members.values()].flatMap(({ crashes }) => crashes);
   }
 
-  /**
-   * Returns data to debug a failed run: the rows of lost messages, the live processes, and the last output of each
-   * process.
-   */
+  /** Returns data to debug a failed run: rows of lost messages, live processes and their last output. */
   async inquest(report: Report): Promise<string> {
     const url = this.databaseUrl();
     const [open, workers] = await Promise.all([
@@ -187,7 +181,7 @@ export class Scene {
     return JSON.parse(text);
   }
 
-  /** Tries a call at each process in turn until it succeeds, because the test kills processes. Returns its result. */
+  /** Tries a call at each process in turn until it succeeds, because the test kills processes. */
   async persistently(apis: readonly string[], call: (api: string) => Promise<unknown>): Promise<unknown> {
     let [answer, failure]: [unknown, unknown] = [undefined, undefined];
     let tries = 0;

@@ -12,12 +12,12 @@ export interface Answer {
 export const AGAIN_MS = 50;
 const TRY_MS_MAX = 10_000;
 
-/** A sender that retries each message until an answer says that it was accepted. */
+/** A sender that retries each message until it is accepted. */
 export abstract class Sender {
   abstract readonly sent: readonly Sent[];
   /** Number of attempts by HTTP status or error code. */
   readonly outcomes: Record<string, number> = {};
-  /** API responses that no attempt to send a message should get, with their bodies. */
+  /** API responses that are not valid for any attempt, with their bodies. */
   readonly refusals: string[] = [];
   accepted = 0;
   private readonly agent = new http.Agent({ keepAlive: true });
@@ -57,19 +57,16 @@ export abstract class Sender {
     this.agent.destroy();
   }
 
-  /** Resolves once this number of messages is accepted. */
   async reached(accepted: number): Promise<void> {
     if (this.accepted >= accepted) return;
     await new Promise<void>((reached) => this.milestones.push({ accepted, reached }));
   }
 
-  /** Counts an accepted message. */
   protected count(): void {
     this.accepted += 1;
     for (const { accepted, reached } of this.milestones) if (accepted === this.accepted) reached();
   }
 
-  /** Makes one attempt, records it in `outcomes`, and returns the answer. */
   protected async try(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer> {
     const answer = await this.post(url, headers, body);
     this.outcomes[answer.status] = (this.outcomes[answer.status] ?? 0) + 1;
@@ -77,7 +74,7 @@ export abstract class Sender {
   }
 
   private async run(delayMs: number): Promise<void> {
-    // The concurrent senders start staggered, so that a kill never finds all of them in the same state.
+    // Staggers the senders, so that a kill finds them in different states.
     await sleep(delayMs);
     while (!this.stopping && this.refusals.length === 0) await this.send();
   }

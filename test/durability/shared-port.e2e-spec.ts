@@ -42,10 +42,7 @@ function childrenOf(pid: number): number[] {
     });
 }
 
-/**
- * Makes one request on a connection of the agent. Returns its status, its body, and whether the answer closed the
- * connection.
- */
+/** Makes one request with the agent. Returns its status, its body, and whether the connection was closed. */
 function ask(
   agent: Agent,
   url: string,
@@ -61,8 +58,7 @@ function ask(
           resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }),
         );
     });
-    // A request in flight to a process that is killed at that moment is never answered (ADR 26). Like every client,
-    // this client needs a timeout.
+    // A request to a process that is killed may never be answered (ADR 26), so the client needs a timeout.
     asked.setTimeout(ANSWER_MS_MAX, () => asked.destroy(new Error('No answer.')));
     asked.once('error', reject).end();
   });

@@ -14,9 +14,7 @@ const BACK_MS_MAX = 60_000;
 const DEADLOCK = '40P01';
 const DEADLOCKS_MAX = 10;
 
-/**
- * A PostgreSQL server for kill tests. It is durable as in production, and its supervisor restarts it on the same port.
- */
+/** A durable PostgreSQL server that is restarted on the same port after a kill. */
 export class KillablePostgres {
   readonly outages: Outage[] = [];
 
@@ -57,7 +55,7 @@ export class KillablePostgres {
     const pids = { backend: client ? [client.pid] : [], postmaster: [], everything: rows.map(({ pid }) => pid) }[blow];
     return () => {
       this.noteOutage(witness);
-      // Kills the postmaster first. Otherwise, it would terminate and restart its children before its own end.
+      // A live postmaster would restart its children.
       for (const pid of blow === 'backend' ? pids : [this.server.pid(), ...pids]) strike(pid);
     };
   }
@@ -72,8 +70,7 @@ export class KillablePostgres {
   }
 
   /**
-   * Records an outage from the kill until a new connection succeeds. New connections are tried only after `witness`, a
-   * connection from before the kill, has ended.
+   * Records an outage from the kill until a new connection succeeds. `witness` is a connection from before the kill.
    */
   private noteOutage(witness: pg.Client): void {
     const outage: Outage = { fromMs: Date.now(), toMs: Infinity };

@@ -13,7 +13,7 @@ const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
 /** Maximum number of copies of a message at the relay. A process that dies during the sending causes a second copy. */
 const COPIES_MAX = 2;
-/** Time limit for a repeated message, which waits for the lease that the dead process holds on the idempotency key. */
+/** Time limit for a repeated message, which waits for the dead process's lease on the idempotency key. */
 const LEASE_WITHIN_MS = 60_000;
 
 interface Letter {
@@ -22,7 +22,6 @@ interface Letter {
   answer: string;
 }
 
-/** One kill -9 at each step between DATA and 250 of a submitted email. */
 describe('submitted emails under kill -9, step by step', () => {
   const random = new Seeded(runSeed());
   const letters: Letter[] = [];

@@ -1,5 +1,4 @@
-// Resolves an import of `x.js` to `x.ts` if there is no `x.js`, as the compiler does, and compiles the file when it is
-// loaded.
+// Resolves an import of `x.js` to `x.ts` if there is no `x.js`, and compiles the file.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';

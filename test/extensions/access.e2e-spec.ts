@@ -9,10 +9,7 @@ const SCOPES = ['read', 'write', 'admin'] as const;
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 
-/**
- * Code of an extension that has its own routes, and adds a guard and a quota to the scope checks. The extension can also
- * replace the rule of the service that decides who may access what.
- */
+/** Code of an extension with its own routes, and with a guard and a quota in addition to the scope checks. */
 const EXTENSION = `
 import { Controller, Get, Post, HttpCode, Module, UseGuards, Injectable, ForbiddenException } from '@nestjs/common';
 import { ApiOperation, ApiOkResponse, ApiParam } from '@nestjs/swagger';

@@ -97,7 +97,6 @@ export class NatsServer {
     );
   }
 
-  /** Returns everything that a stream has stored, in order. */
   stored(stream: string): Promise<StoredMessage[]> {
     return this.using(async (connection) => {
       const { streams } = await jetstreamManager(connection);

@@ -12,7 +12,7 @@ const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
 
 const STREAM = 'ORDERS';
-/** Time limit below the minute between two sweeps. A result within this limit comes from a job, not from a sweep. */
+/** Time limit below the minute between two sweeps, so that a job caused the result. */
 const BY_A_JOB_MS = 20_000;
 
 let nats: NatsServer;

@@ -34,10 +34,7 @@ function placesOf(names: readonly string[], folder: string): string[][] {
   return names.map((name) => places.filter((place) => place === name || `/${place}`.endsWith(`/node_modules/${name}`)));
 }
 
-/**
- * Uses only the file that `npm pack` makes, without other files of this project, to check that the instructions in the
- * README of the package work.
- */
+/** Uses only the file that `npm pack` makes, to check the instructions in the package's README. */
 describe('the packed file', () => {
   let folder: string;
   let sample: string;

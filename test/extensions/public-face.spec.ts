@@ -5,7 +5,6 @@ interface Manifest {
   peerDependencies?: Record<string, string>;
 }
 
-/** Returns the imports of a file, including imports of types. */
 const importsOf = (file: string): string[] =>
   [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier as string);
 

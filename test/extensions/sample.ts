@@ -25,8 +25,8 @@ const WAIT_MS = 100;
 const WAIT_MS_MAX = 120_000;
 
 /**
- * Compiles a sample. Only packages in its `package.json` can be imported, and of `posthorn` only its `exports`. The
- * first suite of a test run compiles the sample, and the other suites wait.
+ * Compiles a sample that can import only the packages in its `package.json` and the `exports` of `posthorn`. The first
+ * suite of a test run compiles it, and the others wait.
  */
 export function compileSample(sample = SAMPLE): CompiledSample {
   const folder = path.join(
@@ -51,7 +51,7 @@ export function compileSample(sample = SAMPLE): CompiledSample {
   return { file: path.join(folder, 'dist', 'index.js') };
 }
 
-/** Returns whether another suite is compiling. If not, takes the lock. */
+/** Takes the lock if it is free. Returns whether another suite holds the lock. */
 function isTaken(lock: string): boolean {
   try {
     mkdirSync(lock);

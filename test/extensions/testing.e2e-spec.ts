@@ -1,9 +1,6 @@
 import { Client, startPosthorn } from 'posthorn/testing';
 
-/**
- * Uses the package as an extension's own test does: the package is imported by its name, and the only database is the
- * one that the package starts.
- */
+/** Uses the package as an extension's own test does, with the database that the package starts. */
 describe('posthorn/testing', () => {
   it('starts a service with its own PostgreSQL and two keys of two tenants, and stops it', async () => {
     const posthorn = await startPosthorn();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-/** A typical load balancer: round robin, health checks, keep-alive connections, and no retries of requests. */
+/** A load balancer with round robin, health checks and keep-alive connections, but without retries. */
 export interface Balancer {
   readonly url: string;
   /** Requests that a node did not answer, or answered with 502 to 504. */
@@ -23,7 +23,6 @@ interface Node {
 const CHECK_EVERY_MS = 100;
 const CONNECTIONS = 8;
 
-/** Opens a load balancer in front of nodes that are all up. */
 export async function openBalancer(urls: readonly string[]): Promise<Balancer> {
   const nodes: Node[] = urls.map((url) => ({
     url,

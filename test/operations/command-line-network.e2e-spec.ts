@@ -96,8 +96,7 @@ describe('posthorn events tail and listen', () => {
           (count) => count >= counts,
           WITHIN_MS,
         );
-      // An idle connection from before the failure is dead, like the connection of the stream. A request over it times
-      // out after 30 s and is retried.
+      // A request over an idle connection from before the failure times out after 30 s and is retried.
       for (const each of [cutListen, asleepListen])
         await until(
           async () => each.lines().length,

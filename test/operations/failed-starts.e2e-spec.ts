@@ -59,7 +59,6 @@ describe('a failing start', () => {
       env['EXTENSIONS']?.startsWith('@') ? 'files' : 'pack',
     );
 
-  /** Returns DATABASE_URL with a change. */
   const urlWith = (change: (url: URL) => void): string => {
     const url = new URL(database.url);
     change(url);

@@ -37,7 +37,7 @@ describe('a flood of large bodies', () => {
       Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) * 1024;
     await provide(server, endpoint.at, { body });
     const before = resident('VmRSS');
-    // Resets VmHWM, the maximum resident memory, so that it shows the maximum since this point.
+    // Resets VmHWM, the peak resident memory.
     writeFileSync(`/proc/${server.pid}/clear_refs`, '5');
 
     let isFlooding = true;

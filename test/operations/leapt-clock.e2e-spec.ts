@@ -17,7 +17,7 @@ interface Parts {
 
 const WITHIN_MS = 60_000;
 
-/** SQL that creates a partition of a past day, and expired rows for every other job that removes data by age. */
+/** SQL that creates a partition of a past day, and expired rows for every job that removes data by age. */
 const PASSED = `
   create table events_p20200101 (like events including defaults including constraints);
   alter table events attach partition events_p20200101 for values from ('2020-01-01') to ('2020-01-02');
@@ -72,7 +72,7 @@ describe("PostgreSQL's clock jumps forward", () => {
   it('after a jump nothing is removed, also by another process and after a restart; health, the log and a metric report it, and the service is ready', async () => {
     await server.stop();
     await sql.rows(PASSED);
-    // Simulates a clock that was 40 days behind when it was last recorded, and that is correct now.
+    // Simulates a clock that was 40 days behind and is correct now.
     await sql.rows(`update seen_clock set seen_at = seen_at - interval '40 days'`);
 
     server = await startServer(server.env);

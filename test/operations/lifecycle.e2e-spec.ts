@@ -19,8 +19,8 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
 /**
- * Time limit for recovery. A dead worker's lease lasts 10 s. Before another process ends the dead worker's claims, it
- * waits until its own leases have been valid for 10 s.
+ * Time limit for recovery. A dead worker's lease lasts 10 s, and only a process whose own leases have been valid for 10
+ * s ends its claims.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 

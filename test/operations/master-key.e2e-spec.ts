@@ -103,7 +103,7 @@ describe('the master key', () => {
     expect(await sql.rows('select id, wrapped from data_keys order by id')).toEqual(before);
   });
 
-  // This test replaces the master key of `server`, so that the environment of `server` is outdated after the test.
+  // After this test, the environment of `server` has an outdated master key.
   it('is rotated under a running fleet: no data is lost, old and new processes are compatible, and cursors stay valid', async () => {
     const target = targets.open();
     const { id: secretId } = expectStatus(

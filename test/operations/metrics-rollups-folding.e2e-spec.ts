@@ -106,7 +106,7 @@ describe('the store of rollups', () => {
     await addParts(6_000);
     const foldAll = async (store: RollupsStore, limit: number): Promise<number> => {
       let sum = 0;
-      // SKIP LOCKED ignores rows locked by a concurrent fold, so an empty result does not mean that no rows are left.
+      // SKIP LOCKED ignores rows of a concurrent fold, so an empty result does not mean that no rows are left.
       while ((await waiting()) > 0) sum += await store.fold(limit);
       return sum;
     };

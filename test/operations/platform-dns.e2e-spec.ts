@@ -107,7 +107,7 @@ describe('posthorn dns and DNS_PORT', () => {
     await Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
     udp.close();
 
-    // A client in the same network as a flood gets no answers until the flood ends, so the query is repeated.
+    // Clients in the network of a flood get no answers until the flood ends.
     await until(
       () => ask('A', PLATFORM).catch(() => []),
       (addresses) => addresses.length === 1,

@@ -21,7 +21,6 @@ import { isRedisInstalled } from '../support/optional-tools.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
-/** A storage for the job queues. */
 interface Queues {
   readonly env: Record<string, string>;
   /** Deletes every job. */

@@ -44,8 +44,7 @@ describe("slow code beside other tenants' code", () => {
   });
 
   /**
-   * Creates a second organization by SQL, since no route does. The new organization takes over an environment that the
-   * first organization does not need here.
+   * Creates a second organization by SQL, since no route does, and gives it an environment of the first organization.
    */
   async function giveTestEnvironmentAway(): Promise<void> {
     const client = new pg.Client({ connectionString: server.databaseUrl });
@@ -74,8 +73,7 @@ describe("slow code beside other tenants' code", () => {
   /** Requests the endpoint twice a second. Returns a function that stops the requests and returns all status codes. */
   function twiceASecond(endpoint: Inbound): () => Promise<number[]> {
     const answers: Promise<number>[] = [];
-    // Status 0 stands for a request without an answer. Requests in flight when the server stops must not fail a later
-    // test.
+    // Status 0 stands for a request without an answer, such as a request in flight when the server stops.
     const send = (): void =>
       void answers.push(
         provide(server, endpoint.at, json({})).then(
@@ -129,7 +127,7 @@ describe("slow code beside other tenants' code", () => {
     expect(ended).toBe(0);
     await eventIn(server, id, 'delivered');
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
-    // On a busy machine, it is possible that no call gets enough CPU time in time. A provider would retry such calls.
+    // On a busy machine, no call may get enough CPU time.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
     const first =
       taken ??

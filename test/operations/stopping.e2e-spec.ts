@@ -21,7 +21,7 @@ import { openBalancer } from './balancer.js';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const CLIENTS = 12;
 
-/** Makes one request on a connection of the agent. Returns its status and whether the answer closed the connection. */
+/** Makes one request with the agent. Returns its status and whether the connection was closed. */
 function ask(
   agent: Agent,
   url: string,
@@ -217,8 +217,7 @@ describe('stopping', () => {
     await server.kill('SIGTERM');
     await isStopping(server);
 
-    // A second signal that follows immediately counts as part of the first, because a terminal and npm both send the
-    // signal.
+    // A terminal and npm both send the signal, so an immediate second signal counts as part of the first.
     await server.kill('SIGTERM');
     const still = await readiness(server);
     const sendAgain = setInterval(() => void server.kill('SIGTERM'), 200);

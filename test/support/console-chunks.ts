@@ -9,7 +9,7 @@ interface Chunk {
   dynamicImports?: string[];
 }
 
-/** Size of a screen: the scripts that it loads at first, and those that it loads later when everything is shown. */
+/** Sizes of a screen's scripts: those loaded at first, and those loaded later. */
 export interface ScreenSize {
   name: string;
   /** Size after gzip. */
@@ -17,10 +17,7 @@ export interface ScreenSize {
   chunks: string[];
 }
 
-/**
- * Returns every screen of a built console: the entry with its imports, and the screen's lazy chunk with everything that
- * it imports.
- */
+/** Returns every screen of a built console, with the scripts of the entry and of the screen. */
 export function screensOf(output: string): ScreenSize[] {
   const manifest = JSON.parse(readFileSync(path.join(output, '.vite', 'manifest.json'), 'utf8')) as Record<
     string,
@@ -43,8 +40,8 @@ export function screensOf(output: string): ScreenSize[] {
 }
 
 /**
- * Returns the chunk and everything that it imports, including dynamic imports. Excludes the dynamic imports of the
- * entry, because these are all screens of the console.
+ * Returns the chunk and everything that it imports, except the dynamic imports of the entry, which are the other
+ * screens.
  */
 function reached(
   manifest: Readonly<Record<string, Chunk>>,

@@ -8,10 +8,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Time limit that is longer than any working page takes. */
 export const WAIT_MS_MAX = 20_000;
 
-/**
- * Sixty texts that would have an effect if a page, a spreadsheet, a terminal or a URL interpreted them. None is longer
- * than the maximum of an event type.
- */
+/** Sixty texts that an unsafe page, spreadsheet, terminal or URL would interpret. */
 export const HOSTILE: readonly string[] = [
   '<img src=x onerror=alert(1)>',
   '"><script>alert(1)</script>',
@@ -94,10 +91,7 @@ export class ConsolePage {
     });
   }
 
-  /**
-   * Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another key.
-   * Screenshots go into the suite's folder.
-   */
+  /** Opens `place` ("events?status=dlq") of the live environment, signed in with an API key. */
   static async open(
     browser: Browser,
     server: Served,
@@ -116,8 +110,7 @@ export class ConsolePage {
     await page.getByLabel('API key of your organization').fill(key);
     await page.getByRole('button', { name: 'Sign in with the key' }).click();
     await page.getByRole('navigation', { name: 'Screens' }).waitFor();
-    // The browser logs an error for the first request without a session, and over plain http for a header of the
-    // sign-in page. No other error is expected.
+    // Expected errors: the first request without a session, and over plain http a header of the sign-in page.
     opened.complaints.splice(
       0,
       opened.complaints.length,
@@ -126,12 +119,10 @@ export class ConsolePage {
     return opened;
   }
 
-  /** Opens a path of the live environment. */
   async open(place: string): Promise<void> {
     await this.page.goto(`${this.server.url}/console/live/${place}`);
   }
 
-  /** Opens a screen by its link in the navigation. */
   async navigate(name: string): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name, exact: true }).click();
   }

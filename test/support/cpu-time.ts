@@ -1,6 +1,5 @@
 /**
- * Returns the CPU time of this process that `act` takes, in milliseconds, independent of the machine's other load.
- * Tests use it to detect quadratic run time.
+ * Returns the CPU time that `act` takes in this process, in milliseconds. Tests use it to detect quadratic run time.
  */
 export function cpuMsOf(act: () => void): number {
   const before = process.cpuUsage();

@@ -1,5 +1,4 @@
-// Builds the OpenAPI schemas of DTO classes. Suites import it, and `node dto-schemas.mjs FOLDER` prints the schemas of a
-// build as JSON. Outside Jest, the names in `imports` of package.json point to dist.
+// Builds the OpenAPI schemas of DTO classes. `node dto-schemas.mjs FOLDER` prints the schemas of a build as JSON.
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +12,7 @@ import { describeValidatedClasses } from '#http/validation-schemas.js';
 class EmptyModule {}
 Module({})(EmptyModule);
 
-/** Returns the component schemas of each DTO file below `folder`, by the path of the file without its ending. */
+/** Returns the component schemas of each DTO file below `folder`, by the file's path without its ending. */
 export async function dtoSchemas(folder) {
   const app = await NestFactory.create(EmptyModule, new FastifyAdapter(), { logger: ['error'] });
   const schemas = {};

@@ -1,5 +1,4 @@
-// Starts one embedded PostgreSQL for all suites, with fsync on as in production. Every suite creates its own database
-// in it.
+// Starts one embedded PostgreSQL for all suites, with fsync on as in production.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -32,9 +31,8 @@ export default async function globalSetup() {
 }
 
 /**
- * Allows connections to the suites' own databases without a password. A start of the service opens several connections,
- * and the password proof of each takes 4,096 hash rounds, in total a tenth of a second of CPU. Other databases, and
- * suites with a PostgreSQL of their own, still use passwords.
+ * Allows connections to the suites' own databases without a password, because each password proof takes 4,096 hash
+ * rounds of CPU time.
  */
 async function trustSuites(folder, url) {
   const rules = path.join(folder, 'pg_hba.conf');

@@ -17,9 +17,7 @@ export default async function globalTeardown() {
   await gone;
 }
 
-/**
- * Stops the services of `shared-server.ts`. If this has to wait for a SIGKILL, a service does not stop as it should.
- */
+/** Stops the services of `shared-server.ts`. */
 async function stopShared(folder) {
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
   await Promise.all(

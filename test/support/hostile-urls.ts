@@ -1,7 +1,6 @@
 /**
- * URLs that Posthorn must not call. The operator has allowed plain http, because otherwise a URL could be rejected only
- * for its scheme. Collected from cujanovic/SSRF-Testing, PayloadsAllTheThings, the test suites of smokescreen and Svix,
- * and the normalizations of the WHATWG parser.
+ * URLs that Posthorn must not call, even where plain http is allowed. Collected from cujanovic/SSRF-Testing,
+ * PayloadsAllTheThings, the test suites of smokescreen and Svix, and the normalizations of the WHATWG parser.
  */
 export interface HostileUrl {
   url: string;

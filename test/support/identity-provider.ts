@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** An account at the provider. */
 export interface ProvidedAccount {
   email: string;
   name?: string;
@@ -14,7 +13,6 @@ export interface ProvidedAccount {
 export class TestIdentityProvider {
   /** The account that signs in next. Null cancels the sign-in. */
   current: ProvidedAccount | null = null;
-  /** Every request that reached the provider. */
   readonly requests: string[] = [];
   private provider: Provider | null = null;
 
@@ -91,7 +89,7 @@ export class TestIdentityProvider {
   }
 }
 
-/** Returns the result of `make`. Suppresses the library's long warning that it is not set up for production. */
+/** Runs `make` without the library's long warning that it is not set up for production. */
 function quietly<T>(make: () => T): T {
   const { info, warn } = console;
   console.info = console.warn = () => undefined;
@@ -103,8 +101,7 @@ function quietly<T>(make: () => T): T {
 }
 
 /**
- * Follows redirects as a browser does, with cookies per origin, until a URL begins with `stopAt`. Returns this URL
- * without requesting it. Throws if an answer is not a redirect.
+ * Follows redirects with cookies per origin until a URL begins with `stopAt`. Returns this URL without requesting it.
  */
 export async function followFrom(start: string, stopAt: string): Promise<string> {
   const jars = new Map<string, Map<string, string>>();

@@ -35,10 +35,7 @@ export interface ImageLayout {
   remove(): void;
 }
 
-/**
- * Builds and returns the layout. Files from other stages are copied from the project's own folder, with the production
- * part of `node_modules` only. A package that only the tests have is therefore missing, as in the image.
- */
+/** Builds the image's files in a folder, with only the production part of `node_modules`. */
 export function layOutImage(): ImageLayout {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-image-'));
   const [app, bin] = [path.join(folder, 'app'), path.join(folder, 'bin')];

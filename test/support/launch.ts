@@ -24,10 +24,9 @@ export type Program =
 export type Source = 'pack' | 'files';
 
 /**
- * Returns the Node.js arguments that start the service, or an operator command, with this environment. The service runs
- * from the packed file if the global setup has built one (`pack/pack.mjs`). The packed file contains its own copies of
- * packages, which an extension cannot share. So if EXTENSIONS is set, the service runs from the unpacked files, unless
- * `source` says otherwise.
+ * Returns the Node.js arguments that start the service, or an operator command, with this environment. Uses the packed
+ * file (`pack/pack.mjs`) if there is one. Extensions need the unpacked files, because they cannot share packages with
+ * the packed file.
  */
 export function serviceArguments(
   env: Readonly<Record<string, string>>,

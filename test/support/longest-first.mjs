@@ -1,11 +1,7 @@
-// Jest starts the slowest suites first once it has timings. On a fresh machine it sorts by file size, and a suite of
-// several minutes that starts last prolongs the whole run by minutes.
+// Without timings, Jest sorts suites by file size. A suite of several minutes that starts last would prolong the run.
 import Sequencer from '@jest/test-sequencer';
 
-/**
- * Slow suites, longest first. Suites that are missing here take less than half a minute. CPU-bound suites alternate
- * with suites that mostly wait, since three suites run at once on two cores.
- */
+/** Slow suites, longest first. CPU-bound suites alternate with suites that mostly wait. */
 export const LONG = [
   'test/architecture/plans.spec.ts',
   'test/durability/shared-port.e2e-spec.ts',
@@ -44,7 +40,7 @@ export const LONG = [
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    // Jest sorts by its own timings if it knows all of them. Otherwise it would run suites without a timing first.
+    // With all timings, Jest sorts well. Otherwise it would run suites without a timing first.
     if (sorted.every(({ duration }) => duration != null)) return sorted;
     return [
       ...sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other)),

@@ -7,7 +7,7 @@ const START_MS_MAX = 60_000;
 const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
 const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with moto[server], as .ci/run does';
 
-/** Authorization header of the first IAM calls. moto reads the service name from it, and does not verify it yet. */
+/** Authorization header of the first IAM calls, from which moto reads only the service name. */
 const UNVERIFIED = 'AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=x';
 const MAY_ALL =
   '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sqs:*", "ses:*", "s3:*"], "Resource": "*"}]}';
@@ -68,7 +68,7 @@ export class Moto {
   }
 }
 
-/** Creates the only user, turns on signature verification, and returns the user's two keys. */
+/** Creates the only user, turns on signature verification, and returns the user's keys. */
 async function onlyUser(url: string): Promise<[Credentials, Credentials]> {
   await iam(url, { Action: 'CreateUser' });
   await iam(url, { Action: 'PutUserPolicy', PolicyName: 'all', PolicyDocument: MAY_ALL });

@@ -11,9 +11,8 @@ export interface OptionalTool {
 }
 
 /**
- * Returns whether tests may use a tool. `works` tries the features that the tests need, because a program on the PATH
- * may lack a module, the right version or a permission. Without the tool it prints which tests are skipped. In CI it
- * throws, since no test may be skipped there.
+ * Returns whether the tool works with the features that the tests need. Without the tool, prints which tests are
+ * skipped, or throws in CI.
  */
 export function hasTool({ skipped, tool, install }: OptionalTool, works: () => boolean): boolean {
   if (works()) return true;
@@ -39,11 +38,9 @@ export function isAtLeast(text: string | null, [majorMin, minorMin]: readonly [n
   return major !== undefined && (Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin));
 }
 
-/** Returns whether a Python has all of these modules. */
 export const hasPythonModules = (python: string | undefined, ...modules: string[]): boolean =>
   python !== undefined && python !== '' && printed(python, '-c', `import ${modules.join(', ')}`) !== null;
 
-/** Returns whether this user may listen on a port of an address. */
 export const mayListenOn = (port: number, address: string): boolean =>
   printed(
     process.execPath,

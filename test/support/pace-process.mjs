@@ -1,6 +1,5 @@
-// Does a piece of work four times a second, in a process that no test breaks. The duration of the work shows how busy
-// and how slow the machine is. The work is similar to the service's: JSON, HMAC, garbage to collect, and one write to
-// the disk of the tests.
+// Does a fixed piece of work four times a second, in a separate process. The duration of the work shows how busy and
+// how slow the machine is.
 import { createHmac } from 'node:crypto';
 import { fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';

@@ -13,16 +13,13 @@ export interface Beat {
 export const BEAT_MS = 20;
 /** Maximum pace. On a slower machine no test is meaningful, and larger limits would hide injected errors. */
 export const PACE_MAX = 12;
-/** Factor for Jest's timeouts, which only end hanging tests. Seven or eight parallel suites take this much longer. */
+/** Factor for Jest's timeouts, which only end hanging tests. */
 export const BUSY_TIMES = 4;
 const SCRIPT = fileURLToPath(new URL('pace-process.mjs', import.meta.url));
 /** Share of beats that determine the pace. The slowest tenth may be outliers. */
 const SHARE = 0.9;
 
-/**
- * Continuously measures the pace of this machine: how many times longer it takes than a quiet machine. Runs in a
- * separate process. Tests multiply their time limits by the pace, so that a busy or slow machine does not fail them.
- */
+/** Measures how many times slower this machine is than a quiet one. Tests multiply their time limits by this pace. */
 export class Pace {
   private readonly beats: Beat[] = [];
 

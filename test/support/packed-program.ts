@@ -8,7 +8,7 @@ import { noteForReaper } from '../durability/processes.js';
 
 const PACKED = ['package.json', 'package-lock.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist', 'docs', 'tools'];
 
-/** Copies the files that `npm pack` needs, and `more`, so that packing does not write into the project's own folder. */
+/** Copies the files that `npm pack` needs, and `more`, into a separate folder. */
 export function copyToPack(folder: string, ...more: string[]): void {
   mkdirSync(folder);
   for (const part of [...PACKED, ...more])
@@ -36,7 +36,7 @@ export function shellEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs commands and returns what they wrote to standard output and standard error. Throws if one of them fails. */
+/** Runs commands and returns their output. Throws if one of them fails. */
 export function shell(command: string, cwd: string, env = shellEnvironment()): string {
   const { status, stdout, stderr } = spawnSync('sh', ['-ec', command], {
     cwd,

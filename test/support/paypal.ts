@@ -71,8 +71,7 @@ LRyNjCGKcVCSYl0AtzB+Saj2G0gBZ45n4Goy3n5+
 };
 
 /**
- * The certificate of PayPal's sandbox from March 2015 to March 2017, as in the tests of PayPal's libraries, and the
- * signature of the sample that these libraries verify.
+ * The certificate of PayPal's sandbox from 2015 to 2017, and a sample signature, as in the tests of PayPal's libraries.
  */
 export const PAYPAL_OF_2015 = {
   certificate: `-----BEGIN CERTIFICATE-----

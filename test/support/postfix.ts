@@ -24,10 +24,7 @@ export const isPostfixInstalled = (): boolean =>
       printed('id', '-u', 'postfix') !== null,
   );
 
-/**
- * A third-party relay. It accepts mail for every recipient that is not listed as rejected, and delivers it to one local
- * port.
- */
+/** A third-party relay that accepts mail for all recipients that are not listed, and delivers it to one local port. */
 export class Postfix {
   private constructor(
     readonly port: number,

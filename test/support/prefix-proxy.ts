@@ -12,7 +12,6 @@ export interface OwnAnswer {
  * A proxy on 127.0.0.1 that serves the service below a path prefix, as operators' proxies do. It can simulate failures.
  */
 export class PrefixProxy {
-  /** The address that the proxy forwards to. */
   target = '';
   /** Returns the proxy's own answer, or null to forward the request. */
   instead: (path: string) => OwnAnswer | null = () => null;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import type { Program, Source } from './launch.js';
 import { serviceArguments } from './launch.js';
 
-/** The output and the exit code of a program that has ended. */
 export interface Ended {
   code: number | null;
   out: string;

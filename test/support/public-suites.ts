@@ -2,10 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isAtLeast, printed } from './optional-tools.js';
 
-/**
- * Published third-party test suites and corpora. `.ci/run` downloads them. They are not part of this project or its
- * package.
- */
+/** Published third-party test suites and corpora, which `.ci/run` downloads. */
 const FILES = {
   /** openspf.org's test suite for RFC 7208 (BSD license), from the source distribution of pyspf. */
   spf: 'pyspf-2.0.14/test/rfc7208-tests.yml',
@@ -32,8 +29,8 @@ export function publicSuite(name: keyof typeof FILES): string | null {
 }
 
 /**
- * Returns a Node.js of at least version `majorMin`: the current one if it is new enough, otherwise the one downloaded
- * alongside the suites. Returns null if that Node.js does not run.
+ * Returns a Node.js of at least version `majorMin`: the current one, or the one downloaded with the suites. Null if
+ * neither works.
  */
 export function nodeOfSuites(majorMin: number): string | null {
   if (Number(process.versions.node.split('.')[0]) >= majorMin) return process.execPath;

@@ -3,10 +3,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import net from 'node:net';
 import tls from 'node:tls';
 
-/**
- * A complete request as text, with the number of its connection and the number of the request on that connection. Both
- * numbers start at 1.
- */
+/** A request as text, with the number of its connection and its number on that connection, both from 1. */
 export interface ReceivedRequest {
   text: string;
   connection: number;
@@ -18,7 +15,6 @@ export interface RawReceiver {
   server: Server;
   port: number;
   requests: ReceivedRequest[];
-  /** Number of connections accepted so far. */
   connections: number;
   openSockets: Set<Socket>;
   close(): Promise<void>;

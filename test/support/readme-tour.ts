@@ -136,7 +136,6 @@ export class TourShell {
       stream?.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
   }
 
-  /** Runs a block to its end and returns its output. */
   async run({ script }: Pick<Block, 'script'>): Promise<string> {
     const end = `${MARK} ${(this.done += 1)} -----`;
     const from = this.said.length;
@@ -149,7 +148,7 @@ export class TourShell {
     }
   }
 
-  /** Returns the processes that this shell or its programs started and that still run. */
+  /** Returns the processes that this shell started and that still run. */
   leftRunning(): number[] {
     return processesIn(this.place.directory).filter((pid) => pid !== this.shell.pid);
   }

@@ -1,5 +1,5 @@
-// Waits until the test run ends or dies, which closes this process's standard input. Then removes everything that is
-// left: servers that a suite did not stop, PostgreSQL, and the directory.
+// Waits until the test run ends, which closes this process's standard input. Then removes everything that is left:
+// servers, PostgreSQL and the directory.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';

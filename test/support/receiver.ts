@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as received. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
@@ -36,7 +35,7 @@ export interface Receiver {
   readonly port: number;
   /** Every request so far, in the order of arrival. */
   readonly requests: readonly ReceivedRequest[];
-  /** Sets the answers from the next request on, one per request. The last answer is used for all later requests. */
+  /** Sets one answer per later request. The last answer is used for all further requests. */
   answerWith(...answers: Answer[]): void;
   /**
    * Resolves with all requests once `count` have arrived. Rejects after `timeoutMs`, with a list of the requests that

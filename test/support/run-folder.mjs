@@ -10,11 +10,8 @@ const IN_MEMORY = '/dev/shm';
 const ROOM = 12 * 1024 ** 3;
 
 /**
- * Creates the folder of a run, and points every suite's `tmpdir()` into it. The folder is in memory if there is enough
- * space. Each suite creates and drops a database of 2,500 files. ext4 checks every inode that was freed in the last
- * minute before it allocates one (`recently_deleted`), which takes one or two seconds of CPU. In memory, creating and
- * dropping takes a tenth of that. PostgreSQL still runs with fsync, and a killed process leaves the same files in both
- * cases.
+ * Creates the folder of a run, and points every suite's `tmpdir()` into it. Prefers an in-memory file system, because
+ * each suite creates and drops a database of 2,500 files, which takes a tenth of the CPU time there.
  *
  * @returns {string}
  */
@@ -28,10 +25,7 @@ export function makeRunFolder() {
   return folder;
 }
 
-/**
- * Returns whether the in-memory file system has enough space. Most containers get only 64 MiB. The file system must
- * also allow execution, because tests unpack programs.
- */
+/** Returns whether the in-memory file system has enough space and allows execution, because tests unpack programs. */
 function hasRoom() {
   try {
     const mount = readFileSync('/proc/mounts', 'utf8')

@@ -18,7 +18,6 @@ const CHECKS = [
   'ignored_auth',
 ];
 
-/** Settings of a fuzzing run. */
 export interface Fuzzing {
   seed: number;
   /** Maximum duration of the whole run. */
@@ -27,7 +26,6 @@ export interface Fuzzing {
   phases: string;
   /** Maximum number of cases per operation. */
   examplesMax: number;
-  /** The API key for the calls. */
   apiKey: string;
   /** Ids of existing resources. On paths that match `paths`, they replace the parameters of the given names. */
   known: readonly { paths: RegExp; parameters: Record<string, readonly string[]> }[];
@@ -96,10 +94,7 @@ export async function fuzz(
   return { status, report };
 }
 
-/**
- * Paths that are not fuzzed: a stream goes on until its client disconnects, MCP has its own error format, and
- * notifications are answered only if SES_TOPICS is set.
- */
+/** Paths that are not fuzzed: an endless stream, MCP with its own error format, and a route that needs SES_TOPICS. */
 const NOT_FUZZED = '^/(v1/events/stream|mcp|v1/providers/ses/notifications)$';
 
 /** Returns the configuration in TOML. Values are written as JSON, because JSON strings and lists are valid TOML. */

@@ -39,13 +39,12 @@ export function hmacSigned(secret: string | Buffer, claims: Claims): string {
   return compact({ alg: 'HS256', typ: 'JWT' }, claims, (input) => createHmac('sha256', secret).update(input).digest());
 }
 
-/** Returns the public key as PEM. */
 export const publicPem = ({ privateKey }: NamedKey): string =>
   createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 
 /**
- * An identity provider that returns exactly the answers that a test sets, because real implementations cannot forge
- * answers. Each path below the root is a separate issuer, so one server can act as several providers.
+ * An identity provider that returns the answers that a test sets, including forged ones. Each path below the root is a
+ * separate issuer.
  */
 export class ScriptedIdentityProvider {
   /** The keys that `/jwks` publishes. */

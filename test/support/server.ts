@@ -11,7 +11,6 @@ import { serviceArguments } from './launch.js';
 
 type Env = Readonly<Record<string, string>>;
 
-/** An answer of the API. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -32,8 +31,8 @@ export interface PosthornServer {
   /** Makes one call with the admin key. An object is sent as JSON, and a string or a Buffer unchanged. */
   api(method: string, path: string, body?: unknown, headers?: Env): Promise<ApiAnswer>;
   /**
-   * Sends SIGTERM, waits for the exit, and drops the database if this call of `startServer` created it. Rejects if the
-   * exit is not clean.
+   * Sends SIGTERM, waits for the exit, and drops the database that this server created. Rejects if the exit is not
+   * clean.
    */
   stop(): Promise<void>;
   /** Sends a signal. After SIGKILL it resolves once the process is gone. The database remains until `stop`. */
@@ -78,7 +77,6 @@ export function completeEnv(env: Env, database: TestDatabase | null = null): Env
   };
 }
 
-/** The server process with its output and its exit. */
 class RunningServer {
   readonly child: ChildProcess;
   output = '';
@@ -87,7 +85,7 @@ class RunningServer {
   constructor(env: Env) {
     this.child = spawn(process.execPath, serviceArguments(env), {
       cwd: ROOT,
-      // Does not pass on the environment of this process: a variable of the developer's shell must not change the test.
+      // Variables of the developer's shell must not change the test.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -134,7 +132,7 @@ class RunningServer {
     return this.isGone;
   }
 
-  /** Returns the path of the file that registers the process with the reaper, in case its suite never stops it. */
+  /** Returns the path of the file that registers the process with the reaper. */
   private get note(): string {
     return path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(this.child.pid));
   }

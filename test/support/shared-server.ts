@@ -18,7 +18,7 @@ import { serviceArguments } from './launch.js';
 import type { ApiAnswer, PosthornServer } from './server.js';
 import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
 
-/** Address of the service that the suites of one Jest worker share. The suites pass this address on through a file. */
+/** Address of the service that the suites of one Jest worker share through a file. */
 interface Rendezvous {
   readonly pid: number;
   readonly url: string;
@@ -35,11 +35,9 @@ const POLL_MS = 20;
 let service: Promise<Rendezvous> | null = null;
 
 /**
- * Returns a new organization on a service with the usual settings. Other suites of this worker use the same service
- * before and after. Use this function for suites that only see the data of their own API key. Call `startServer`, which
- * costs two more seconds of CPU, if a suite counts rows across organizations, reads the log, restarts the service, adds
- * a process, or sends or receives mail for a domain, which only one organization can have. `apiKey` is the
- * organization's live admin key. `stop` removes the organization.
+ * Returns a new organization on a service that the suites of one Jest worker share. Call `startServer` instead if a
+ * suite counts rows across organizations, reads the log, restarts the service, adds a process, or sends or receives
+ * mail for a domain. `apiKey` is the organization's live admin key. `stop` removes the organization.
  */
 export async function sharedServer(): Promise<PosthornServer> {
   service ??= reach();
@@ -103,7 +101,7 @@ class SharedServer implements PosthornServer {
   }
 }
 
-/** Returns the service that this Jest worker already started, if it answers. Otherwise starts a new service. */
+/** Returns the service that this Jest worker already started, if it answers. Otherwise starts one. */
 async function reach(): Promise<Rendezvous> {
   if (existsSync(FILE)) {
     const known = JSON.parse(readFileSync(FILE, 'utf8')) as Rendezvous;
@@ -131,7 +129,7 @@ async function start(): Promise<Rendezvous> {
   const child = spawn(process.execPath, serviceArguments(env), {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
-    // The output goes to a file, because the service outlives this suite. A pipe would keep Jest from exiting.
+    // The service outlives this suite, and a pipe would keep Jest from exiting.
     stdio: ['ignore', output, output],
   });
   closeSync(output);

@@ -38,7 +38,7 @@ interface Options {
   responseInterceptor(response: { ok: boolean; status: number; url: string; text: string | Blob }): unknown;
 }
 
-/** The API page as the service serves it, with its document and options. Its scripts run in a separate realm. */
+/** The API page with its document and options. Its scripts run in a separate realm. */
 export class SwaggerPage {
   private constructor(
     private readonly base: string,
@@ -114,8 +114,8 @@ export class SwaggerPage {
 }
 
 /**
- * Returns the order in which operations are tried: the order of the page, except that an operation may name a section
- * that must come before it. Operations that cannot succeed with the page alone are returned separately.
+ * Returns the order in which operations are tried, with the required sections first. Operations that cannot succeed
+ * from the page alone are returned separately.
  */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
   const limitOf = ({ operation }: Route): Limit =>

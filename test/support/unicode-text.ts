@@ -9,8 +9,8 @@ const character = codePoint.map(
 );
 
 /**
- * Returns a generator of texts of any Unicode characters, without lone surrogates. It has the same values as
- * `fc.string` with the unit `binary`, which spends half a second of CPU per suite on a table of all characters.
+ * Returns a generator of Unicode texts without lone surrogates. `fc.string` with the unit `binary` has the same values,
+ * but costs half a second of CPU per suite.
  */
 export const unicodeText = (limits: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
   fc.string({ ...limits, unit: character });

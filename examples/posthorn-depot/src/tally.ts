@@ -31,7 +31,7 @@ export class Tally {
   readonly records: string[] = [];
 }
 
-/** Counts the parcels of all environments. Jobs wake it, and the sweep makes up for a lost job. */
+/** Counts the parcels of all environments. The periodic sweep makes up for a lost job. */
 @Injectable()
 @Processor(TALLY_QUEUE)
 export class TallyProcessor extends WorkerHost implements OnApplicationBootstrap, BeforeApplicationShutdown {

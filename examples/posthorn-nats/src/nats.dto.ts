@@ -3,8 +3,7 @@ import { IsInt, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from 'posthorn';
 import type { NatsSubjectHourEntity } from './nats.entities.js';
 
-// The decorators of class-validator describe and check each field. `nest build` also reads comments as descriptions.
-// `tsc`, which builds this package, does not, so `@ApiProperty` has the description.
+// `tsc`, which builds this package, does not read comments as API descriptions, so `@ApiProperty` has them.
 
 /** Page of the list of counts. */
 export class NatsSubjectsQuery {

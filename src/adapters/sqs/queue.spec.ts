@@ -30,7 +30,7 @@ const json = (status: number, type: string, message: string): ReturnType<Answer>
   headers: { 'x-amzn-query-error': `${type};Sender` },
 });
 
-/** Returns a queue whose server records requests and responds with `answer`. Null sends no response. */
+/** Returns a queue whose server records requests and responds with `answer`, or never responds if it is null. */
 async function arrange(answer: Answer = takeAll, settings: Partial<QueueSettings> = {}): Promise<Scene> {
   const batches: string[][] = [];
   const receiver = await receiverWith((socket, { text }) => {

@@ -139,8 +139,7 @@ describe('names whose servers never respond', () => {
     );
     const asked = names({ deadlineMs: 20_000 });
     const slow = Array.from({ length: 300 }, (_each, n) => reasonOf(asked, `n${n}.slow-${n % 3}.example`));
-    // At most 32 lookups run per share, with two queries each, because a UDP socket buffers only 256 queries. A query
-    // that is lost is repeated after 1 to 3 seconds.
+    // At most 32 lookups run per share.
     expect(asked.figures()).toEqual({ running: 3 * 32, waiting: 300 - 3 * 32 });
 
     expect(await addressesOf(asked, 'hooks.example.com')).toEqual(['192.0.2.1']);

@@ -47,7 +47,7 @@ function secretsOf({ verify: scheme }: Preset): Pair {
   return scheme.kind === 'hmac' && scheme.keyEncoding === 'hex' ? HEX : (SECRETS[scheme.kind] ?? ANY);
 }
 
-/** Signs a sample of a scheme in which only the provider can sign. Uses keys that this test creates. */
+/** Signs a sample with keys of this test if only the provider can sign in this scheme. */
 function signedByProvider(preset: Preset, secret: string): Sample {
   const { verify: scheme } = preset;
   const request = unsignedSample(preset, { secret, url: URL_CALLED, id: ID, nowMs: NOW });

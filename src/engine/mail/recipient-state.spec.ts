@@ -20,8 +20,7 @@ const FACT = fc.constantFrom(...FACT_KINDS);
 const HANDING_OVER = fc.constantFrom<HandingOver | null>('retrying', 'delivered', 'failed', 'dlq', null);
 
 describe('stateAfter', () => {
-  // Every event that changes a recipient's state: state before, event, state after. All other events leave it
-  // unchanged.
+  // Every event that changes a recipient's state: state before, event, state after.
   const CHANGES: readonly [RecipientState, FactKind, RecipientState][] = [
     ['sending', 'sent', 'sent'],
     ['sending', 'delivered', 'delivered'],

@@ -8,7 +8,7 @@ const read = (path: string): MailReport => readReport(readFileSync(new URL(path,
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8'));
 const described = (name: string): MailReport => read(`described/${name}.eml`);
 
-/** Returns one address per recipient: an expected address if the recipient has one, otherwise its first address. */
+/** Returns one address per recipient: the expected address, otherwise the first. */
 function named(report: MailReport, outcome: string, expected: readonly string[]): string[] {
   const wanted = new Set(expected.map((address) => address.toLowerCase()));
   const those = report.recipients
@@ -27,8 +27,7 @@ const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },
   'bounce_att.txt': { address: 'mango3438kaskdmdfklas@att.net', isPermanent: false },
   'bounce_charter.txt': { address: 'mango3438kaskdmdfklas@charter.net', isPermanent: true },
-  // Not permanent, because QQ uses the same words, "Mailbox unavailable or access denied", for an address that receives
-  // too much mail. In doubtful cases, the address is not suppressed.
+  // Not permanent: QQ uses the same words for an address that receives too much mail.
   'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: false },
   'bounce_earthlink.txt': { address: 'mango3438kaskdmdfklas@earthlink.net', isPermanent: true },
   'bounce_exchange.txt': { address: 'mango3432dkl@skylight.com', isPermanent: true },

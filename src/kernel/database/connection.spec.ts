@@ -9,7 +9,7 @@ const WELCOME = Buffer.concat([
   Buffer.from([0x5a, 0, 0, 0, 5, 0x49]),
 ]);
 
-/** A minimal server on a minimal socket. It accepts every login and responds to no statement. The test can end it. */
+/** A minimal PostgreSQL server in memory. It accepts every login and never responds to statements. */
 class Server extends Duplex {
   private isGreeted = false;
 

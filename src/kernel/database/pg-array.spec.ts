@@ -13,9 +13,8 @@ import {
 } from './pg-array.js';
 
 /**
- * Vectors written by hand from `array_send` and the send functions of the types (PostgreSQL 18, arrayfuncs.c, int.c,
- * bool.c, uuid.c, date.c, timestamp.c, varlena.c, jsonb.c): dimensions, has-null flag, element OID, length, lower
- * bound, then each element as length and bytes. A null has the length -1. An empty array has no dimensions.
+ * Vectors of PostgreSQL 18's binary array format, written by hand from `array_send` and the send functions of the
+ * types.
  */
 const ARRAYS: [string, Buffer, string][] = [
   ['int[] of nothing', intArray([]), '00000000 00000000 00000017'],

@@ -1,6 +1,6 @@
 import { FairShare } from './fair-share.js';
 
-/** Returns the fair shares. Environments 1 and 2 belong to one organization, 3 and 4 to another, and so on. */
+/** Environments 1 and 2 belong to one organization, 3 and 4 to another, and so on. */
 async function arrange(...known: number[]) {
   const shares = new FairShare<string>(async (environmentId) => `organization ${Math.ceil(environmentId / 2)}`);
   for (const environmentId of known) {

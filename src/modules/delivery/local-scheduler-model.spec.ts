@@ -56,7 +56,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 let count = 0;
 
-/** A clock that stands still, so that every response seems to arrive immediately. */
+/** A stopped clock, so that every response seems to arrive immediately. */
 class StoppedClock extends Clock {
   override now = (): Date => new Date(0);
   override nowMs = (): number => 0;

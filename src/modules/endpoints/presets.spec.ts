@@ -11,7 +11,7 @@ class AcmePreset extends ProviderPreset {
   override readonly verification = 'hmac-sha256';
 }
 
-/** Returns the presets of a service that starts with the given providers, all marked `@InboundPreset()`. */
+/** Returns the presets of a service with these `@InboundPreset()` providers. */
 function started(...instances: object[]): Presets {
   const discovery = {
     getProviders: () => instances.map((instance) => ({ instance, name: instance.constructor.name })),

@@ -72,8 +72,8 @@ describe('accepting under pressure', () => {
     enter('third');
     await pass(10);
 
-    // There is capacity for five deliveries. A request with ten deliveries may still enter. Other requests wait until
-    // these ten are sent.
+    // The capacity is five deliveries. A request with ten may still enter, but later requests wait until these ten are
+    // sent.
     expect(accepted).toEqual(['first']);
     press(1, NONE);
     await pass(10);

@@ -41,7 +41,6 @@ function arrange() {
   const waiters = new Waiters(store as PullStore, new SystemClock(), metrics);
   const gauge = async (): Promise<number | undefined> =>
     (await metrics.registry.getSingleMetric('posthorn_pull_waiters')?.get())?.values[0]?.value;
-  /** `answers` collects the results of ended waits. */
   const answers: string[] = [];
   const wait = (who: string, { of = feed(), waitMs = 20_000, gone = new AbortController().signal } = {}): void => {
     void waiters.wait(of, '1.1.x.0', waitMs, gone).then((has) => answers.push(`${who} ${has}`));

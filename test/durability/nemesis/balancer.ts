@@ -5,7 +5,7 @@ const LOOK_MS = 250;
 const ANSWER_MS_MAX = 2_000;
 const SEEN_MS_MAX = 30_000;
 
-/** A load balancer: polls the readiness of each node and sends only to those that are ready. */
+/** A load balancer that sends only to nodes that are ready. */
 export class Balancer {
   private readonly isReady = new Map<string, boolean>();
   private readonly timers: NodeJS.Timeout[] = [];

@@ -1,5 +1,5 @@
-// Preloaded into a process to give it a wrong wall clock. `Date` and `Date.now` are shifted by the milliseconds in the
-// file CLOCK_SHIFT_FILE, from the start and whenever the file changes. Monotonic clocks and timers stay correct.
+// Preloaded into a process to shift `Date` by the milliseconds in the file CLOCK_SHIFT_FILE. Monotonic clocks and
+// timers stay correct.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

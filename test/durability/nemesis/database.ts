@@ -41,7 +41,6 @@ export async function smallDatabase(): Promise<FleetDatabase> {
   return { url: () => server.url, pid: () => server.pid(), disk, stop };
 }
 
-/** Starts a primary and a synchronous standby. */
 export async function pairedDatabase(): Promise<FleetDatabase> {
   const pair = await PrimaryAndStandby.start();
   return { url: () => pair.url(), pid: () => 0, pair, stop: () => pair.stop() };
@@ -64,13 +63,13 @@ export class OwnDatabase implements FleetDatabase {
     return Number(this.pidFile()[0]);
   }
 
-  /** The server outlives the process that started it, so the reaper must know of it. */
+  /** The server outlives the process that started it, so the reaper must stop it. */
   note(): void {
     this.retract();
     this.retract = noteForReaper(this.pid());
   }
 
-  /** Only unregisters the server from the reaper, because the process that owns the server stops it. */
+  /** The process that owns the server stops it. */
   async stop(): Promise<void> {
     this.retract();
   }
@@ -80,7 +79,7 @@ export class OwnDatabase implements FleetDatabase {
   }
 }
 
-/** Stops a process in such a way that the process also stops its embedded PostgreSQL. */
+/** Stops a process so that it also stops its embedded PostgreSQL. */
 export async function stopWithDatabase(member: KeptProcess): Promise<void> {
   const late = setTimeout(() => void member.stop(), 30_000);
   await member.terminate();

@@ -3,7 +3,7 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
-/** Maximum time until a lasting fault takes effect. It is long, because other faults may stop deliveries meanwhile. */
+/** Maximum time until a lasting fault takes effect, while other faults may stop deliveries. */
 export const EFFECT_MS_MAX = 60_000;
 
 /** Kind of a disruption during which workers could not record results for the duration of their lease. */
@@ -15,7 +15,7 @@ export interface Inflicted {
   fromMs: number;
   /** Time at which the broken part works again and the service starts to recover. */
   toMs: number;
-  /** Attempts that the fault cut. Only these attempts may be repeated. */
+  /** Attempts that the fault interrupted. Only these may be repeated. */
   disruptions: readonly Disruption[];
   /** Whether storage was down, so that no node could accept messages. */
   isOutage: boolean;
@@ -25,16 +25,12 @@ export interface Inflicted {
   undrained?: number;
   /** Addresses of API nodes that were down. */
   away: readonly string[];
-  /**
-   * Processes that were restarted one after the other, and the time of each restart. During a restart, another fault
-   * may have affected the only other node.
-   */
+  /** Restarts of processes in sequence, with their times. */
   turns?: readonly { url: string; fromMs: number; toMs: number }[];
   /** Evidence that the fault had an effect. A fault without an effect fails the test. */
   effect: string;
 }
 
-/** A kind of fault. */
 export interface FaultKind {
   name: string;
   /** Two kinds of the same group are never injected at once, because they would interfere. */

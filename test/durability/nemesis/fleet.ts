@@ -27,16 +27,13 @@ import { SmallDisk } from './small-disk.js';
 import { Wire } from './wire.js';
 
 /**
- * The fleets under test: two `api` and two `worker` processes, two `all` processes that also receive and send mail, or
- * one `all` process with its embedded PostgreSQL.
+ * The fleets under test: separate `api` and `worker` processes, `all` processes with mail, or one `all` process with
+ * embedded PostgreSQL.
  */
 export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded', 'mail'] as const;
 export type FleetKind = (typeof FLEETS)[number];
 
-/**
- * Kinds of misbehavior of a receiver. Each kind has its own receiver, numbered after the normal receivers. Deliveries
- * to a misbehaving receiver do not count in the recovery time.
- */
+/** Kinds of misbehavior of a receiver. Each kind has its own receiver, numbered after the normal receivers. */
 const MISBEHAVIOURS: readonly Misbehaviour[] = ['hang', 'trickle', 'flap', 'reset'];
 /** Number of the receiver that messages address by a URL with a host name, and not by a destination. */
 const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
@@ -73,7 +70,7 @@ export class Fleet {
    * them.
    */
   readonly debts: Load[] = [];
-  /** Extra messages to normal receivers, on top of the load of this round. The checks treat them like the load. */
+  /** Extra messages to normal receivers, in addition to the load of this round. */
   bursts: Load[] = [];
   private broken: Promise<string[]> | null = null;
   private silences = 0;
@@ -128,7 +125,7 @@ export class Fleet {
     return new Fleet(kind, scene, database, wires, clocks, names, redis, mail);
   }
 
-  /** Makes waiting retries due now, because the default schedule of a URL without a destination takes hours. */
+  /** Makes waiting retries due now, because the default retry schedule takes hours. */
   async hurry(): Promise<void> {
     await query(
       this.database.url(),
@@ -156,7 +153,7 @@ export class Fleet {
     return [...new Set([...this.apis, ...this.workers])];
   }
 
-  /** Returns a load that uses only ready nodes. Once started, it sends a few hundred messages per second. */
+  /** Returns a load of a few hundred messages per second that uses only ready nodes. */
   load(concurrency: number, pauseMs: number, destinations?: readonly string[]): Load {
     const options = { pauseMs, ready: () => this.balancer.ready(), ...(destinations ? { destinations } : {}) };
     return this.scene.load(
@@ -191,10 +188,7 @@ export class Fleet {
     return { number: DESTINATIONS + index, id: ids[index] as string };
   }
 
-  /**
-   * Waits until the circuit that opened at this destination's last misbehavior is closed. While the circuit is open,
-   * the destination gets no deliveries.
-   */
+  /** Waits until the circuit of this destination is closed. An open circuit blocks deliveries. */
   async forgiven(id: string): Promise<void> {
     const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
     // The query may fail, because another fault may have stopped PostgreSQL itself.
@@ -212,8 +206,7 @@ export class Fleet {
   }
 
   /**
-   * Returns URLs whose host names never get a DNS answer. The names are new each time, because a name behind an open
-   * circuit is not resolved.
+   * Returns URLs with new host names that never get a DNS answer. A name behind an open circuit would not be resolved.
    */
   silentlyNamed(): string[] {
     const turn = this.silences++;

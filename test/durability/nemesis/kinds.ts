@@ -5,20 +5,15 @@ import { OUTSIDE_FAULTS } from './outside-faults.js';
 import { PROCESS_FAULTS } from './process-faults.js';
 import { STORAGE_FAULTS } from './storage-faults.js';
 
-/** Every kind of fault. */
 export const KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, ...STORAGE_FAULTS, ...OUTSIDE_FAULTS];
 
-/** Returns the kind of this name. */
 export function kindNamed(name: string): FaultKind {
   const kind = KINDS.find((other) => other.name === name);
   if (!kind) throw new Error(`There is no kind ${name}. Kinds: ${KINDS.map((other) => other.name).join(', ')}.`);
   return kind;
 }
 
-/**
- * Picks kinds of faults that do not interfere. In half of the calls, their number is `atOnceMin`, otherwise a higher
- * number up to `atOnceMax`. Returns fewer if the fleet supports fewer.
- */
+/** Picks kinds of faults that do not interfere: in half of the calls `atOnceMin`, otherwise up to `atOnceMax`. */
 export function overlapping(
   kinds: readonly FaultKind[],
   fleet: FleetKind,

@@ -16,18 +16,12 @@ const TRY_MS_MAX = 10_000;
 /** Interval of large messages: every ninth message is too large to be stored in its row. */
 const LARGE_EVERY = 9;
 const LARGE_BYTES = 400_000;
-/**
- * Duration of a lease. When the lease of a dead process ends, another process takes over its mail, and then reads and
- * delivers the mail. `WORK_MS` is the time for reading and delivering on a quiet machine.
- */
+/** Duration of a lease. Another process takes over the mail of a dead process when the lease ends. */
 const LEASE_MS = 10_000;
 const WORK_MS = 20_000;
 const RECIPIENT_DOMAINS = 20;
 
-/**
- * Mail traffic that runs at the same time as the webhooks of a round: incoming mail through the listeners to an alias
- * whose destination is a receiver, and outgoing emails through a relay.
- */
+/** Mail traffic during a round: incoming mail to an alias, and outgoing emails through a relay. */
 export class MailTraffic {
   private letters: Letter[] = [];
   private emails: Emailed[] = [];

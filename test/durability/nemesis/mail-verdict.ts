@@ -1,4 +1,4 @@
-/** A message to the alias. If it was not accepted with 250, it may be stored completely or not at all. */
+/** A message to the alias. Without a 250, it may be stored completely or not at all. */
 export interface Letter {
   subject: string;
   text: string;
@@ -38,7 +38,6 @@ export interface MailVerdict {
   wrongs: string[];
 }
 
-/** Compares accepted mail with delivered mail, and returns the verdict. */
 export function judgeMail({ letters, emails, events, relayed }: MailEvidence): MailVerdict {
   const bySubject = grouped(events, ({ subject }) => subject);
   const byRecipient = grouped(relayed, ({ to }) => to.join());

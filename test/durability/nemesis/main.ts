@@ -1,10 +1,7 @@
 /**
- * `npm run nemesis -- --minutes 60 --seed 7 --only kill-worker,postgres-cut --json FILE`: injects one fault after the
- * other, and several at once (`--at-once 3`, never fewer than `--at-least 1`), for the given time. With `--short` each
- * fault is as short as in CI. The results are in the table, in the file, and in the exit code: 0 if every guarantee
- * held and deliveries recovered in time after every fault. The limit for recovery is ten seconds, the duration of a
- * lease, plus five seconds. The five seconds are multiplied by how much longer work took on this machine than on a
- * quiet one.
+ * `npm run nemesis -- --minutes 60 --seed 7 --only kill-worker,postgres-cut --json FILE`: injects faults for the given
+ * time, one by one or several at once (`--at-once 3`). With `--short` each fault is as short as in CI. The exit code is
+ * 0 if every guarantee was met and deliveries recovered in time after every fault.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -8,7 +8,7 @@ const LOCALHOST = Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0,
 /** Label below which DNS queries are never answered. */
 const SILENT = 'silent';
 
-/** A name server that resolves every name to 127.0.0.1 and does not answer queries for names under `silent.test`. */
+/** A name server that resolves every name to 127.0.0.1, except names under `silent.test`, which get no answer. */
 export class NameServer {
   swallowed = 0;
   answered = 0;

@@ -76,7 +76,7 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   );
 }
 
-/** Sends to many host names whose DNS servers never answer, and to one that resolves, whose message must arrive. */
+/** Sends to many host names that never resolve, and to one that resolves, whose message must arrive. */
 async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const [silent, named] = [fleet.silentlyNamed(), fleet.named()];
   const before = fleet.names.swallowed;

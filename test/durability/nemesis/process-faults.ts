@@ -33,7 +33,7 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.apis), holdMs),
   },
   {
-    // The pause is longer than the lease of ten seconds, so that other workers take over the worker's deliveries.
+    // The pause exceeds the lease of ten seconds, so other workers take over the deliveries.
     name: 'pause-worker',
     group: 'processes',
     fleets: MEMBERS,
@@ -98,10 +98,7 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   return { ...inflicted, disruptions: cuts, away: away(fleet, victim) };
 }
 
-/**
- * Restarts the processes one after the other, and returns the record of the fault. Each restart begins when the
- * previous process is back. A process that cannot finish exits at the end of its drain time.
- */
+/** Restarts the processes in sequence. A process that cannot finish exits at the end of its drain time. */
 async function roll(fleet: Fleet): Promise<Inflicted> {
   const ends: (number | string)[] = [];
   const words: string[] = [];
@@ -115,7 +112,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
         const fromMs = Date.now();
         const wasUp = member.isUp;
         const end = await member.terminate();
-        // A process that is still starting after another fault exits at once, because it does not handle signals yet.
+        // A process that is still starting does not handle signals yet, and exits at once.
         ends.push(end === 'SIGTERM' && !wasUp ? 0 : end);
         if (end === 1) words.push(`${member.name}: ${member.log().slice(-LAST_WORDS_CHARACTERS)}`);
         if (end === 'SIGKILL') cuts.push(...cutNow(fleet, member));
@@ -133,7 +130,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
   return { ...inflicted, disruptions: cuts, turns, undrained: ends.filter((end) => end === 'SIGKILL').length };
 }
 
-/** Returns a fault that gives one process a wrong clock, from its start or suddenly, and finally corrects it. */
+/** Returns a fault that gives one process a wrong clock and finally corrects it. */
 function clock(name: string, shiftMs: number): FaultKind {
   return {
     name,

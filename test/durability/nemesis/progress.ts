@@ -2,7 +2,6 @@ import type { MailVerdict } from './mail-verdict.js';
 import type { Done, Results } from './run.js';
 import { complaintsOf, type Verdict } from './verdict.js';
 
-/** Returns the verdict on a round as one line. */
 export function line(verdict: Verdict): string {
   const {
     kinds,

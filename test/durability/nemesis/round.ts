@@ -21,7 +21,6 @@ export interface TimeLimits {
   settleMs: number;
 }
 
-/** The evidence and the verdict of a round. */
 export interface RoundResult {
   evidence: RoundEvidence;
   verdict: Verdict;
@@ -122,10 +121,7 @@ export class Round {
   }
 }
 
-/**
- * Waits for the messages to misbehaving receivers, which arrive once the receivers work again. Returns the ids of
- * messages that did not arrive in time.
- */
+/** Waits for the messages to misbehaving receivers. Returns the ids of those that did not arrive in time. */
 export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<string[]> {
   const unpaid = (): string[] => {
     const arrived = new Set(fleet.arrivals.filter(({ status }) => status === 200).map(({ id }) => id));

@@ -5,7 +5,6 @@ import { overlapping } from './kinds.js';
 import { Round, unpaidDebts } from './round.js';
 import { complaintsOf, type Verdict } from './verdict.js';
 
-/** Kinds of faults, fleets, and duration of a run. */
 export interface RunOptions {
   kinds: readonly FaultKind[];
   fleets: readonly FleetKind[];
@@ -30,7 +29,6 @@ export interface Done {
   error: string | null;
 }
 
-/** The results of a run. */
 export interface Results {
   seed: number;
   startedAt: string;
@@ -110,7 +108,7 @@ export class Run {
         done.error = error instanceof Error ? error.message : String(error);
       }
       done.atMinute = this.minute();
-      // A fleet cannot be used for the next round if a fault has broken it or made it unusable.
+      // A fleet that a fault has broken cannot be used for the next round.
       isGood =
         done.verdict !== null &&
         done.verdict.wrongs.length === 0 &&

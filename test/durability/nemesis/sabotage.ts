@@ -2,7 +2,7 @@ import type { Received } from '../receiver.js';
 import { wasStorageBroken } from './fault.js';
 import { backSecondsMax, type RoundEvidence } from './verdict.js';
 
-/** The evidence of a service that broke one guarantee, and the sentence that the checker must report for it. */
+/** Evidence with one violated guarantee, and the sentence that the checker must report for it. */
 export interface Sabotaged {
   what: string;
   evidence: RoundEvidence;
@@ -13,8 +13,8 @@ export interface Sabotaged {
 const laterMs = ({ pace }: RoundEvidence): number => 2_000 * backSecondsMax(pace);
 
 /**
- * Returns copies of the evidence of a real round, each with one error that no fault excuses. A checker that accepts a
- * copy cannot detect the copy's error in a round with these faults.
+ * Returns copies of the evidence of a real round, each with one error that no fault excuses. The checker must reject
+ * each copy.
  */
 export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
   const victim = evidence.arrivals.filter(isGood).at(-1);

@@ -77,10 +77,7 @@ export class PrimaryAndStandby {
   }
 }
 
-/**
- * Makes a base backup as PostgreSQL's documentation describes: copies the files between the start and the stop of the
- * backup, and stores the label that the stop returns.
- */
+/** Makes a base backup with PostgreSQL's low-level backup API. */
 async function copyBase(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -110,7 +107,6 @@ async function copyBase(url: string, from: string, to: string): Promise<void> {
   }
 }
 
-/** Returns a log function that registers every started server with the reaper. */
 function noting(): (line: string, fields?: Readonly<Record<string, unknown>>) => void {
   let retract = (): void => undefined;
   return (_line, fields) => {

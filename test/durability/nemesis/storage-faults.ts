@@ -9,7 +9,7 @@ import type { Wire } from './wire.js';
 
 const BACK_MS_MAX = 60_000;
 const ROUND_TRIP_MS = 500;
-/** Duration of a worker's lease. If the worker cannot record results, other workers take over when the lease ends. */
+/** Duration of a worker's lease. Other workers take over when it ends. */
 const LEASE_MS = 10_000;
 const LEASE_SLACK_MS = 2_000;
 /** Kinds of fleets with a plain PostgreSQL server, embedded or not. */
@@ -179,10 +179,7 @@ async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   return { ...(await during('full disk', () => undefined, lasts, end)), isOutage: true };
 }
 
-/**
- * Ends the primary as in a power failure or in an orderly way, and returns the record of the fault. The address that
- * all processes use leads to the standby afterwards.
- */
+/** Ends the primary abruptly or in an orderly way. The address that all processes use then leads to the standby. */
 async function failOver(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
   const { pair } = fleet.database;
   if (!pair) throw new Error('There is no standby.');

@@ -12,8 +12,8 @@ const OPEN_MS_MAX = 120_000 * BUSY_TIMES;
 const ROUND_MS_MAX = 180_000 * BUSY_TIMES;
 const TIME_LIMITS = { acceptMs: 45_000, settleMs: 60_000 };
 /**
- * Time limit for messages to misbehaving receivers. An open circuit is probed after half a minute, then after one more
- * minute, and then after two more minutes. The test must wait for the second probe.
+ * Time limit for messages to misbehaving receivers. An open circuit is probed after half a minute, and then after one
+ * and two more minutes.
  */
 const DEBTS_MS_MAX = 240_000;
 
@@ -65,13 +65,13 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
     (owes ? it : it.skip)(
       'what was sent to receivers that misbehaved arrives when they are well again',
       async () => {
-        // If a fleet was replaced, its outstanding messages were lost, but its round has already failed.
+        // A replaced fleet has lost its outstanding messages, but its round has already failed.
         if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
       },
       DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,
     );
 
-    /** Replaces a fleet that is broken or has become unusable, because the next round cannot use it. */
+    /** Replaces a fleet that is broken or unusable. */
     async function replace(): Promise<void> {
       const old = fleet;
       fleet = null;

@@ -15,7 +15,6 @@ export interface RoundEvidence {
   arrivals: readonly Received[];
   /** Message ids of earlier rounds, all of which were delivered. */
   earlier: ReadonlySet<string>;
-  /** Number of normal destinations. */
   destinations: number;
   /** Addresses of the API nodes. */
   nodes: readonly string[];
@@ -40,7 +39,7 @@ export interface Verdict {
   doubledAllowed: number;
   corrupted: number;
   wronglySigned: number;
-  /** Number of deliveries with a timestamp that is five minutes off. The receiver rejects them, so they are retried. */
+  /** Number of deliveries whose timestamp is five minutes off, so that the receiver rejects them. */
   misdated: number;
   /** Number of messages that no node accepted although a node was up. */
   refused: number;
@@ -61,10 +60,7 @@ export interface Verdict {
   unexplained: string[];
 }
 
-/**
- * Duration of a lease. When the lease of a dead or silent process ends, by PostgreSQL's clock, other processes take
- * over its deliveries. The duration is the same on a busy machine.
- */
+/** Duration of a lease by PostgreSQL's clock. It is the same on a busy machine. */
 const LEASE_SECONDS = 10;
 /** Time to connect, claim, accept and deliver again on a quiet machine. */
 const WORK_SECONDS = 5;
@@ -130,8 +126,8 @@ export function judge(evidence: RoundEvidence): Verdict {
 }
 
 /**
- * Returns the number of messages that were refused. After a failed attempt a caller tries the next node. If the next
- * attempt fails too although neither the node nor storage was broken, the message was refused.
+ * Returns the number of messages that two nodes in turn failed to accept although neither the second node nor storage
+ * was broken.
  */
 function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();

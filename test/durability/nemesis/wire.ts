@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** Time after which the proxy closes a connection to a dead client, as the keepalive of a real server does. */
+/** Time after which the proxy closes a connection to a dead client, as a server's keepalive does. */
 const DEAD_MS = 30_000;
 
 /** Two connected sockets. The proxy passes data between them until `silence` is called. */
@@ -14,7 +14,6 @@ interface Pair {
 
 /** A TCP proxy in front of a local server. It can stop forwarding without closing connections, or delay all data. */
 export class Wire {
-  /** Number of bytes withheld so far. */
   withheldBytes = 0;
   /** Number of chunks delayed so far. */
   delayedPieces = 0;
@@ -49,16 +48,15 @@ export class Wire {
   }
 
   /**
-   * Stops forwarding without closing anything. Existing connections never get data from their other end again, and new
-   * connections get no data either. With `isServerGone`, the server's ends close, as when it loses power. Otherwise
-   * they stay open with all locks that they hold, as behind an expired NAT entry.
+   * Stops forwarding without closing anything. With `isServerGone`, the server's ends close, as after a power loss.
+   * Otherwise they stay open with their locks, as behind an expired NAT entry.
    */
   silence(isServerGone: boolean): void {
     this.isSilent = true;
     for (const pair of this.pairs) this.kill(pair, isServerGone);
   }
 
-  /** Forwards new connections again, to another port if one is given. Cut connections stay dead. */
+  /** Forwards new connections again, optionally to another port. Cut connections stay dead. */
   restore(targetPort = this.targetPort): void {
     this.targetPort = targetPort;
     this.isSilent = false;

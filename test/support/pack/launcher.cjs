@@ -7,13 +7,11 @@ const { pathToFileURL } = require('node:url');
 const { setFlagsFromString } = require('node:v8');
 const { Script } = require('node:vm');
 
-// Most of these processes live for seconds, so V8's concurrent optimization during the start, on three more threads,
-// never pays off. This multiplies the budget by nine: frequently called code is still optimized, only later. Later
-// releases of Node.js do not have this flag.
+// These processes live for seconds, so V8's concurrent optimization during the start never pays off. This flag delays
+// the optimization. Later releases of Node.js do not have it.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-budget=600000');
 
-// Defines `navigator` as Node.js 21 and later do. Without it `pg` creates a Response to detect its platform, which
-// loads all of Node's fetch.
+// Defines `navigator` as Node.js 21 and later do. Without it, `pg` loads all of Node's fetch.
 if (globalThis.navigator === undefined) {
   Object.defineProperty(globalThis, 'navigator', {
     value: { userAgent: `Node.js/${process.versions.node.split('.')[0]}` },
@@ -90,9 +88,7 @@ async function importFrom(url, specifier) {
   return import(/^\.{0,2}\//.test(specifier) ? new URL(specifier, url).href : specifier);
 }
 
-/**
- * Returns the namespace of a CommonJS module as `import` gives it: its exports by name, and all of them as `default`.
- */
+/** Returns the namespace of a CommonJS module: its exports by name, and all of them as `default`. */
 function namespaceOf(key, exported) {
   const known = namespaces.get(key);
   if (known !== undefined) return known;
@@ -106,8 +102,8 @@ function namespaceOf(key, exported) {
   return namespace;
 }
 
-// A module that calls `createRequire()` itself gets the packed copy too. With a second copy of class-transformer, the
-// decorators of a base class would not be inherited.
+// `createRequire()` must return the packed copy, too. Decorators of a base class are not inherited from a second copy
+// of class-transformer.
 const packed = new Map(table.flatMap(([file, format], place) => (format === 'commonjs' ? [[file, place]] : [])));
 const loadFile = Module._load;
 Module._load = (request, parent, isMain) => {
@@ -115,7 +111,7 @@ Module._load = (request, parent, isMain) => {
   return place === undefined ? loadFile(request, parent, isMain) : load(place).exports;
 };
 
-// Caches the code compiled so far, so that the next start need not compile it.
+// Stores the compiled code in the cache for the next start.
 if (process.env.POSTHORN_TEST_PACK_LEARN) {
   process.once('exit', () => {
     writeFileSync(`${cacheFile}.${process.pid}`, script.createCachedData());

@@ -65,8 +65,7 @@ function collect(entries) {
 function codeOf(file, format) {
   const text = readFileSync(file, 'utf8').replace(/^#!.*/, '');
   if (format === 'json') return text;
-  // Replaces each `import()` expression, but no method named `import`. Code from V8's cache cannot use `import()`
-  // itself.
+  // Replaces `import()`, which code from V8's cache cannot use.
   const named = text.replace(/(?<![.\w$])import\s*\((?![^()]*\)\s*\{)/g, '__import(');
   if (format === 'commonjs') return shortened(named, file);
   return transformSync(named.replace(/\bimport\.meta\b/g, '__meta'), {
@@ -81,10 +80,7 @@ function codeOf(file, format) {
   }).code;
 }
 
-/**
- * Options that remove comments and white space and put a module on one line. A start then reads, and scans for error
- * positions, only a third of the characters.
- */
+/** Removes comments and white space, so that a start reads only a third of the characters. */
 const SHORT = { minify: true };
 
 function shortened(code, file) {
@@ -150,10 +146,7 @@ function wrap({ format, code }, isEntry) {
   return `${isEntry ? 'async ' : ''}function(exports,require,__import,__meta){"use strict";${code}\n}`;
 }
 
-/**
- * Escapes non-ASCII characters and returns the code. With one byte per character, the code needs half the memory, and
- * compiles from the cache without decoding.
- */
+/** Escapes non-ASCII characters, because code with one byte per character needs half the memory. */
 function asciiOnly(text) {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -23,8 +23,8 @@ const PROGRAMS = [
 const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /**
- * Sets POSTHORN_TEST_PACK, from which the tests' servers start (`launch.ts`). If no pack can be made, they start from
- * the files, which only takes longer.
+ * Sets POSTHORN_TEST_PACK, from which the tests' servers start (`launch.ts`). Without a pack, they start from the
+ * files.
  *
  * @param {string} template the URL of a database with the current schema
  */
