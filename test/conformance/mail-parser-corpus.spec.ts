@@ -193,23 +193,27 @@ async function foundOf(raw: Buffer, message: ParsedMessage, expected: Compared):
   };
 }
 
-describe("mail-parser's corpus of valid and malformed mail", () => {
-  it.each(files)('%s: all fields are those of the corpus, except for deliberate differences', async (name) => {
-    const raw = readFileSync(path.join(DIRECTORY, `${name}.eml`));
-    const expected = expectedOf(
-      JSON.parse(readFileSync(path.join(DIRECTORY, `${name}.json`), 'utf8')) as CorpusMessage,
-    );
+(isThere ? describe : describe.skip)("mail-parser's corpus of valid and malformed mail", () => {
+  // jest rejects an empty table, also in a skipped suite.
+  it.each(isThere ? files : ['no corpus'])(
+    '%s: all fields are those of the corpus, except for deliberate differences',
+    async (name) => {
+      const raw = readFileSync(path.join(DIRECTORY, `${name}.eml`));
+      const expected = expectedOf(
+        JSON.parse(readFileSync(path.join(DIRECTORY, `${name}.json`), 'utf8')) as CorpusMessage,
+      );
 
-    const found = await foundOf(raw, await parseMessage(raw), expected);
+      const found = await foundOf(raw, await parseMessage(raw), expected);
 
-    const { fields, reason } = DIFFERENCES[name] ?? { fields: [], reason: '' };
-    const differing = (Object.keys(expected) as (keyof Compared)[]).filter(
-      (field) => JSON.stringify(found[field]) !== JSON.stringify(expected[field]),
-    );
-    expect({ name, reason, differing }).toEqual({ name, reason, differing: fields });
-  });
+      const { fields, reason } = DIFFERENCES[name] ?? { fields: [], reason: '' };
+      const differing = (Object.keys(expected) as (keyof Compared)[]).filter(
+        (field) => JSON.stringify(found[field]) !== JSON.stringify(expected[field]),
+      );
+      expect({ name, reason, differing }).toEqual({ name, reason, differing: fields });
+    },
+  );
 
   it('the list of differences names no message that is not in the corpus', () => {
-    expect(isThere ? Object.keys(DIFFERENCES).filter((name) => !files.includes(name)) : []).toEqual([]);
+    expect(Object.keys(DIFFERENCES).filter((name) => !files.includes(name))).toEqual([]);
   });
 });

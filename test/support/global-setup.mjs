@@ -18,6 +18,8 @@ export default async function globalSetup() {
   const postgres = await startEmbeddedPostgres({
     dataDir: path.join(directory, 'data'),
     database: 'posthorn_template',
+    // All suites share this server, and a suite may start several services with twenty connections each.
+    settings: { max_connections: '500' },
   });
   globalThis.posthornPostgres = postgres;
   await trustSuites(path.join(directory, 'data', 'postgres'), postgres.url);
