@@ -5,6 +5,7 @@ import {
   sealedHeaderNames,
   sealHeaders,
   sealNamed,
+  type StoredHeader,
 } from './sealed-headers.js';
 import { Vault } from './vault.js';
 
@@ -24,14 +25,30 @@ describe('headers in order', () => {
     const stored = sealHeaders(vault, PLACE, headers, new Set(['x-acme-key']));
 
     expect(stored).toEqual([
-      ['x_acme_key', { sealed: expect.any(String) }],
-      ['x-acme-key', { sealed: expect.any(String) }],
+      ['x_acme_key', { sealed: expect.any(String), of: 'environment' }],
+      ['x-acme-key', { sealed: expect.any(String), of: 'environment' }],
       ['x-auth-token', { sealed: expect.any(String), byName: true }],
       ['x-tenant', 'd'],
     ]);
     expect(openHeaders(vault, PLACE, stored)).toEqual(headers);
     expect([...sealedHeaderNames(stored, 'all')]).toEqual(['x-acme-key', 'x-auth-token']);
     expect([...sealedHeaderNames(stored, 'used')]).toEqual(['x-acme-key']);
+  });
+
+  it('opens a credential in other requests of its environment, under the same name only', () => {
+    const stored = sealHeaders(vault, PLACE, [['x-acme-key', 'a']], new Set(['x-acme-key']));
+    const renamed = stored.map(([, sealed]): StoredHeader => ['x-tenant', sealed]);
+    const otherRequest = { ...PLACE, id: '0190f0a0-0000-0000-0000-000000000002' };
+
+    expect(openHeaders(vault, otherRequest, stored)).toEqual([['x-acme-key', 'a']]);
+    expect(() => openHeaders(vault, { ...PLACE, environmentId: 2 }, stored)).toThrow();
+    expect(() => openHeaders(vault, PLACE, renamed)).toThrow();
+  });
+
+  it('opens a sensitive value that is not a credential in its own request only', () => {
+    const stored = sealHeaders(vault, PLACE, [['x-auth-token', 'c']], new Set());
+
+    expect(() => openHeaders(vault, { ...PLACE, id: '0190f0a0-0000-0000-0000-000000000002' }, stored)).toThrow();
   });
 });
 

@@ -3,28 +3,39 @@ import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 
 /**
  * A header as stored in `requests.headers`. Secret values are sealed, except in older rows. `byName` marks a value that
- * was sealed only because of the header's name. The endpoint's scheme did not use it.
+ * was sealed only because of the header's name: the endpoint's scheme did not use it. `of` marks a value that is bound
+ * to the environment and the header's name. Other values are bound to their request.
  */
-export type StoredHeader = readonly [name: string, value: string | { readonly sealed: string; readonly byName?: true }];
+export type StoredHeader = readonly [
+  name: string,
+  value: string | { readonly sealed: string; readonly byName?: true; readonly of?: 'environment' },
+];
 
-/** The request that the headers belong to. Sealed values can only be opened for the same request. */
+/** The request that the headers belong to. */
 interface Of {
   environmentId: number;
   id: string;
 }
 
-/** Seals the values of sensitive headers, and of the headers named in `secret` (in lower case, with `-` for `_`). */
+/**
+ * Seals the values of sensitive headers, and of the headers named in `secret` (in lower case, with `-` for `_`). The
+ * latter are credentials of the provider, which most requests repeat, so they are bound only to their environment and
+ * sealed once (`Vault.sealRepeated`).
+ */
 export function sealHeaders(
-  vault: Pick<Vault, 'seal'>,
+  vault: Pick<Vault, 'seal' | 'sealRepeated'>,
   of: Of,
   headers: readonly (readonly [string, string])[],
   secret: ReadonlySet<string>,
 ): StoredHeader[] {
   return headers.map(([name, value]) => {
-    const isSecret = secret.has(name.includes('_') ? name.replaceAll('_', '-') : name);
-    if (!isSecret && !isSensitive(name)) return [name, value];
-    const sealed = vault.seal(value, contextOf(of)).toString('base64');
-    return [name, isSecret ? { sealed } : { sealed, byName: true }];
+    if (secret.has(name.includes('_') ? name.replaceAll('_', '-') : name)) {
+      const sealed = vault.sealRepeated(value, contextOfName(of, name)).toString('base64');
+      return [name, { sealed, of: 'environment' }];
+    }
+    return isSensitive(name)
+      ? [name, { sealed: vault.seal(value, contextOf(of)).toString('base64'), byName: true }]
+      : [name, value];
   });
 }
 
@@ -40,12 +51,22 @@ export function sealedHeaderNames(headers: readonly StoredHeader[], which: 'all'
 export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonly StoredHeader[]): [string, string][] {
   return headers.map(([name, value]) => [
     name,
-    typeof value === 'string' ? value : vault.open(Buffer.from(value.sealed, 'base64'), contextOf(of)).toString(),
+    typeof value === 'string'
+      ? value
+      : vault
+          .open(
+            Buffer.from(value.sealed, 'base64'),
+            value.of === 'environment' ? contextOfName(of, name) : contextOf(of),
+          )
+          .toString(),
   ]);
 }
 
 const contextOf = ({ environmentId, id }: Of): string =>
   sealedIn({ table: 'requests', environmentId, id, column: 'headers' });
+
+const contextOfName = ({ environmentId }: Of, name: string): string =>
+  sealedIn({ table: 'requests', environmentId, id: '', column: `headers.${name}` });
 
 /** Headers as stored in `events`, `messages` and `destinations`. Sensitive values are sealed, except in older rows. */
 export type StoredHeaders = Readonly<Record<string, string | { readonly sealed: string }>>;

@@ -37,6 +37,37 @@ describe('Vault', () => {
     expect(vault.open(vault.seal('schön', CONTEXT), CONTEXT).toString()).toBe('schön');
   });
 
+  it('seals a repeated value once for each context and data key, and long values each time', () => {
+    const long = 'x'.repeat(257);
+    const sealed = vault.sealRepeated('token', CONTEXT);
+
+    expect(vault.sealRepeated('token', CONTEXT)).toEqual(sealed);
+    expect(vault.sealRepeated('token', `${CONTEXT}.other`)).not.toEqual(sealed);
+    expect(vault.sealRepeated('other', CONTEXT)).not.toEqual(sealed);
+    expect(vault.sealRepeated(long, CONTEXT)).not.toEqual(vault.sealRepeated(long, CONTEXT));
+    expect(vault.open(sealed, CONTEXT).toString()).toBe('token');
+  });
+
+  it('seals a repeated value again with a new data key', () => {
+    let id = 0;
+    const keys = [FIRST, SECOND];
+    const rotated = new Vault({ newest: () => ({ id, key: keys[id] as Buffer }), find: (n) => keys[n] ?? null });
+    const before = rotated.sealRepeated('token', CONTEXT);
+    id = 1;
+
+    const after = rotated.sealRepeated('token', CONTEXT);
+
+    expect(after).not.toEqual(before);
+    expect(rotated.open(after, CONTEXT).toString()).toBe('token');
+  });
+
+  it('forgets the oldest of more than 1,000 repeated values', () => {
+    const first = vault.sealRepeated('first', CONTEXT);
+    for (let i = 0; i < 1_000; i++) vault.sealRepeated(`value ${i}`, CONTEXT);
+
+    expect(vault.sealRepeated('first', CONTEXT)).not.toEqual(first);
+  });
+
   it('writes version, data key, IV and tag first, and never the plaintext', () => {
     const sealed = vaultWith({ 0x01020304: SECOND }).seal('top secret', CONTEXT);
 

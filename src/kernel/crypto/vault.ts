@@ -4,16 +4,42 @@ import { dataKeyOf, openValue, sealValue } from './sealed-value.js';
 
 export { sealedIn, type SealedPlace } from './sealed-value.js';
 
+/** Limits of the cache of `sealRepeated`: about 1 MB. */
+const REPEATED_MAX = 1_000;
+const REPEATED_LENGTH_MAX = 256;
+
 /**
  * Seals short secrets for storage: AES-256-GCM with the newest data key, and with the context as additional data
  * (`sealedIn`). Values that were sealed with older data keys can still be opened.
  */
 @Injectable()
 export class Vault {
+  /** Results of `sealRepeated`, oldest first. */
+  private readonly repeated = new Map<string, Buffer>();
+
   constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'newest' | 'find'>) {}
 
   seal(plaintext: string | Buffer, context: string): Buffer {
     return sealValue(this.keyring.newest(), plaintext, context);
+  }
+
+  /**
+   * Like `seal`, but may return the same bytes again for the same plaintext and context. Use it for values that repeat
+   * often, such as a provider's token, if it does not matter that equal values can be recognised in the database.
+   */
+  sealRepeated(plaintext: string, context: string): Buffer {
+    if (plaintext.length > REPEATED_LENGTH_MAX) return this.seal(plaintext, context);
+    const key = this.keyring.newest();
+    const name = `${key.id}|${context}|${plaintext}`;
+    const known = this.repeated.get(name);
+    if (known !== undefined) return known;
+    const sealed = sealValue(key, plaintext, context);
+    for (const oldest of this.repeated.keys()) {
+      if (this.repeated.size < REPEATED_MAX) break;
+      this.repeated.delete(oldest);
+    }
+    this.repeated.set(name, sealed);
+    return sealed;
   }
 
   /**
