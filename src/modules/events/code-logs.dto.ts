@@ -3,7 +3,7 @@ import { IsBoolean, IsIn, IsString } from 'class-validator';
 import { LOG_LEVELS, type LogLevel } from '#engine/code-logs.js';
 import { IsArrayOf } from '#http/validation.js';
 
-/** A line that code wrote to the console. */
+/** A line that a transform's code wrote to the console. */
 export class CodeLogLine {
   /** Method of the console that wrote the line. */
   @ApiProperty({ example: 'warn' })
@@ -18,11 +18,13 @@ export class CodeLogLine {
 
 /** Output of a transform's console. */
 export class CodeLogsItem {
-  /** The lines in their order: at most 100 lines with at most 1,000 characters each, and 16 KB together. */
+  /**
+   * The lines in the order in which they were written: at most 100 lines of 1,000 characters each, and 16 KB in total.
+   */
   @IsArrayOf(() => CodeLogLine)
   lines: CodeLogLine[];
 
-  /** `true` if lines were left out or cut because of the limits. */
+  /** `true` if lines were left out or truncated because of the limits. */
   @ApiProperty({ example: false })
   @IsBoolean()
   truncated: boolean;

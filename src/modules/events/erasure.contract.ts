@@ -13,7 +13,7 @@ export interface ErasedStretch {
   messages: number;
   /** Number of attempts whose response excerpts were erased in this step. */
   attempts: number;
-  /** The oldest message of this step; null if there was none. */
+  /** Id of the oldest message of this step, or null if the step had none. */
   lastId: Id | null;
   /** True if an attempt in flight may still store a response. The caller must then repeat the step. */
   isPending: boolean;

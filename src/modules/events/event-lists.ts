@@ -14,13 +14,13 @@ export interface EventFilter {
   beforeId: Id;
   fromId: Id;
   status?: EventStatus;
-  /** Several states, used instead of `status`. */
+  /** Several states. If set, `status` is not used. */
   statuses?: readonly EventStatus[];
   direction?: Direction;
   /** Error of the last attempt. Allowed only with statuses for which the last attempt may have failed. */
   error?: ErrorClass;
   eventType?: string;
-  /** Target of the events: an application's endpoint that has a URL. */
+  /** Target of the events: an application's endpoint that has its own URL. */
   targetId?: Id;
   /** Endpoint that received the events, or to which they were fanned out. */
   endpointId?: Id;
@@ -40,7 +40,7 @@ type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
 /**
  * For each status, the smallest set of rows that contains all events with this status, newest first. Uses the indexes
  * due_deliveries_pkey for open deliveries, deliveries_pkey for delivered ones and deliveries_status_idx for the other
- * statuses, or deliveries_target_id_idx with a target.
+ * statuses (with a filter by target: deliveries_target_id_idx).
  */
 const SOURCES: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries d where true',
@@ -141,7 +141,10 @@ function listText(filter: Conditions): string {
   return fromSome(own, isAimed ? aim : '', isAimed ? 'and e.target_id = $6' : '');
 }
 
-/** Returns whether only statuses of undelivered deliveries are requested. `delivered` would match too many events. */
+/**
+ * Returns whether the filter selects only undelivered statuses. With `delivered`, too many rows of `deliveries` would
+ * be scanned.
+ */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);
   return all.length > 0 && all.every((each) => UNDELIVERED.some((status) => status === each));
@@ -194,7 +197,7 @@ function fromEvents(conditions: string, status?: State): string {
       limit $4`;
 }
 
-/** Selects events by delivery status. Of several deliveries with that status, the last represents the event. */
+/** Selects events by delivery status. An event appears once, for the last of its deliveries with that status. */
 function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: string): string {
   return eventsOf(
     `${SOURCES[status]}
@@ -204,7 +207,9 @@ function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: strin
   );
 }
 
-/** Selects events by several states. Unselected states cost nothing: the state is checked before rows are read. */
+/**
+ * Selects events by several states. Unselected states cost nothing, because the state is checked before rows are read.
+ */
 function fromSome(conditions: string, aimed: string, ofEndpoint: string | null): string {
   const range = (of: string, id: string): string => `${of}.environment_id = $1 and ${id} < $2 and ${id} >= $3`;
   const asked = (status: EventStatus): string => `'${status}' = any ($12)`;
@@ -238,9 +243,9 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
- * Selects events that were sent directly to a destination, and events that an endpoint routed to it. Uses the
- * indexes events_target_id_idx for direct events, deliveries_routed_idx for finished deliveries and
- * due_deliveries_pkey for open ones. Scans open deliveries only within the page's range and scan limit.
+ * Selects events that were sent directly to a destination or that an endpoint routed to it. Uses the indexes
+ * events_target_id_idx for direct events, deliveries_routed_idx for finished deliveries and due_deliveries_pkey for
+ * open ones. Scans open deliveries only within the page's range and scan limit.
  */
 function fromRouted(conditions: string, status: State): string {
   const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;

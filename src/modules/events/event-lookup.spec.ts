@@ -9,7 +9,10 @@ const TENANT = { environmentId: 7 } as Tenant;
 const ID = '00000000-0000-0000-0000-00000000be7c' as Id;
 const FOUND = { id: ID } as FoundEvent;
 
-/** Builds a lookup of an event that expires on `day` (null: no event), although its retention implies day 30. */
+/**
+ * Builds a lookup whose event is in the partition of `day`, or that has no event if `day` is null. Retention implies
+ * day 30.
+ */
 function arrange(day: number | null) {
   const store = {
     findOn: jest.fn((_tenant: Tenant, _id: Id, expiresOnDay: number) =>

@@ -19,7 +19,9 @@ export interface EventSelection {
   /** Range of event ids. `beforeId` is exclusive. */
   fromId: Id;
   beforeId: Id;
-  /** `targetId` is an endpoint with a URL, `endpointId` is any other endpoint. Ad-hoc URLs are destinations. */
+  /**
+   * `targetId` is an endpoint with its own URL, `endpointId` is any other endpoint. An ad-hoc URL is a `destinationId`.
+   */
   destinationId?: Id;
   targetId?: Id;
   endpointId?: Id;
@@ -37,6 +39,9 @@ export interface SelectedEvents {
 export interface SelectionCount {
   count: number;
   isCapped: boolean;
-  /** Time since which all events were counted, in milliseconds since the epoch. Null if counting did not stop early. */
+  /**
+   * Time since which all events were counted, in milliseconds since the epoch. Set only if the count stopped at the
+   * scan limit.
+   */
   searchedTo: number | null;
 }

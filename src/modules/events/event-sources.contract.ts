@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** The target or the endpoint by which a name in a filter selects events. */
+/** The target or endpoint whose events a filter selects. */
 export interface EventAim {
   targetId?: Id;
   endpointId?: Id;
@@ -8,7 +8,9 @@ export interface EventAim {
   applicationId?: Id | null;
 }
 
-/** Resolves a name in a filter. Returns null if the name does not belong to the module of this function. */
+/**
+ * Resolves a name in a filter. Returns null if the name does not belong to the module that registered this function.
+ */
 export type FindAim = (environmentId: number, name: string) => Promise<EventAim | null>;
 
 /** Finds an application by `app_` id or caller-defined id. */

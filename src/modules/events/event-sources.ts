@@ -8,7 +8,7 @@ import {
   type RequireApplication,
 } from './event-sources.contract.js';
 
-/** Resolves names in filters. The modules that store endpoints and applications register here. */
+/** Resolves names in filters, with functions that the modules of endpoints and applications register. */
 @Injectable()
 export class EventSources {
   private readonly finders: FindAim[] = [];
@@ -17,7 +17,7 @@ export class EventSources {
     throw noSuch('application');
   };
 
-  /** Resolves an `ep_` id or a path. The id of a deleted endpoint is also resolved. */
+  /** Resolves an `ep_` id or a path. Also resolves the id of a deleted endpoint. */
   async aim(environmentId: number, name: string): Promise<EventAim | null> {
     for (const find of this.finders) {
       const aim = await find(environmentId, name);
@@ -27,7 +27,7 @@ export class EventSources {
     return endpointId === null ? null : { endpointId };
   }
 
-  /** Resolves an application's id. The id of a deleted application is also resolved. */
+  /** Resolves an application's id. Also resolves the id of a deleted application. */
   application(environmentId: number, name: string): Promise<Id | null> {
     return this.findApplication(environmentId, name);
   }

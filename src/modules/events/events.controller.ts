@@ -81,7 +81,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get an event',
     description:
-      'Returns the event with its payload, its deliveries and every attempt. A message to an application consists of many events, so its `msg_` id returns 404. `details.events` names the list of its events.',
+      'Returns the event with its payload, its deliveries and every attempt. A message to an application consists of many events. Its `msg_` id returns 404, with the URL of the list of its events in `details.events`.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: EventDetailItem, description: 'The event.' })
@@ -99,7 +99,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get a payload',
     description:
-      'Returns only the payload, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body with its original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased.',
+      'Returns only the payload, of any size, byte for byte as it is delivered. Sent payloads are JSON exactly as it was sent. Received bodies have their original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({
@@ -125,7 +125,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get the requests and responses of failed attempts',
     description:
-      'Returns the URL and headers of failed HTTP attempts as they were sent, and the headers of the responses as they were received. They were recorded during the attempt. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted.',
+      'Returns the URLs and headers of failed HTTP attempts and the headers of their responses, as recorded during the attempts. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: ExchangeList, description: 'The recorded requests and responses, newest first.' })
@@ -142,7 +142,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Sign a stored delivery',
     description:
-      'Returns the URL and headers that an attempt would send now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. Nothing is sent, and no secret is returned. The signature is valid only for this message and for five minutes. The audit log records the request and the caller.',
+      'Returns the URL and headers that an attempt would send now, signed with the current keys. Use them to send the payload manually while you debug a receiver. Posthorn sends nothing and returns no secret. The signature is valid only for this message and for five minutes. The audit log records the request and the caller.',
   })
   @ApiParam(EVENT)
   @ApiBody({ type: SignBody, required: false })

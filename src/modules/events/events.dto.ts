@@ -37,7 +37,7 @@ import type { DeliveryRow, EventProgress } from './events.store.js';
 import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
-/** Any JSON value. A received body may have any type that its provider sends. */
+/** Any JSON value, because a received body may have any type. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =>
   type === 'array' ? { type, items: {} } : { type },
 );
@@ -54,8 +54,8 @@ export class EventFilterQuery {
   status?: (typeof EVENT_STATUSES)[number][];
 
   /**
-   * Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
-   * application's endpoint, or sent to the destination.
+   * Selects only events of this endpoint or destination. These are events that an inbound endpoint (id or path)
+   * received, or events that were sent to an application's endpoint or to a destination.
    */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeOmitted()
@@ -105,7 +105,7 @@ export class EventFilterQuery {
 
   /**
    * Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
-   * deliveries, this filter uses the delivery that determines the event's status.
+   * deliveries, the filter checks the delivery that determines the event's status.
    */
   @ApiProperty({ example: 'timeout' })
   @CanBeOmitted()
@@ -187,8 +187,8 @@ export class EventItem {
   status: string;
 
   /**
-   * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event that belongs to an endpoint:
-   * its deliveries show the targets.
+   * Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, because its
+   * deliveries show the targets.
    */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
@@ -364,8 +364,7 @@ export class DeliveryCircuitItem {
   opened_at: string | null;
 
   /**
-   * When a waiting delivery is tried, to check whether the target has recovered; `null` while this attempt is in
-   * flight.
+   * Time of the next attempt that checks whether the target has recovered; `null` while such an attempt is in flight.
    */
   @ApiProperty({ example: '2026-11-21T09:30:30.120Z' })
   @CanBeNull()
@@ -477,7 +476,7 @@ export class EventDetailItem extends EventItem {
   @IsString()
   query?: string;
 
-  /** The payload, character for character as it was accepted; absent if it is over 256 KB. */
+  /** The payload, character for character as it was accepted; absent if it is larger than 256 KB. */
   @ApiProperty({ example: { amount: 4200 } })
   @IsOptional()
   @MatchesSchema({ oneOf: ANYTHING })
@@ -499,20 +498,22 @@ export class EventDetailItem extends EventItem {
   request_id?: string;
 
   /**
-   * For a received event: why it was not delivered, that its transform failed and it was delivered unchanged
-   * (`failMode: open`), or which headers were too large to forward. `null` if none applies.
+   * Note about a received event: the reason why it was not delivered, the error of its transform if it was delivered
+   * unchanged (`failMode: open`), or the headers that were too large to forward. `null` if there is no note.
    */
   @ApiProperty({ example: 'The transform failed: threw: TypeError: not a function (line 2).' })
   @IsOptional()
   @IsString()
   note?: string | null;
 
-  /** For a received event: output of the transform's console. `null` if it wrote nothing. */
+  /** Console output of the transform of a received event. `null` if there is no output. */
   @IsOptional()
   @IsObjectOf(() => CodeLogsItem)
   logs?: CodeLogsItem | null;
 
-  /** `true` if the payload is left out because it is over 256 KB. Fetch it with `GET /v1/events/{id}/payload`. */
+  /**
+   * `true` if the payload is left out because it is larger than 256 KB. Fetch it with `GET /v1/events/{id}/payload`.
+   */
   @ApiProperty({ example: true })
   @CanBeOmitted()
   @IsBoolean()
@@ -613,7 +614,7 @@ function waiting(
 ): Pick<DeliveryItem, 'next_attempt_at' | 'circuit'> {
   if (status !== 'retrying' || circuit === undefined || circuit.state === 'closed')
     return { next_attempt_at: nextAttemptAt?.toISOString() ?? null, circuit: null };
-  // In the half-open state, probeAt is the time at which the running probe is given up.
+  // In the half-open state, probeAt is the time at which the running probe is abandoned.
   const probeAt = circuit.state === 'open' ? circuit.probeAt : null;
   const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   return {
@@ -627,7 +628,7 @@ function waiting(
 }
 
 /**
- * Returns the endpoint of an event. If a message has no matching subscription, its event has the message's id and no
+ * Returns the endpoint of an event. The event of a message without a matching subscription has the message's id and no
  * endpoint.
  */
 function endpointOf(row: EventRow): string | null {
@@ -639,7 +640,10 @@ function isReceived({ direction }: EventRow): boolean {
   return direction === 'inbound';
 }
 
-/** Returns the payload as JSON text. Sent payloads are JSON. Received payloads can have any format. */
+/**
+ * Returns the payload as JSON text. A received payload that is not JSON becomes a string with its text, or with base64
+ * if it is not text.
+ */
 function shownPayload({
   direction,
   payload,

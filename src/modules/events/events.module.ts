@@ -33,7 +33,7 @@ import { WaitingStore } from './waiting.store.js';
 
 @Module({
   imports: [DestinationsModule, LedgerModule],
-  // The order matters: the path `stream` must match before the path with an event's id.
+  // StreamController must come first: `v1/events/:id` would match the path `v1/events/stream`.
   controllers: [StreamController, EventsController, ApplicationEventsController],
   providers: [
     ApplicationErasureStore,

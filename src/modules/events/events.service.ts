@@ -40,7 +40,7 @@ export interface EventDetail {
   event: EventRow & EventContent;
   deliveries: DeliveryRow[];
   attempts: (AttemptRow & { delivery: DeliveryRow })[];
-  /** Circuit breakers of the targets of open deliveries, except those in the initial state. */
+  /** Circuit breakers of the targets of open deliveries. Circuit breakers in their initial state are left out. */
   circuits: ReadonlyMap<Id, Circuit>;
 }
 
@@ -54,7 +54,10 @@ export interface ListedEvents {
 export interface EventCount {
   count: number;
   isCapped: boolean;
-  /** Time since which all events were counted, in milliseconds since the epoch. Null if counting did not stop early. */
+  /**
+   * Time since which all events were counted, in milliseconds since the epoch. Set only if the count stopped at the
+   * scan limit.
+   */
   searchedTo: number | null;
 }
 
@@ -118,12 +121,15 @@ export class EventsService {
     return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
 
-  /** Returns an event by its id or its message's id. For a fan-out's id, throws 404 that points to the event list. */
+  /**
+   * Returns an event by its id or its message's id. For the id of a fan-out, throws a 404 that contains the URL of the
+   * event list.
+   */
   async find(tenant: Tenant, text: string): Promise<EventDetail> {
     const id = eventId(text);
     const event = await this.lookup.find(tenant, id);
     if (!event) throw await this.absence(tenant, id);
-    // The order matters: deliveries are read after attempts, so that the delivery of every attempt is included.
+    // Deliveries must be read after attempts, so that the delivery of every attempt is included.
     const attempts = await this.store.attempts(tenant, event);
     const deliveries = await this.store.deliveries(tenant, event);
     const open = deliveries.filter(({ status }) => status === 'retrying').map(({ targetId }) => targetId);
@@ -166,7 +172,7 @@ export class EventsService {
         ? undefined
         : await this.sources.application(tenant.environmentId, query.application);
     if (destinationId === null || applicationId === null) return null;
-    // Endpoints of other applications cannot match. Inbound endpoints cannot match either: they have no application.
+    // Endpoints of other applications cannot match. Inbound endpoints cannot match, because they have no application.
     if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId)
       return null;
     if (applicationId !== undefined && query.direction === 'inbound') return null;
@@ -243,7 +249,10 @@ function possible(
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }
 
-/** Parses the id of an event (`evt_`), a delivery, a request (`req_`) or a message (`msg_`). Returns null otherwise. */
+/**
+ * Parses the id of an event (`evt_`), a delivery, a request (`req_`) or a message (`msg_`). Returns null for other
+ * text.
+ */
 function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
   const messageId = parseId('msg', text);
   if (messageId !== null) return { messageId };

@@ -45,7 +45,7 @@ export interface EventContent {
 
 export type FoundEvent = EventRow & EventContent;
 
-/** The columns of `COLUMNS`, and the derived status. */
+/** The stored columns in `COLUMNS`, and the derived status. */
 type StoredRow = Pick<EventEntity, keyof Omit<EventRow, 'status'>> & Pick<EventRow, 'status'>;
 
 export interface ExchangeRow extends Pick<AttemptEntity, 'ordinal' | 'number' | 'status' | 'startedAt'> {
@@ -130,7 +130,10 @@ export class EventsStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Returns the oldest id that a page may scan, so that it scans at most `rows` rows. Null if there is no limit. */
+  /**
+   * Returns the oldest id that a page may include, so that the page scans at most `rows` rows. Null if there is no
+   * limit.
+   */
   async windowEnd(
     tenant: Pick<Tenant, 'environmentId'>,
     filter: EventFilter,

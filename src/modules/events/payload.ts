@@ -13,7 +13,7 @@ export interface Payload {
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[\t ]*;[\t\x20-\x7e]*)?$/;
 const UNKNOWN = 'application/octet-stream';
 
-/** Reads payloads exactly as they are delivered, regardless of their size. */
+/** Reads payloads of any size, exactly as they are delivered. */
 @Injectable()
 export class Payloads {
   constructor(private readonly store: PayloadStore) {}
@@ -32,7 +32,9 @@ export class Payloads {
   }
 }
 
-/** Returns the media type. Sent payloads are JSON. Received payloads keep their type, unless content-encoded. */
+/**
+ * Returns the media type. Sent payloads are JSON. Received payloads keep their type, unless they are content-encoded.
+ */
 function contentTypeOf({ isReceived, headers }: PayloadRow): string {
   if (!isReceived) return 'application/json; charset=utf-8';
   const said = headers?.['content-type'];

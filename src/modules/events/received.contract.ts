@@ -17,7 +17,7 @@ export interface ReceivedRow {
   /** True if the event is never replayed: it is quarantined, parked, dropped by the transform, or without a payload. */
   isExcluded: boolean;
   inStatus: boolean;
-  /** Received request for evaluating filters, with the first 128 KB of its body; null if not requested. */
+  /** Received request with the first 128 KB of its body, to evaluate filters. Null if it was not requested. */
   request: {
     method: string;
     url: string;

@@ -66,7 +66,7 @@ type ListedRow = Pick<EventEntity, 'id' | 'expiresOn'> & Pick<ReceivedRow, 'isEx
 type PageRow = ListedRow &
   Pick<RequestEntity, Exclude<keyof NonNullable<ReceivedRow['request']>, 'body'>> & { body: Buffer };
 
-/** Reads received events, inside the caller's transaction if there is one. */
+/** Reads received events, in the caller's transaction if there is one. */
 @Injectable()
 export class ReceivedStore {
   constructor(
@@ -74,7 +74,7 @@ export class ReceivedStore {
     private readonly vault: Vault,
   ) {}
 
-  /** Returns events of any state, newest first. `inStatus` marks the events in the requested state. */
+  /** Returns events of any state, newest first. `inStatus` is true for events in the requested state. */
   async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
     const values = [...valuesOf(range), limit];
     if (!hasRequests)
@@ -100,7 +100,7 @@ export class ReceivedStore {
     );
   }
 
-  /** Counts up to `max` events of the range, and how many of these are never replayed (`ReceivedRow.isExcluded`). */
+  /** Counts up to `max` events of the range. `excluded` is the number of those that are never replayed. */
   async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
     const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
       ...valuesOf(range),

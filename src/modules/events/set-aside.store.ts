@@ -5,7 +5,10 @@ import type { Id } from '#kernel/ids.js';
 import { TRANSFORM_FAILED } from '#modules/ledger/dropped.contract.js';
 import { type Released, type SetAsideRange } from './set-aside.contract.js';
 
-/** Maximum number of events that one page scans. Most of them may be released already, or parked for another reason. */
+/**
+ * Maximum number of events that one page scans. Most of the scanned events may be released or parked for another
+ * reason.
+ */
 const SCANNED_MAX = 10_000;
 
 /** SQL conditions by status. The first three use the index events_set_aside_idx, the last one events_dropped_idx. */
@@ -29,7 +32,7 @@ const requestsOf = (events: string, status: SetAsideRange['status']): string => 
     status === 'transform_failed' ? ` and (e."isErased" or starts_with(r.note, '${TRANSFORM_FAILED}'))` : ''
   }`;
 
-/** Selects a page. If there may be more events, its last row is the last scanned event, without `isErased`. */
+/** Selects a page. If there may be more events, the last row is the last scanned event and has no `isErased`. */
 const page = (status: SetAsideRange['status']): Statement => ({
   name: `set_aside_page_${status}`,
   text: `
@@ -52,7 +55,7 @@ const PAGE = statements(page);
 const COUNT = statements(count);
 
 /**
- * Records that requests were released: processed again and routed. Keeps the first release time. A dropped request
+ * Marks requests as released, which means processed again and routed. Keeps the first release time. A dropped request
  * that is dropped again does not count as released. Uses the primary keys of events, requests, due_deliveries and
  * deliveries.
  */
@@ -77,7 +80,7 @@ const NOTE: Statement = {
     from made m`,
 };
 
-/** Reads requests that were not routed, and records their releases. Omits duplicates of these requests. */
+/** Reads requests that were not routed, and records their release. Omits duplicates of these requests. */
 @Injectable()
 export class SetAsideStore {
   constructor(private readonly database: Database) {}

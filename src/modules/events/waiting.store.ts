@@ -3,10 +3,12 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { type WaitingDeliveries } from './waiting.contract.js';
 
-/** Maximum number of deliveries counted per kind. If it is reached, the count is a lower bound. */
+/** Maximum number of deliveries counted per kind. At this maximum, the count is a lower bound. */
 const SCANNED_MAX = 10_000;
 
-/** Reads due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Both contain parked retries. */
+/**
+ * Reads due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Both indexes contain parked retries.
+ */
 const WAITING: Statement = {
   name: 'waiting_of_target',
   text: `
@@ -29,7 +31,7 @@ const WAITING: Statement = {
 export class WaitingStore {
   constructor(private readonly database: Database) {}
 
-  /** Counts waiting deliveries that the endpoint routed to the target, or direct ones if `endpointId` is null. */
+  /** Counts waiting deliveries to the target that the endpoint routed, or direct ones if `endpointId` is null. */
   async count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
     const rows = await this.database.readPrepared<WaitingDeliveries>(WAITING, [
       environmentId,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-/** Reads the index deliveries_target_id_idx of each partition in descending order, once for each target. */
+/** Reads the index deliveries_target_id_idx of each partition in descending order, once per target. */
 const LATEST: Statement = {
   name: 'dead_letters_latest',
   text: `

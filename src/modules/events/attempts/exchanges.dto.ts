@@ -23,12 +23,12 @@ export class SentRequestItem {
   url: string;
 
   /**
-   * Request headers with names in lower case, up to 4 KB, without those of the connection (`host`, `content-length`).
+   * Request headers with lower-case names, up to 4 KB. The connection headers `host` and `content-length` are left out.
    * Signatures are shown as they were sent.
    *
-   * Credentials and values that contain a named secret are never stored and appear as `(hidden)`. Credentials among the
-   * event's own headers are shown only to keys that may write. The values of the event's own headers are empty after
-   * the event is erased.
+   * Credentials and values that contain a named secret are never stored and appear as `(hidden)`. Credentials in the
+   * event's own headers are shown only to keys with write access. After the event is erased, the values of its own
+   * headers are empty.
    *
    * For a mirror destination, the headers of the received request are left out. They are stored with that request.
    */
@@ -51,7 +51,7 @@ export class AnswerItem {
   status: number;
 
   /**
-   * Response headers with names in lower case, up to 4 KB. Repeated headers are joined. Cookies and tokens appear as
+   * Response headers with lower-case names, up to 4 KB. Repeated headers are joined. Cookies and tokens appear as
    * `(hidden)`.
    */
   @ApiProperty({ example: { 'content-type': 'text/html', 'retry-after': '120', 'set-cookie': '(hidden)' } })

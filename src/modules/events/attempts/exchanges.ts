@@ -5,7 +5,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { EventLookup } from '../event-lookup.js';
 import { EventsStore, type ExchangeRow, type FoundEvent } from '../events.store.js';
 
-/** Recorded requests and responses, with their event. The headers of the event are part of the requests. */
+/** The recorded requests and responses of an event. Each request also contains the event's own headers. */
 export interface EventExchanges {
   event: FoundEvent;
   rows: ExchangeRow[];

@@ -3,7 +3,7 @@ import { IsString, MaxLength } from 'class-validator';
 import { CanBeOmitted, IsDateTime, IsStringMap } from '#http/validation.js';
 import type { SignedDelivery } from './signing.js';
 
-/** Time until a signature expires: receivers that follow Standard Webhooks 1.0.0 refuse an older timestamp. */
+/** Validity of a signature. Receivers that follow Standard Webhooks 1.0.0 reject older timestamps. */
 const VALID_MS = 300_000;
 
 /** The delivery to sign. */
@@ -34,7 +34,7 @@ export class SignedRequestItem {
   url: string;
 
   /**
-   * The headers including the signature, with names in lower case. A value that contains a named secret appears as
+   * The headers with lower-case names, including the signature. A value that contains a named secret appears as
    * `(hidden)`.
    */
   @ApiProperty({
@@ -47,12 +47,12 @@ export class SignedRequestItem {
   @IsStringMap()
   headers: Record<string, string>;
 
-  /** When the request was signed. */
+  /** Time at which the request was signed. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @IsDateTime()
   signed_at: string;
 
-  /** When receivers start to refuse the signature. */
+  /** Time from which receivers reject the signature. */
   @ApiProperty({ example: '2026-11-21T09:35:00.000Z' })
   @IsDateTime()
   expires_at: string;

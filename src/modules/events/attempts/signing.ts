@@ -19,7 +19,7 @@ export interface SignedDelivery {
   atMs: number;
 }
 
-/** Signs deliveries for users who send them manually. */
+/** Signs stored deliveries, so that users can send them manually. */
 @Injectable()
 export class Signing {
   constructor(
@@ -30,8 +30,9 @@ export class Signing {
   ) {}
 
   /**
-   * Signs the given delivery, or the latest one if none is given. Values that contain a named secret stay hidden.
-   * Throws 404 for an unknown delivery or an erased payload. Throws 409 if the destination's type has no signature.
+   * Signs the delivery with the id `named`, or the latest delivery if it is undefined. Hides values that contain a
+   * named secret. Throws 404 for an unknown delivery or an erased payload. Throws 409 if the destination's type has no
+   * signature.
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
     const event = await this.lookup.find(tenant, eventId);

@@ -52,7 +52,7 @@ export class ApplicationErasures {
   /**
    * Erases the newest messages of a range, beginning with their payloads. Once a payload is erased, a worker that
    * claims one of its deliveries ends the delivery without an attempt, even if this process stops early. Erases
-   * response excerpts only if no delivery is open, because an attempt in flight would still write an excerpt.
+   * response excerpts only if no delivery is open, because an attempt in flight could still write an excerpt.
    */
   async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

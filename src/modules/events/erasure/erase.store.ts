@@ -17,11 +17,11 @@ const MEMBERS: Statement = {
     where environment_id = $1 and id >= $2 and id <= $3 and (id = $2 or message_id = $2)`,
 };
 
-/** SQL expression for the headers with their names unchanged and their values empty. */
+/** SQL expression for the headers with unchanged names and empty values. */
 const NAMES = `
   case when headers is not null then coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end`;
 
-/** Erases received requests, with the note and the logs of the transform, because both may quote the body. */
+/** Erases received requests with their notes and the output of the transform, because both may quote the body. */
 const ERASED_REQUESTS = `
   update requests
   set body = null, query = '', url = split_part(url, '?', 1), note = null, logs = null, answer = case when answer ? 'status'

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type EraseContent } from '../erasure.contract.js';
 
-/** Registry of modules that store content of events themselves. Their copies are erased together with the payload. */
+/**
+ * Registry of modules that store their own copies of event content. These copies are erased together with the payload.
+ */
 @Injectable()
 export class AttachedContents {
   private readonly erasers: EraseContent[] = [];

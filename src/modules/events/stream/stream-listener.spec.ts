@@ -6,7 +6,9 @@ import { StreamListener } from './stream-listener.js';
 import { FRONT, type StreamPosition } from './stream-position.js';
 
 const POSITION: StreamPosition = { epoch: 1, xid: 8412n, atMs: 0, key: FRONT };
-/** Number of changes whose size exceeds a client's limit of unread data, but fits into a connection's buffers. */
+/**
+ * Number of changes. Their total size exceeds a client's limit of unread data, but fits into a connection's buffers.
+ */
 const CHANGES = 1_000;
 
 describe('StreamListener', () => {

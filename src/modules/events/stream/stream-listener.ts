@@ -5,13 +5,13 @@ import { type GapReason, presentChange, type StreamGap } from './stream.dto.js';
 import type { ChangeRow } from './stream.store.js';
 import { CHANGE_KINDS, showPosition, type StreamPosition } from './stream-position.js';
 
-/** Filter on the changes of an environment. If the filter is null, no change matches. */
+/** Filter on the changes of an environment. If it is null, no change matches. */
 export type StreamFilter = Pick<
   EventFilter,
   'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'
 > & { direction?: string };
 
-/** Credential of the client (a key, or a session's `Cookie` header). Checked regularly while the stream is open. */
+/** Credential of the client: a key, or the `Cookie` header of a session. Checked regularly while the stream is open. */
 export interface Proof {
   kind: 'key' | 'session';
   value: string;
@@ -27,22 +27,28 @@ export interface Listening {
   follows: boolean;
 }
 
-/** Maximum number of unread bytes per client. More is sent only after the client has read them. */
+/** Maximum number of unread bytes per client. The stream pauses until the client has read enough. */
 const UNREAD_BYTES_MAX = 32 * 1024;
-/** Time after which a client that reads nothing is considered disconnected. */
+/** Time after which a client that has read nothing is considered disconnected. */
 const STALLED_MS_MAX = 60_000;
 const HEARTBEAT_MS = 15_000;
 
 /** Reason why a stream ends. The client uses the reason to decide whether to reconnect. */
 export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdown';
 
-/** Sends changes to one client as fast as it reads, and buffers nothing beyond the socket's write buffer. */
+/** Sends changes to one client as fast as the client reads. Buffers nothing beyond the socket's write buffer. */
 export class StreamListener {
-  /** Position after the last change sent, if it differs from the shared position. Null for a new client. */
+  /**
+   * Position after the last change sent, if it differs from the position that the other clients share. Null for a new
+   * client.
+   */
   at: StreamPosition | null;
-  /** End position if `follows` is false: after all changes that existed when the client connected. Null until known. */
+  /**
+   * Position at which a stream without `follows` ends: after all changes that existed when the client connected. Null
+   * until it is read.
+   */
   endsAt: StreamPosition | null = null;
-  /** Number of rows read for this client alone, since it last had the position that the other clients share. */
+  /** Number of rows read only for this client since it was last at the position that the other clients share. */
   rowsBehind = 0;
   /** True if the client has ever reached the position that the other clients share. */
   hasKeptUp = false;
@@ -87,13 +93,16 @@ export class StreamListener {
     if (this.matches(row)) this.write(KIND_NAMES[row.kind] ?? '', place, presentChange(row));
   }
 
-  /** Reports that changes are missing, and that the stream continues at position `to`. */
+  /** Sends a gap: changes are missing, and the stream continues at position `to`. */
   gap(reason: GapReason, from: StreamPosition | null, to: StreamPosition): void {
     const gap: StreamGap = { reason, since: from && timeOf(from), until: timeOf(to) };
     this.write('gap', to, gap);
   }
 
-  /** Sends a heartbeat with position `at` after a silence, unless `at` is null. Returns false after a disconnect. */
+  /**
+   * Sends a heartbeat with position `at` if nothing was sent for a while. Null sends none. Returns false after a
+   * disconnect.
+   */
   pulse(at: StreamPosition | null): boolean {
     if (this.answer.destroyed) return false;
     const silentMs = this.monotonicMs() - this.writtenAtMs;
@@ -136,5 +145,5 @@ export class StreamListener {
 
 const KIND_NAMES = Object.fromEntries(Object.entries(CHANGE_KINDS).map(([name, kind]) => [kind, name]));
 
-/** Returns a position's time in RFC 3339, at most the latest valid date, because a client can forge a position. */
+/** Returns a position's time in RFC 3339, capped at the latest valid date, because a client can forge a position. */
 const timeOf = ({ atMs }: StreamPosition): string => new Date(Math.min(atMs, 8.64e15)).toISOString();

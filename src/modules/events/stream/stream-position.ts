@@ -1,7 +1,7 @@
 import { type Id, idBytes, idFromBytes, lowestIdAt } from '#kernel/ids.js';
 import { decodeUlid, encodeUlid } from '#kernel/ulid.js';
 
-/** The kinds of changes, numbered in the order in which the changes of one transaction are sent. */
+/** The kinds of changes. Within a transaction, changes are sent in the order of these numbers. */
 export const CHANGE_KINDS = { accepted: 1, attempt: 2, status: 3 } as const;
 
 /** Sort key of a row within the changes of a transaction. Kind 0 comes before all changes of the transaction. */
@@ -14,8 +14,8 @@ export interface ChangeKey {
 
 /**
  * A position in the history of changes: directly after a change, or before all changes of a transaction. Positions are
- * ordered by transaction (ADR 9), so that a late commit never comes before a sent change. `atMs` is PostgreSQL's time
- * of the read, and limits how far back a resumed stream searches.
+ * ordered by transaction (ADR 9), so that a late commit never sorts before a change that was already sent. `atMs` is
+ * PostgreSQL's time of the read, and limits how far back a resumed stream searches.
  */
 export interface StreamPosition {
   epoch: number;

@@ -17,10 +17,7 @@ import { parsePosition } from './stream-position.js';
 const EXAMPLE =
   'event: accepted\nid: 1.8412.1795253400000.1.01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0.0\ndata: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}\n\n';
 
-/**
- * Streams changes as they happen. This controller must be registered before `v1/events/:id`, which would match its
- * path.
- */
+/** Streams changes as they happen. Register this controller before `v1/events/:id`, which would match its path. */
 @Section('Events', 'Accepted events, their deliveries and attempts.')
 @Controller('v1/events')
 export class StreamController {

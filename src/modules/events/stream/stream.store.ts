@@ -28,20 +28,31 @@ export interface ChangeRow extends EventRow, ChangeKey {
 
 export interface Changes {
   rows: ChangeRow[];
-  /** Start position of the read. Rows get its `atMs`, so that a stream resumed at a row searches equally far back. */
+  /**
+   * Start position of the read. Rows take over its `atMs`, so that a stream resumed at a row searches equally far back.
+   */
   from: StreamPosition;
   /** Position up to which all changes were read. */
   through: StreamPosition;
   /** False if there may be more changes after `through`. */
   isEnd: boolean;
-  /** True if the requested position belongs to another database, or to a state that a restored database has lost. */
+  /**
+   * True if the requested position belongs to another database, or to changes that were lost when the database was
+   * restored.
+   */
   isOther: boolean;
 }
 
-/** Time range that a read searches before its position. It exceeds the time from any id's creation to its commit. */
+/**
+ * Length of the time range before its position that a read searches. Longer than the time from an id's creation to its
+ * commit.
+ */
 const LOOK_BACK_MS = 90_000;
 
-/** SQL: distance of a row's transaction from the first requested one. Rows store only the lower 32 bits of an id. */
+/**
+ * SQL expression: number of transactions from the first requested one to the row's. Rows store only the lower 32 bits
+ * of an id.
+ */
 const distance = (row: string): string =>
   `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 

@@ -18,9 +18,9 @@ const PULSE_MS = 1_000;
 const PAGE_ROWS = 1_000;
 /** Maximum number of pages to read in a row before clients that lag behind are served. */
 const PAGES_MAX = 10;
-/** Page size when reading for one client alone, chosen to be close to the limit of unread data. */
+/** Page size of reads for a single client. A page is about as large as the limit of unread data. */
 const OWN_PAGE_ROWS = 100;
-/** Maximum time per iteration for clients that lag behind, because all other clients wait during this time. */
+/** Maximum time per iteration for clients that lag behind. All other clients wait during this time. */
 const CATCHING_UP_MS_MAX = 1_000;
 /** Maximum number of rows that a client may lag behind. A client that lags further behind gets a gap instead. */
 const BEHIND_ROWS_MAX = 5_000;
@@ -32,9 +32,9 @@ const PER_PROCESS_MAX = 2_000;
 const FULL_RETRY_SECONDS = 10;
 
 /**
- * Manages all stream clients of this process. One reader serves them all: it reads the changes of transactions that
- * ended since its last read (ADR 23). Clients hold no connections. Accepting events and recording attempts need no
- * extra writes. Without clients there are no reads.
+ * Manages all stream clients of this process. One reader serves all of them: it reads the changes of transactions that
+ * ended since its last read (ADR 23). Clients hold no database connections. Accepting events and recording attempts
+ * need no extra writes. Without clients there are no reads.
  */
 @Injectable()
 export class EventStream implements OnModuleDestroy {
@@ -102,7 +102,7 @@ export class EventStream implements OnModuleDestroy {
     this.behind.delete(listener);
   }
 
-  /** Ends all streams before the drain, because the drain waits for open responses. */
+  /** Ends all streams before the drain, because the drain waits until open responses end. */
   async onModuleDestroy(): Promise<void> {
     this.isClosed = true;
     for (const listener of [...this.listening, ...this.behind]) this.end(listener, 'shutdown');
@@ -171,7 +171,7 @@ export class EventStream implements OnModuleDestroy {
         listener.rowsBehind = 0;
         break;
       }
-      // The client got its position from another process, which has read further than this process.
+      // The client's position comes from another process, which had read further than this process.
       if (at.xid >= until.xid) return;
       for (const row of changes.rows) listener.sendChange(row, placeOf(row, changes));
       listener.rowsBehind += changes.rows.length;
@@ -187,7 +187,7 @@ export class EventStream implements OnModuleDestroy {
     else listener.end('caught_up');
   }
 
-  /** True if `follows` is false and the client still lacks changes that existed when it connected. */
+  /** Returns true if `follows` is false and the client still lacks changes that existed when it connected. */
   private async isOwedMore(listener: StreamListener, until: StreamPosition): Promise<boolean> {
     if (listener.follows || listener.at === null) return false;
     listener.endsAt ??= await this.store.next();
@@ -220,7 +220,7 @@ export class EventStream implements OnModuleDestroy {
     }
   }
 
-  /** Ends the streams of keys and sessions that are no longer valid, and sends heartbeats to the other clients. */
+  /** Ends the streams whose key or session is no longer valid, and sends heartbeats to the other clients. */
   private async beat(): Promise<LoopDelay> {
     const proofs = new Map([...this.listening, ...this.behind].map(({ proof }) => [proof.value, proof]));
     const refused = new Set<string>();
