@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/observability/metrics.js';
 import { type ReportSource, ReportsStore } from './reports.store.js';
 
-/** Metrics of reports, over all environments. */
+/** Metrics of delivery and complaint reports, over all environments. */
 @Injectable()
 export class FeedbackMetrics {
   private readonly takenTotal;

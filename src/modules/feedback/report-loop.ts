@@ -9,14 +9,14 @@ import { type ClaimedReport, REPORT_IN_MS, ReportsStore } from './reports.store.
 
 const REST_MS = 1_000;
 const SWEEP_MS = 3_600_000;
-/** Maximum number of reports per run. They are processed one after another, because some are as large as 1 MB. */
+/** Maximum number of reports per run. A run processes them one after another, because a report can have 1 MB. */
 const TURN_MAX = 32;
 const TURN_OF_ONE_MAX = 8;
 /** Duration of a report's lease. After this time, another process takes over the report. */
 const CLAIM_SECONDS = 120;
 const AGAIN_SECONDS_FIRST = 5;
 const AGAIN_SECONDS_MAX = 3_600;
-/** Maximum number of retries of a notification about an email that is not known yet. */
+/** Maximum number of retries of a notification about an unknown email. */
 const UNKNOWN_EMAIL_RETRIES = 3;
 
 /** Processes reports as they arrive, in every process that delivers. Also deletes expired reports. */
@@ -43,13 +43,13 @@ export class ReportLoop implements OnModuleInit {
     return claimed.length > 0 ? { restMs: 0 } : undefined;
   }
 
-  /** Processes a report. If that fails, retries it later and delays no other reports. Throws if storage is down. */
+  /** Processes a report. If that fails, retries it later without delaying other reports. Throws if storage is down. */
   private async look(report: ClaimedReport): Promise<void> {
     try {
       const raw = await this.store.raw(report.id);
       if (raw === null) return;
       const settled = await this.matching.settle(report, raw);
-      // A provider may send a notification about an email before its response to the submission is recorded.
+      // A provider may send a notification before its response to the submission of the email is recorded.
       if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < UNKNOWN_EMAIL_RETRIES)
         return await this.store.again(report.id, pauseOf(report));
       await this.store.settle(report.id, settled);

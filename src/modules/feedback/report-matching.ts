@@ -16,7 +16,10 @@ interface Email {
 }
 
 interface Found extends Email {
-  /** Proof that the author has the email. `places`: indexes of the return path's recipients, or null for all. */
+  /**
+   * Proof that the author has the email. `places` contains the indexes of the return path's recipients, or is null for
+   * all.
+   */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
 }
@@ -27,12 +30,12 @@ const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 /**
  * Finds the email that a report is about and records the result.
  *
- * Anyone can send a report. A report is used only with proof that its author has the message: the signed return path,
- * in the report's envelope or body, or Posthorn's signature of that exact message. A Message-ID proves nothing, because
- * replies and archives publish it. Without proof, a stranger could have any recipient suppressed.
+ * Anyone can send a report. A report counts only with proof that its author has the message. The proof is the signed
+ * return path, in the report's envelope or body, or Posthorn's signature of that exact message. A Message-ID proves
+ * nothing, because replies and archives publish it. Without proof, a stranger could have any recipient suppressed.
  *
  * A report applies only to the recipients of the envelope that its return path belongs to. A recipient of one envelope
- * cannot report for those of another. Processing a report twice is safe.
+ * cannot report on recipients of another. Processing a report twice is safe.
  */
 @Injectable()
 export class ReportMatching {
@@ -42,7 +45,10 @@ export class ReportMatching {
     private readonly returnAddresses: ReturnPaths,
   ) {}
 
-  /** Applies a report and returns its result. Commits everything except the report's row. Throws without storage. */
+  /**
+   * Applies a report and returns its result. Commits everything except the report's row. Throws if storage is
+   * unavailable.
+   */
   settle(report: ClaimedReport, raw: Buffer): Promise<Settled> {
     return report.source === 'ses' ? this.settleNotification(raw) : this.settleMail(report, raw);
   }
@@ -94,7 +100,7 @@ export class ReportMatching {
     { environmentId, emailId, recipient }: ClaimedReport,
     { about }: MailReport,
   ): Promise<Found | null> {
-    // The listener verified the return path before it accepted the report.
+    // The mail listener verified the return path before it accepted the report.
     if (environmentId !== null && emailId !== null)
       return { environmentId, emailId, proof: 'envelope', places: this.named(recipient)?.places ?? null };
     const signed = about.returnPaths
@@ -125,7 +131,7 @@ export class ReportMatching {
 }
 
 /**
- * Returns the recipients about whom the author may report. All recipients see the same signature, so it proves a report
+ * Returns the recipients that the report may concern. All recipients see the same signature, so a signature is proof
  * only if the email has one recipient.
  */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {

@@ -5,7 +5,7 @@ import type { EmailFact } from '#modules/email/contract.js';
 
 export interface ReportedFacts {
   facts: readonly EmailFact[];
-  /** True if the report names only recipients that the email was not sent to. */
+  /** True if the report names only addresses that are not recipients of the email. */
   isOfStrangers: boolean;
 }
 
@@ -13,9 +13,9 @@ const NOTHING: ReportedFacts = { facts: [], isOfStrangers: false };
 const STRANGERS: ReportedFacts = { facts: [], isOfStrangers: true };
 
 /**
- * Returns the events of a report. Ignores addresses that are not recipients: if a recipient forwards to an address that
- * rejects the mail, the recipient's own address is still valid. A report without addresses applies only if the email
- * has one recipient.
+ * Returns the delivery events of a report. Ignores addresses that are not recipients: if a recipient forwards to an
+ * address that rejects the mail, the recipient's own address is still valid. A report without addresses applies only if
+ * the email has one recipient.
  */
 export function reportedFacts(report: MailReport, recipients: readonly string[]): ReportedFacts {
   if (report.kind === 'complaint') return complaintFacts(report, recipients);
@@ -68,7 +68,10 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
   return { facts, isOfStrangers: false };
 }
 
-/** Returns an event, or null for relayed and expanded mail: another server handles it and may not send a report. */
+/**
+ * Returns an event, or null for relayed and expanded mail, because another server handles it and may not report its
+ * result.
+ */
 function factOf(address: string, { outcome, status, isPermanent, detail }: ReportedRecipient): EmailFact | null {
   if (outcome === 'failed')
     return {

@@ -22,7 +22,8 @@ export class ReportsController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List reports',
-    description: 'Lists reports that concern an email of this environment, or claim to, newest first.',
+    description:
+      'Lists reports that refer to an email of this environment, newest first. The reference may be ' + 'unproven.',
   })
   @ApiOkResponse({ type: ReportPage, description: 'One page of reports.' })
   async listReports(@CurrentTenant() tenant: Tenant, @Query() query: ReportListQuery): Promise<ReportPage> {

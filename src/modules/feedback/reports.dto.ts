@@ -35,13 +35,13 @@ export class ReportItem {
   @IsString()
   id: string;
 
-  /** The email that the report is about, or claims to be about. Null if the report names no email. */
+  /** The email that the report is about, or claims to be about. Null if no email was identified. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
   @IsString()
   email_id: string | null;
 
-  /** Channel by which the report arrived: mail (`smtp`) or a notification from Amazon SES (`ses`). */
+  /** Channel of the report: mail (`smtp`) or a notification from Amazon SES (`ses`). */
   @ApiProperty({ example: 'smtp' })
   @IsIn(['smtp', 'ses'])
   source: string;
@@ -65,8 +65,9 @@ export class ReportItem {
   state: string;
 
   /**
-   * Reason why the report was not recorded: `email_unknown`, `email_gone`, `recipient_unknown`, `not_proven`,
-   * `auto_reply`, `no_report` or `nothing_new`. Null otherwise.
+   * Reason why the report was not recorded: `email_unknown`, `email_gone` (the email is no longer stored),
+   * `recipient_unknown`, `not_proven`, `auto_reply`, `no_report` (not a report) or `nothing_new`. Null if it was
+   * recorded or is `waiting`.
    */
   @ApiProperty({ example: 'recipient_unknown' })
   @CanBeNull()
@@ -83,7 +84,7 @@ export class ReportItem {
   @IsString()
   envelope_from: string;
 
-  /** IP address of the mail server that delivered the report. Empty if a provider sent it as a notification. */
+  /** IP address of the mail server that delivered the report. Empty for a provider's notification. */
   @ApiProperty({ example: '192.0.2.25' })
   @IsString()
   received_from: string;
@@ -99,7 +100,7 @@ export class ReportItem {
   @IsDateTime()
   received_at: string;
 
-  /** Time until which the report is kept: 30 days, or the environment's retention if that is shorter. */
+  /** Time until which the report is stored: 30 days, or the environment's retention if that is shorter. */
   @ApiProperty({ example: '2026-12-22T09:30:00.000Z' })
   @IsDateTime()
   expires_at: string;

@@ -68,7 +68,9 @@ export interface ReportFilter {
 }
 
 const KEPT_DAYS = 30;
-/** Maximum numbers of stored reports: about one email, and reports that were not sent to an email's return path. */
+/**
+ * Maximum numbers of stored reports: reports about one email, and reports that were not sent to an email's return path.
+ */
 const OF_ONE_EMAIL_MAX = 100;
 const OF_NOBODY_MAX = 10_000;
 const SWEEP_STEP = 200;
@@ -77,7 +79,10 @@ const COLUMNS = `
   id, environment_id as "environmentId", email_id as "emailId", source, recipient, envelope_from as "envelopeFrom", received_from as "receivedFrom",
   size_bytes as "sizeBytes", received_at as "receivedAt", expires_at as "expiresAt", state, kind, reason`;
 
-/** Statement that inserts a report if `room` is true. Uses mail_reports_email_idx and mail_reports_digest_idx. */
+/**
+ * Builds a statement that inserts a report if the condition `room` is true. Uses mail_reports_email_idx and
+ * mail_reports_digest_idx.
+ */
 const insert = (name: string, room: string): Statement => ({
   name,
   text: `
@@ -99,7 +104,7 @@ const INSERT_OF_EMAIL = insert(
   room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX),
 );
 const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
-/** This insert has no limit, because only a provider can sign these notifications. */
+/** Inserts without a limit, because only a provider can sign these notifications. */
 const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
 
 /** Uses mail_reports_digest_idx. */
@@ -109,8 +114,8 @@ const IS_KNOWN: Statement = {
 };
 
 /**
- * Uses mail_reports_due_at_idx. Claims a few reports of each environment, so that a flood in one environment does not
- * delay others. A claim is a lease: when it expires, another process takes over. Recording an event twice changes
+ * Uses mail_reports_due_at_idx. Claims a few reports per environment, so that a flood in one environment does not delay
+ * others. A claim is a lease. When it expires, another process may claim the report. Processing a report twice changes
  * nothing.
  */
 const CLAIM: Statement = {
@@ -152,7 +157,7 @@ const OVERDUE: Statement = {
   text: `select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds from mail_reports where state = 'waiting' and due_at <= now()`,
 };
 
-/** Reads mail_reports_environment_idx in descending order. The state is filtered during the scan. */
+/** Reads mail_reports_environment_idx in descending order. Filters by state during the scan. */
 const PAGE: Statement = {
   name: 'mail_reports_page',
   text: `select ${COLUMNS} from mail_reports where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or state = $3) order by id desc limit $4`,
@@ -188,7 +193,7 @@ const ERASE: Statement = {
 export class ReportsStore {
   constructor(private readonly database: Database) {}
 
-  /** Stores a report in a separate commit. Returns `full` if there are too many reports of the same kind. */
+  /** Stores a report in a separate commit. Returns `full` if there are too many reports of this kind. */
   async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
     const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
     const statement = source === 'ses' ? INSERT_SIGNED : environmentId === null ? INSERT_OF_NOBODY : INSERT_OF_EMAIL;
@@ -245,7 +250,7 @@ export class ReportsStore {
     return row ?? null;
   }
 
-  /** Returns the newest reports that were not recorded, of all environments, including those without an environment. */
+  /** Returns the newest reports that were not recorded, from all environments and without an environment. */
   unexplained(limit: number): Promise<ReportRow[]> {
     return this.database.readPrepared(UNEXPLAINED, [limit]);
   }

@@ -19,9 +19,9 @@ const AGE_MS_MAX = 7 * 86_400_000;
 const AHEAD_MS_MAX = 3_600_000;
 
 /**
- * Accepts SES notifications. A signature only proves that some AWS account sent a notification, so its topic must also
- * be in the operator's SES_TOPICS. A notification is stored before the response, because SNS resends only notifications
- * that got no response.
+ * Accepts SES notifications. A signature only proves that an AWS account sent the notification, so its topic must also
+ * be in the operator's SES_TOPICS. A notification is stored before the response is sent, because SNS does not resend an
+ * acknowledged notification.
  */
 @Injectable()
 export class SesNotifications {
@@ -36,7 +36,9 @@ export class SesNotifications {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores a notification. Throws 404 without configured topics, 401 for a bad signature or topic, 503 on failure. */
+  /**
+   * Stores a notification. Throws 404 without configured topics, 401 for an invalid signature or topic, 503 on failure.
+   */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;
     if (sesTopics.length === 0) throw noSuch('page');
@@ -56,7 +58,10 @@ export class SesNotifications {
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
   }
 
-  /** Returns whether a notification is recent. SNS retries for an hour. Replays after 30 days would be stored again. */
+  /**
+   * Returns whether a notification is recent. SNS retries for an hour. Reports are deleted after 30 days, so an older
+   * copy would be stored again.
+   */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
     return ageMs < AGE_MS_MAX && ageMs > -AHEAD_MS_MAX;

@@ -9,7 +9,7 @@ import { SesNotifications } from './ses-notifications.js';
 
 const PATH = '/v1/providers/ses/notifications';
 
-/** Makes the SES route parse `text/plain` as JSON, because SNS declares its JSON as text/plain. */
+/** Makes the SES route parse `text/plain` as JSON, because SNS sends its JSON as text/plain. */
 @Injectable()
 export class SesContentType implements OnModuleInit {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
@@ -24,7 +24,7 @@ export class SesContentType implements OnModuleInit {
   }
 }
 
-/** API that receives notifications about emails from providers. */
+/** API that receives providers' notifications about emails. */
 @Section(
   'Mail reports',
   'Unchanged reports of other mail servers and providers about sent emails. Includes reports that could not be matched to an email.',
@@ -39,7 +39,8 @@ export class SesController {
   @ApiOperation({
     summary: 'Receive a notification of Amazon SES',
     description:
-      'Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic that `SES_TOPICS` lists to this URL, with raw message delivery switched off.',
+      'Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic of ' +
+      '`SES_TOPICS` to this URL, with raw message delivery switched off.',
   })
   @ApiBody({
     schema: {

@@ -59,5 +59,5 @@ export class StoredReports extends IncomingReports {
   }
 }
 
-/** Returns the text, shortened and without characters that PostgreSQL cannot store. */
+/** Returns the text, truncated and without characters that PostgreSQL cannot store. */
 const stored = (text: string): string => text.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, TEXT_MAX);
