@@ -99,7 +99,7 @@ export class EventsController {
   @ApiOperation({
     summary: 'Get a payload',
     description:
-      'Returns only the payload, of any size, byte for byte as it is delivered. Sent payloads are JSON exactly as it was sent. Received bodies have their original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased.',
+      'Returns only the payload, of any size, byte for byte as it is delivered. A sent payload is exactly the JSON that was sent. A received body has its original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased.',
   })
   @ApiParam(EVENT)
   @ApiOkResponse({
