@@ -23,7 +23,7 @@ export class ReportsController {
   @ApiOperation({
     summary: 'List reports',
     description:
-      'Lists reports that refer to an email of this environment, newest first. The reference may be ' + 'unproven.',
+      'Lists reports that refer to an email of this environment, newest first. The reference may be unproven.',
   })
   @ApiOkResponse({ type: ReportPage, description: 'One page of reports.' })
   async listReports(@CurrentTenant() tenant: Tenant, @Query() query: ReportListQuery): Promise<ReportPage> {

@@ -39,8 +39,7 @@ export class SesController {
   @ApiOperation({
     summary: 'Receive a notification of Amazon SES',
     description:
-      'Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic of ' +
-      '`SES_TOPICS` to this URL, with raw message delivery switched off.',
+      'Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic of `SES_TOPICS` to this URL, with raw message delivery switched off.',
   })
   @ApiBody({
     schema: {

@@ -12,13 +12,15 @@ export interface SmtpAnswer {
 export interface AliasRoute {
   environmentId: number;
   aliasId: Id;
-  /** Maximum message size. Larger messages are rejected with 552 5.3.4. Null for the listener's own limit. */
+  /**
+   * Maximum message size. Larger messages are rejected with 552 5.3.4. Null if only the listener's own limit applies.
+   */
   maxSizeBytes: number | null;
   /** Sender patterns `a@d`, `@d` or `*.d`. An empty list accepts every sender. */
   allowedSenders: readonly string[];
 }
 
-/** Verdict on a recipient: an alias, a report about mail that Posthorn sent, or a rejection with its reply. */
+/** Result of RCPT: an alias, an address for reports about mail that Posthorn sent, or a rejection with its reply. */
 export type RecipientVerdict =
   | { kind: 'alias'; route: AliasRoute }
   | { kind: 'report'; report: { environmentId: number | null; emailId: Id | null } }
@@ -74,14 +76,17 @@ export abstract class IncomingMail {
    */
   abstract recipient(address: string, declaredBytes: number): Promise<RecipientVerdict>;
 
-  /** Resolves to true once a client may send a message, or to false on timeout. Waits while deliveries need the CPU. */
+  /**
+   * Waits until a client may send a message, and resolves to true. Resolves to false on timeout. Deliveries have
+   * priority.
+   */
   abstract turn(): Promise<boolean>;
 
   /**
    * Stores a message and returns the reply. Never throws. A reply of 250 means that the message is committed or is a
    * duplicate. A duplicate has a Message-ID and the same alias, sender and bytes as a message of the last 24 hours. Any
-   * other reply means that nothing is stored. Exception: if the connection to storage broke during the commit,
-   * everything may be stored. Deduplication then recognizes a retry.
+   * other reply means that nothing is stored, unless the connection to storage broke during the commit. In that case
+   * everything may be stored, and deduplication recognizes the client's retry.
    */
   abstract accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer>;
 

@@ -31,7 +31,10 @@ export class AliasEntity {
   @Column('text', { name: 'local_part' })
   localPart: string;
 
-  /** Address in lower case, domain in A-labels. A platform alias keeps the organization's slug of its creation time. */
+  /**
+   * Address in lower case, domain in A-labels. A platform alias keeps the slug that the organization had at its
+   * creation.
+   */
   @Column('text')
   address: string;
 
@@ -46,7 +49,7 @@ export class AliasEntity {
   @Column('text', { name: 'allowed_senders', array: true })
   allowedSenders: string[];
 
-  /** Maximum message size in bytes. Null for the listener's own limit. */
+  /** Maximum message size in bytes. Null if only the listener's own limit applies. */
   @Column('int', { name: 'max_size_bytes', nullable: true })
   maxSizeBytes: number | null;
 
@@ -57,7 +60,7 @@ export class AliasEntity {
   @Column('jsonb', { name: 'auto_reply', nullable: true })
   autoReply: AutoReplySettings | null;
 
-  /** Lifetime of signed links in events, in seconds. Null for links that need a key. */
+  /** Lifetime of signed links in events, in seconds. Null if the links need an API key instead. */
   @Column('int', { name: 'link_ttl_seconds', nullable: true })
   linkTtlSeconds: number | null;
 
@@ -70,7 +73,7 @@ export class AliasEntity {
   @Column('timestamptz', { name: 'updated_at' })
   updatedAt: Date;
 
-  /** Time of the removal. From then on mail is rejected, and no list shows the alias. */
+  /** Time of the removal. A removed alias rejects mail and does not appear in lists. */
   @Column('timestamptz', { name: 'removed_at', nullable: true })
   removedAt: Date | null;
 }
@@ -127,7 +130,7 @@ export class InboxMessageEntity {
   @Column('bytea')
   sha256: Buffer;
 
-  /** Bytes of a message of at most 256 KB. A larger message is a blob with the same id. */
+  /** Bytes of a message of at most 256 KB. A larger message is stored as a blob with the message's id. */
   @Column('bytea', { nullable: true })
   raw: Buffer | null;
 
@@ -191,7 +194,7 @@ export class InboxMessageEntity {
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt: Date | null;
 
-  /** Time since which DNS queries for the message have been unanswered. Null if none was unanswered. */
+  /** Start of the period in which name servers have not answered queries for the message. Null if all were answered. */
   @Column('timestamptz', { name: 'unanswered_since', nullable: true })
   unansweredSince: Date | null;
 }

@@ -59,7 +59,7 @@ import { ReadMessage } from './reading/read-message.js';
 import { Scanners } from './reading/scanners.js';
 import { WaitingMessagesStore } from './reading/waiting-messages.store.js';
 
-/** Global, so that the SMTP listener and the `capture:` transport need only the contract of this module. */
+/** Global, so that the SMTP listener and the `capture:` transport can depend on this module's contract only. */
 @Global()
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],

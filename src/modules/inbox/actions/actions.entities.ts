@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** An address to which aliases of the environment forward mail, once its owner has agreed. */
+/** An address to which aliases of the environment forward mail. Used only after its owner has confirmed it. */
 @Entity('forward_addresses')
 @Check('forward_addresses_state_check', `state in ('pending', 'confirmed', 'refused')`)
 @Index('forward_addresses_send_at_idx', ['sendAt'], { where: 'send_at is not null' })
@@ -21,7 +21,7 @@ export class ForwardAddressEntity {
   @Column('uuid')
   nonce: Id;
 
-  /** Time of the latest request to confirm the address. */
+  /** Time of the latest request to the owner to confirm the address. */
   @Column('timestamptz', { name: 'requested_at' })
   requestedAt: Date;
 
@@ -29,7 +29,7 @@ export class ForwardAddressEntity {
   @Column('timestamptz', { name: 'decided_at', nullable: true })
   decidedAt: Date | null;
 
-  /** Time of the next attempt to send the confirmation mail. Null if no mail is to be sent. */
+  /** Time of the next attempt to send the confirmation mail. Null if no attempt is due. */
   @Column('timestamptz', { name: 'send_at', nullable: true })
   sendAt: Date | null;
 
@@ -41,7 +41,9 @@ export class ForwardAddressEntity {
   detail: string | null;
 }
 
-/** A sender that an alias has replied to automatically, and the time until which the sender gets no other reply. */
+/**
+ * A sender to whom an alias has replied automatically. The sender gets no other automatic reply until the row expires.
+ */
 @Entity('auto_replies')
 @Index('auto_replies_recent_idx', ['environmentId', 'aliasId', 'repliedAt'])
 @Index('auto_replies_expires_at_idx', ['expiresAt'])

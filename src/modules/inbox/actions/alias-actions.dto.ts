@@ -43,7 +43,9 @@ export class AutoReplyConfig {
   @MaxLength(128)
   from_name?: string | null;
 
-  /** Period in which a sender gets at most one reply: a duration of ISO 8601, from one hour (`PT1H`) to a year (`P365D`). */
+  /**
+   * Period in which a sender gets at most one reply: an ISO 8601 duration from one hour (`PT1H`) to a year (`P365D`).
+   */
   @ApiProperty({ default: 'P7D', example: REPLY_EXAMPLE.once_per })
   @CanBeOmitted()
   @IsString()
@@ -51,7 +53,7 @@ export class AutoReplyConfig {
   once_per?: string;
 }
 
-/** Fields of an alias that act on its mail, in addition to its destinations. */
+/** Fields of an alias for forwarding, automatic replies and links. */
 export class AliasActionsBody {
   /**
    * Addresses to forward the alias's mail to, at most five. Posthorn sends each address a link to a page on which its
@@ -67,7 +69,7 @@ export class AliasActionsBody {
 
   /**
    * Automatic reply to the envelope sender. Null for no automatic reply. Automatic messages, mailing lists, blind
-   * copies and messages whose `auth` is `fail` get no reply. `once_per` limits replies to a sender.
+   * copies and messages with `auth: fail` get no reply. `once_per` limits the replies to one sender.
    */
   @ApiProperty({ example: REPLY_EXAMPLE })
   @IsOptional()
@@ -75,8 +77,8 @@ export class AliasActionsBody {
   auto_reply?: AutoReplyConfig | null;
 
   /**
-   * Lifetime in seconds of the links in events, from one minute to thirty days. These links need no key. Null if the
-   * links need a key.
+   * Lifetime in seconds of the links in events, from one minute to thirty days. With a lifetime, the links work without
+   * an API key. With null, they need one.
    */
   @ApiProperty({ example: 604_800 })
   @IsOptional()
@@ -124,7 +126,7 @@ export class AliasAutoReplyItem {
   @IsString()
   from_name: string | null;
 
-  /** Period in which a sender gets at most one reply, as a duration of ISO 8601. */
+  /** Period in which a sender gets at most one reply, as an ISO 8601 duration. */
   @ApiProperty({ example: REPLY_EXAMPLE.once_per })
   @IsString()
   once_per: string;

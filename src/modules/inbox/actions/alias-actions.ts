@@ -8,7 +8,7 @@ import { ForwardAddresses } from './forward-addresses.js';
 const PERIOD_DEFAULT = 'P7D';
 const [PERIOD_MS_MIN, PERIOD_MS_MAX] = [3_600_000, 365 * 86_400_000] as const;
 
-/** Characters that end a header, or that no header can contain. */
+/** Characters that end a header or are not allowed in one. */
 const LINE_BREAKING = /[\p{Cc}\u2028\u2029]/u;
 
 /** Settings as given by the caller. Missing fields keep their values. */
@@ -28,12 +28,15 @@ export interface AskedAutoReply {
 
 type ActionColumns = Partial<Pick<AliasEntity, 'forwardTo' | 'autoReply' | 'linkTtlSeconds'>>;
 
-/** Validates the settings of an alias that act on its mail. */
+/** Validates an alias's settings for forwarding, automatic replies and links. */
 @Injectable()
 export class AliasActionsReader {
   constructor(private readonly addresses: ForwardAddresses) {}
 
-  /** Returns the columns to store, and all faults. Queries forward addresses, so call it outside of transactions. */
+  /**
+   * Returns the columns to store, and all validation errors. Queries forward addresses, so call it outside of
+   * transactions.
+   */
   async read(
     environmentId: number,
     { forwardTo, autoReply, linkTtlSeconds }: AskedAliasActions,

@@ -14,8 +14,9 @@ interface NewReply {
 const HOURLY_MAX = 100;
 
 /**
- * Records a reply, unless the sender's period has not ended or the alias has reached its limit. Uses auto_replies_pkey,
- * and auto_replies_recent_idx for at most `HOURLY_MAX` rows. A repeated call for the same message succeeds again.
+ * Records a reply, unless the period of the previous reply has not ended or the alias has reached its limit. Uses
+ * auto_replies_pkey, and auto_replies_recent_idx for at most `HOURLY_MAX` rows. A repeated call for the same message
+ * succeeds again.
  */
 const CLAIM: Statement = {
   name: 'auto_replies_claim',
@@ -52,7 +53,10 @@ export class AutoRepliesStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Records a reply. Returns `recent` if the sender's period has not ended, `limit` if the alias replied too often. */
+  /**
+   * Records a reply. Returns `recent` if the period of the previous reply has not ended, and `limit` if the alias
+   * replied too often.
+   */
   async claim({
     environmentId,
     aliasId,
@@ -65,7 +69,7 @@ export class AutoRepliesStore {
     return (await this.database.queryPrepared(IS_RECENT, values)).length > 0 ? 'recent' : 'limit';
   }
 
-  /** Deletes replies whose period has ended. */
+  /** Deletes records of replies whose period has ended. */
   async forget(): Promise<void> {
     await this.database.query(FORGET);
   }

@@ -27,7 +27,7 @@ const NOTES: Readonly<Record<NoReplyReason | 'recent' | 'limit', string>> = {
   limit: `The alias has sent ${AutoRepliesStore.HOURLY_MAX} automatic replies in the last hour.`,
 };
 
-/** Replies automatically to messages, by the rules of RFC 3834. */
+/** Replies automatically to messages, as RFC 3834 requires. */
 @Injectable()
 export class AutoReplies {
   private readonly logger = new Logger('Automatic replies');
@@ -40,7 +40,10 @@ export class AutoReplies {
     private readonly config: Config,
   ) {}
 
-  /** Plans a reply, or states why none is sent. Null if the alias has no automatic reply. Starts the reply period. */
+  /**
+   * Plans a reply, or returns the reason for sending none. Null if the alias has no automatic reply. Starts the reply
+   * period.
+   */
   async plan(message: WaitingMessage, decided: Decided): Promise<PlannedReply | null> {
     const { autoReply, environmentId, aliasId, id, envelopeFrom } = message;
     if (autoReply === null) return null;

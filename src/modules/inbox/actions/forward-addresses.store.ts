@@ -20,8 +20,8 @@ const STATES: Statement = {
 };
 
 /**
- * Adds an address, or asks its owner again after an hour. Uses forward_addresses_pkey. Changes nothing if the owner has
- * already decided, or was asked within the last hour.
+ * Inserts an address, or schedules another confirmation mail. Changes nothing if the owner has already decided, or was
+ * last asked less than an hour ago. Uses forward_addresses_pkey.
  */
 const REQUEST: Statement = {
   name: 'forward_addresses_request',
@@ -77,13 +77,14 @@ const FIND: Statement = {
     where f.environment_id = $1 and f.address = $2 and f.nonce = $3`,
 };
 
-/** Time until the next confirmation mail. Uses forward_addresses_send_at_idx. */
+/** Time in ms until the next confirmation mail. Uses forward_addresses_send_at_idx. */
 export const CONFIRMATION_IN_MS =
   'select extract(epoch from send_at - now()) * 1000 from forward_addresses where send_at is not null order by send_at limit 1';
 
 /**
- * Deletes addresses that no alias has forwarded to for a day. Refusals are kept, so that the owner is not asked again.
- * Scans the table and all aliases once: the join can hash the single addresses, but not `address = any (forward_to)`.
+ * Deletes addresses that no alias uses and that were requested more than a day ago. Refusals are kept, so that the
+ * owner is not asked again. Scans the table and all aliases once. The unnested addresses allow a hash join, but
+ * `address = any (forward_to)` would not.
  */
 const FORGET: Statement = {
   name: 'forward_addresses_forget',
@@ -114,7 +115,9 @@ export class ForwardAddressesStore {
     await this.database.query(REQUEST, [environmentId, address, state, nonce]);
   }
 
-  /** Counts addresses in a state: pending ones of any age, others only if requested within the last day. */
+  /**
+   * Counts addresses in a state. Counts pending addresses of any age, but others only if requested within the last day.
+   */
   async count(environmentId: number, state: ForwardState): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId, state]);
     return row?.count ?? 0;
@@ -124,7 +127,9 @@ export class ForwardAddressesStore {
     return this.database.query<DueConfirmation>(CLAIM_DUE, [limit, leaseMs]);
   }
 
-  /** Records an attempt to send the confirmation mail. `againInMs`: delay of the next attempt, or null for none. */
+  /**
+   * Records an attempt to send the confirmation mail. `againInMs` is the delay of the next attempt, or null for none.
+   */
   async note(
     { environmentId, address, nonce }: DueConfirmation,
     againInMs: number | null,

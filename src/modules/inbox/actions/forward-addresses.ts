@@ -10,8 +10,8 @@ import { SuppressionsStore } from '#modules/email/suppressions.store.js';
 import { ForwardAddressesStore, type ForwardState } from './forward-addresses.store.js';
 
 /**
- * Maximum number of a live environment's unconfirmed addresses. Limits the number of people who get a confirmation mail.
- * Also the maximum number of addresses that a test environment can add in a day, which limits the size of the table.
+ * Maximum number of unconfirmed addresses in a live environment. Limits how many people get a confirmation mail. Also
+ * the maximum number of addresses that a test environment can add per day, which limits the size of the table.
  */
 const NEW_MAX = 100;
 
@@ -25,7 +25,7 @@ export interface ForwardRequest {
   state: ForwardState;
 }
 
-/** Manages the addresses that aliases forward to: each is used only after its owner has confirmed it. */
+/** Manages the addresses that aliases forward to. An address is used only after its owner has confirmed it. */
 @Injectable()
 export class ForwardAddresses {
   private key: Buffer | null = null;
@@ -37,7 +37,7 @@ export class ForwardAddresses {
     private readonly keyring: Keyring,
   ) {}
 
-  /** Validates addresses. Returns the addresses in the form to store, and all faults. */
+  /** Validates addresses. Returns the addresses in the form to store, and all validation errors. */
   async read(environmentId: number, texts: readonly string[]): Promise<{ addresses: string[]; faults: Fault[] }> {
     const faults: Fault[] = [];
     const fault = (i: number, message: string): void => void faults.push({ path: `forward_to.${i}`, message });
@@ -59,8 +59,8 @@ export class ForwardAddresses {
   }
 
   /**
-   * Asks the owners of new addresses for confirmation, in the caller's transaction. In a test environment, which sends
-   * no mail to other servers, addresses count as confirmed. Throws 409 above the limit of new addresses.
+   * Requests confirmation from the owners of new addresses, in the caller's transaction. A test environment sends no
+   * mail to other servers, so its addresses count as confirmed. Throws 409 above the limit of new addresses.
    */
   async request(environmentId: number, addresses: readonly string[]): Promise<void> {
     if (addresses.length === 0) return;
@@ -85,7 +85,7 @@ export class ForwardAddresses {
     return signToken(this.signingKey(), [environmentId, address, nonce] satisfies LinkContent);
   }
 
-  /** Returns the request that a link is about. Throws 404 for an invalid link, and after the address was removed. */
+  /** Returns the request that a link belongs to. Throws 404 for an invalid link, and after the address was removed. */
   async find(token: string): Promise<ForwardRequest> {
     const [environmentId, address, nonce] = this.contentOf(token);
     const row = await this.store.find(environmentId, address, nonce);

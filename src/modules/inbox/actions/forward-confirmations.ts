@@ -17,14 +17,14 @@ const AT_ONCE = 20;
 const TRIES_MAX = 6;
 const BACKOFF_MS = 600_000;
 const DETAIL_BYTES_MAX = 512;
-/** Maximum time to load keys, compose the mail and record the result, in addition to the time of the submission. */
+/** Maximum time to load keys, compose the mail and record the result, in addition to the submission itself. */
 const OTHER_MS_MAX = 60_000;
 
 /**
- * Sends the mails in which Posthorn asks the owners of forward addresses for confirmation.
+ * Sends the mails that ask the owners of forward addresses for confirmation.
  *
- * These mails go to the transport directly and not as emails of the environment, because people and keys with read
- * access to the environment's emails must not be able to open the link.
+ * These mails go directly to the transport and are not emails of the environment. Otherwise, everyone with read access
+ * to the environment's emails could open the confirmation link.
  */
 @Injectable()
 export class ForwardConfirmations {
@@ -47,13 +47,13 @@ export class ForwardConfirmations {
   })
   async sendDue(): Promise<LoopDelay | undefined> {
     const due = await this.store.claimDue(AT_ONCE, this.transport.submitMsMax + OTHER_MS_MAX);
-    // Sends the mails concurrently, because the leases of all claimed mails have begun. If a mail had to wait for a
-    // slow server, another process would send it, too.
+    // Sends the mails concurrently, because the leases of all claimed mails have begun. A mail that waited for a slow
+    // server could be sent by another process as well.
     await Promise.all(due.map((each) => this.sendOne(each)));
     return due.length < AT_ONCE ? undefined : { restMs: 0 };
   }
 
-  /** Sends one mail. A failure is recorded and tried again later, at most six times in all. */
+  /** Sends one mail. Records a failure and tries again later, at most six times in total. */
   private async sendOne(due: DueConfirmation): Promise<void> {
     const { outcome, text } = await this.submit(due).catch((error: unknown) => {
       this.logger.warn(`A confirmation mail could not be sent: ${(error as Error).message}`);

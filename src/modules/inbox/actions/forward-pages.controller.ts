@@ -11,7 +11,7 @@ import { Config } from '#kernel/config/config.js';
 import { badRequest } from '#kernel/errors.js';
 import { ForwardAddresses, type ForwardRequest } from './forward-addresses.js';
 
-/** Limit of requests per client IP address, counting both the page and the submitted form. */
+/** Rate limit per client IP address, for opening the page and submitting the form together. */
 const TRIES = { name: 'forwarding', count: 100, seconds: 60 };
 
 /**
@@ -52,7 +52,7 @@ export class ForwardPagesController {
   }
 }
 
-/** Returns a query parameter or form field. Returns '' if it is missing or occurs several times. */
+/** Returns a query parameter or form field, or '' if it is missing or repeated. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function bodyOf({ address, organization, state }: ForwardRequest, action: string, token: string): Html {

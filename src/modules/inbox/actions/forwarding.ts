@@ -29,7 +29,7 @@ export class Forwarding {
     private readonly config: Config,
   ) {}
 
-  /** Returns one entry for each address of the alias, or null if the alias does not forward. */
+  /** Returns one entry per forward address of the alias, or null if the alias does not forward. */
   async plan(message: WaitingMessage, decided: Decided): Promise<PlannedForward[] | null> {
     const { environmentId, forwardTo } = message;
     if (forwardTo.length === 0) return null;
@@ -83,7 +83,10 @@ export class Forwarding {
     }
   }
 
-  /** Returns an ARC set (RFC 8617): headers with Posthorn's verdicts for the next server. Empty if no set is possible. */
+  /**
+   * Returns an ARC set (RFC 8617), the headers with Posthorn's verdicts for the next server. Empty if no set can be
+   * created.
+   */
   private async seal(
     { environmentId, envelopeFrom }: WaitingMessage,
     { spf, dkim, dmarc, fromAddress, detail }: Decided,
@@ -91,7 +94,7 @@ export class Forwarding {
     { dkim: { domain, selector, privateKey } }: Pick<SenderIdentity, 'dkim'>,
   ): Promise<string> {
     const arc = detail.arc as AuthVerdict;
-    // An ARC set must state whether the message's ARC chain is valid, which is unknown here.
+    // An ARC set must state whether the existing ARC chain is valid. After a DNS failure, this is unknown.
     if (arc === 'temperror') return '';
     const verdicts = { spf, dkim, dmarc, arc };
     const sealed = await this.threads.seal(environmentId, original, {

@@ -8,13 +8,13 @@ import { Forwarding } from './forwarding.js';
 
 /** Maximum number of Message-IDs of a thread that are looked up, beginning with the latest. */
 const THREAD_MAX = 10;
-/** Message-IDs that Posthorn or Amazon SES creates. A thread's other Message-IDs are not looked up. */
+/** Message-IDs that Posthorn or Amazon SES creates. Other Message-IDs of a thread are not looked up. */
 const OWN_MESSAGE_ID = /^<(?:evt_[0-9A-Za-z]{26}@|[0-9a-f-]{20,80}@(?:[a-z0-9-]+\.)?amazonses\.com>)/;
 
 /**
- * Acts on a received message in addition to its event: links it to the email that it answers, forwards it, and replies.
- * Everything is planned before the decision is stored and carried out after the event exists. Both steps can be
- * repeated, so that another worker can continue after a crash.
+ * Links a received message to the email that it answers, forwards it, and replies to it. Everything is planned before
+ * the decision is stored, and carried out after the event exists. Both steps can be repeated, so that another worker
+ * can continue after a crash.
  */
 @Injectable()
 export class MessageActions {
@@ -25,7 +25,7 @@ export class MessageActions {
     private readonly metrics: InboxMetrics,
   ) {}
 
-  /** Returns the decision with the actions that follow from it. Throws 503 while storage is unavailable. */
+  /** Returns the decision together with the planned actions. Throws 503 while storage is unavailable. */
   async plan(message: WaitingMessage, decided: Decided): Promise<Decided> {
     const { obstacles: _known, ...final } = decided;
     const [inReplyToEmailId, forwards, autoReply] = await Promise.all([

@@ -34,7 +34,7 @@ const ANYWHERE: Statement = {
   text: `select 1 from aliases where address = any ($1::text[]) and kind = 'custom' and removed_at is null limit 1`,
 };
 
-/** Finds aliases by recipient address, over all environments, because an address does not contain an environment. */
+/** Finds aliases by recipient address across all environments, because an address does not identify an environment. */
 @Injectable()
 export class AliasLookupStore {
   constructor(private readonly database: Database) {}
@@ -44,7 +44,7 @@ export class AliasLookupStore {
     return row ?? null;
   }
 
-  /** Returns the alias on a verified domain whose address comes first in `addresses`. */
+  /** Returns the first alias, in the order of `addresses`, on a verified domain. */
   async custom(
     { environmentId, domainId }: { environmentId: number; domainId: Id },
     addresses: readonly string[],

@@ -36,7 +36,10 @@ export class AliasRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Creates an alias. Throws 400 (bad address), 422 (bad settings) and 409 (address in use, or too many aliases). */
+  /**
+   * Creates an alias. Throws 400 for an invalid address, 422 for invalid settings, and 409 if the address is in use or
+   * there are too many aliases.
+   */
   async create(
     tenant: Tenant,
     { kind, domainId: shownDomain, localPart: text, settings }: NewAlias,
@@ -80,7 +83,7 @@ export class AliasRegistration {
     });
   }
 
-  /** Returns the address, built from the organization's current slug. Later changes to the slug do not affect it. */
+  /** Returns the address, built from the organization's current slug. It stays the same when the slug changes later. */
   private async platform({ environmentId }: Tenant, label: string): Promise<string> {
     const { organizationSlug } = await this.environments.get(environmentId);
     const computed = platformAddress(label, organizationSlug, this.config.platformDomain);

@@ -16,7 +16,7 @@ import { AliasesService } from './aliases.service.js';
 
 /** Maximum number of messages per replay request. */
 const MESSAGES_MAX = 1_000;
-/** Maximum number of messages per step if filters are evaluated, because their bodies are then in memory. */
+/** Maximum number of messages per step if filters are evaluated, because the bodies of these messages are in memory. */
 const MESSAGES_WITH_BODIES = 100;
 
 export interface AliasReplayQuery {
@@ -94,7 +94,10 @@ export class AliasReplay {
     };
   }
 
-  /** Returns the destinations of each message, oldest first. `last` is null on the last page. Throws 503 when busy. */
+  /**
+   * Returns the destinations of each message, oldest message first. `last` is null on the last page. Throws 503 when
+   * busy.
+   */
   private async look(
     range: ReceivedRange,
     routes: AliasRoutes,
@@ -108,7 +111,7 @@ export class AliasReplay {
         const targets = await this.targetsOf(row, routes);
         page.scanned += 1;
         if (targets === null) page.excluded += 1;
-        // Messages are read newest first, and the result is oldest first.
+        // Messages are read newest first, but the result is oldest first.
         else
           page.sent.unshift(
             targets.map((targetId) => ({
@@ -125,7 +128,7 @@ export class AliasReplay {
     return page;
   }
 
-  /** Returns a message's destinations. Null if the message is never sent again, or if a filter timed out. */
+  /** Returns a message's destinations. Null if the message is excluded from replays, or if a filter timed out. */
   private async targetsOf({ isExcluded, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
     if (isExcluded) return null;
     if (request !== null) return this.routing.matching(routes, new RequestView(request, request.verification));
@@ -133,7 +136,7 @@ export class AliasReplay {
   }
 }
 
-/** Returns the error for a replay without a period, which would send up to a year's mail again. */
+/** Returns the error for a replay without a time range, which would send up to a year's mail again. */
 const withoutWindow = () =>
   invalid([
     {
@@ -142,7 +145,7 @@ const withoutWindow = () =>
     },
   ]);
 
-/** Returns the range of ids for a period. The range ends now at the latest. Throws 422 for an invalid period. */
+/** Returns the range of ids for a time range, which ends now at the latest. Throws 422 for an invalid time range. */
 function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
   const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
   const untilMs = until === undefined ? nowMs : momentMs(until, 'until');

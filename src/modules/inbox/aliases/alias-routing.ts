@@ -15,17 +15,20 @@ import { AliasesStore } from './aliases.store.js';
 
 const ENTRIES_MAX = 5_000;
 
-/** Routes of an alias. A route with a null filter gets all mail. */
+/** Routes of an alias. A route with a null filter receives all mail. */
 export interface AliasRoutes {
   environmentId: number;
   aliasId: Id;
   routes: readonly { destinationId: Id; filter: Condition | null }[];
 }
 
-/** Selects the destinations of an alias whose filters match a received message. Each destination gets one delivery. */
+/** Selects an alias's destinations whose filters match a received message. Each destination gets one delivery. */
 @Injectable()
 export class AliasRouting {
-  /** Cached routes of aliases. If a message was claimed with a later version of its alias, the routes are reloaded. */
+  /**
+   * Cached routes of aliases. A message may have been claimed with a newer version of its alias. The routes are then
+   * reloaded.
+   */
   private readonly cache: Cache<AliasRoutes>;
 
   constructor(
@@ -40,7 +43,7 @@ export class AliasRouting {
     notifications.on('alias', () => this.cache.clear());
   }
 
-  /** Returns a message's deliveries. Null if the filters took too long. Throws 503 if they cannot be evaluated now. */
+  /** Returns a message's deliveries. Null if a filter took too long. Throws 503 if filters cannot be evaluated now. */
   async arrivals(
     { environmentId, aliasId, destinationIds }: WaitingMessage,
     view: RequestView,

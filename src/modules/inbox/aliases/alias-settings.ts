@@ -30,7 +30,10 @@ export class AliasSettingsReader {
     private readonly actions: AliasActionsReader,
   ) {}
 
-  /** Returns the columns to store. Throws 422 with all faults. Queries destinations: call it outside a transaction. */
+  /**
+   * Returns the columns to store. Throws 422 with all validation errors. Queries destinations, so call it outside of
+   * transactions.
+   */
   async read(
     environmentId: number,
     { destinationIds, routes, allowedSenders, maxSizeBytes, ...asked }: AliasSettings,

@@ -6,7 +6,7 @@ import { AliasesStore } from './aliases.store.js';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes removed aliases without messages, forward addresses without an alias, and expired records of replies. */
+/** Deletes removed aliases without messages, unused forward addresses, and expired records of automatic replies. */
 @Injectable()
 export class AliasSweep {
   constructor(

@@ -86,7 +86,7 @@ export class AliasesController {
   @ApiOperation({
     summary: 'Change an alias',
     description:
-      'Omitted fields keep their values. The address cannot be changed. A request that changes it is rejected with 422.',
+      'Omitted fields keep their values. The address cannot be changed: a request that tries to change it is rejected with 422.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: AliasItem, description: 'The alias after the change.' })
@@ -108,7 +108,7 @@ export class AliasesController {
       'New mail is rejected with 550 within five seconds. Messages already received stay readable as events until their retention ends.',
   })
   @ApiParam(ALIAS)
-  @ApiNoContentResponse({ description: 'The resource was deleted.' })
+  @ApiNoContentResponse({ description: 'The alias was deleted.' })
   @TryAfter('Received mail')
   async deleteAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<void> {
     await this.aliases.remove(tenant, alias);

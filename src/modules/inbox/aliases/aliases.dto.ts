@@ -44,9 +44,8 @@ export class AliasRouteConfig {
   destination: string;
 
   /**
-   * Condition that selects the mail for this destination: it checks fields of the event, in the grammar of endpoints'
-   * route filters. A condition without `type` has the type `json`. If null or omitted, the destination receives all
-   * mail.
+   * Condition that selects the mail for this destination by fields of the event. It has the grammar of endpoints' route
+   * filters. A condition without `type` has the type `json`. If null or omitted, the destination receives all mail.
    */
   @ApiProperty({ example: FILTER_EXAMPLE })
   @IsOptional()
@@ -139,12 +138,12 @@ export class NewAliasBody extends AliasActionsBody {
   domainId?: string;
 
   /**
-   * Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. Names that
-   * mail servers use themselves (postmaster, abuse, mailer-daemon, bounces) are rejected with 400.
+   * Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. The
+   * reserved names postmaster, abuse, mailer-daemon and bounces are rejected with 400.
    *
-   * On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for every
-   * tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the address
-   * without its tag, the longest pattern, then `*`.
+   * On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for
+   * every tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the
+   * address without its tag, the longest pattern, then `*`.
    */
   @ApiProperty({ example: 'invoices' })
   @IsString()
@@ -153,7 +152,7 @@ export class NewAliasBody extends AliasActionsBody {
 
   /**
    * Destinations that receive the alias's mail as events of type `email.received`. Short form of `routes`. Without
-   * destinations, mail is stored, but its events are not delivered.
+   * destinations, mail is stored as events, but not delivered.
    */
   @ApiProperty({ example: [DESTINATION] })
   @CanBeOmitted()
@@ -204,8 +203,8 @@ export class NewAliasBody extends AliasActionsBody {
 })
 export class AliasChangesBody extends AliasActionsBody {
   /**
-   * Destinations that now receive the alias's mail. Short form of `routes`. Destinations that stay in the list keep
-   * their filters.
+   * New list of destinations that receive the alias's mail. Short form of `routes`. Destinations that the alias already
+   * has keep their filters.
    */
   @ApiProperty({ example: [DESTINATION] })
   @CanBeOmitted()
@@ -215,8 +214,8 @@ export class AliasChangesBody extends AliasActionsBody {
   destinationIds?: string[];
 
   /**
-   * Destinations that now receive the alias's mail, each with an optional filter. If a filter is null or omitted, the
-   * destination receives all mail.
+   * New list of destinations that receive the alias's mail, each with an optional filter. If a filter is null or
+   * omitted, the destination receives all mail.
    */
   @ApiProperty({ example: [ROUTE_EXAMPLE] })
   @CanBeOmitted()
@@ -251,7 +250,7 @@ export class AliasItem {
   @IsString()
   id: string;
 
-  /** Full address, computed by Posthorn. */
+  /** Full address, built by Posthorn. */
   @ApiProperty({ example: 'invoices.acme@posthorn.example' })
   @IsString()
   address: string;
@@ -309,7 +308,10 @@ export class AliasItem {
   @IsObjectOf(() => AliasAutoReplyItem)
   auto_reply: AliasAutoReplyItem | null;
 
-  /** Lifetime in seconds of the links in events. These links need no key. Null if the links need a key. */
+  /**
+   * Lifetime in seconds of the links in events. With a lifetime, the links work without an API key. With null, they
+   * need one.
+   */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsInt()

@@ -62,7 +62,7 @@ export class AliasesService {
     return row;
   }
 
-  /** Changes and returns an alias. Throws 404 for an unknown alias, and 422 for invalid settings. */
+  /** Changes an alias and returns it. Throws 404 for an unknown alias, and 422 for invalid settings. */
   async change(tenant: Tenant, text: string, settings: AliasSettings): Promise<AliasEntity> {
     const { environmentId, id } = await this.find(tenant, text);
     const columns = await this.settings.read(environmentId, settings);
@@ -70,7 +70,8 @@ export class AliasesService {
       const row = await this.store.findForUpdate(environmentId, id);
       if (row === null) throw noSuch('alias');
       const { destinationIds } = columns;
-      // Deletes the filter of a removed destination, so that it does not reappear if the destination is added again.
+      // Deletes the filter of a removed destination. Otherwise the filter would reappear if the destination is added
+      // again.
       if (destinationIds !== undefined && columns.filters === undefined)
         columns.filters = Object.fromEntries(
           Object.entries(row.filters).filter(([destinationId]) => destinationIds.includes(destinationId)),
@@ -80,7 +81,10 @@ export class AliasesService {
     });
   }
 
-  /** Removes an alias: it rejects new mail, and received messages stay readable. Throws 404 if unknown or removed. */
+  /**
+   * Removes an alias. New mail is rejected, and received messages stay readable. Throws 404 if unknown or already
+   * removed.
+   */
   async remove(tenant: Tenant, text: string): Promise<void> {
     const { environmentId, id } = await this.find(tenant, text);
     if (!(await this.database.transaction(() => this.store.remove(environmentId, id)))) throw noSuch('alias');

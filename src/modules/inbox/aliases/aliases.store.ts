@@ -22,10 +22,12 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(hashtext('posthorn aliases'), $1::int)`,
 };
 
-/** SQL condition: the alias's messages have expired. Expiry may exceed retention by 1/30 (engine/expiry-day.ts). */
+/**
+ * SQL condition: all messages of the alias have expired. Expiry may exceed retention by 1/30 (engine/expiry-day.ts).
+ */
 const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days * 31 / 30 + 2) * interval '1 day'`;
 
-/** Scans all aliases once, but not their messages. */
+/** Checks whether any alias can be deleted. Scans all aliases, but not their messages. */
 const IS_ANY_FORGOTTEN: Statement = {
   name: 'aliases.is_any_forgotten',
   text: `select true as found from aliases a join environments e on e.id = a.environment_id where ${REMOVED_LONG_AGO} limit 1`,
@@ -37,7 +39,10 @@ const FILTERS: Statement = {
   text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid',
 };
 
-/** Deletes aliases that were removed too long ago to have messages. Scans every partition of messages. */
+/**
+ * Deletes aliases that were removed so long ago that all their messages have expired. Scans every partition of
+ * messages.
+ */
 const FORGET: Statement = {
   name: 'aliases.forget',
   text: `
@@ -46,7 +51,7 @@ const FORGET: Statement = {
       and not exists (select 1 from inbox_messages m where m.environment_id = a.environment_id and m.alias_id = a.id)`,
 };
 
-/** Stores aliases. The transaction of a change also announces the change, so that listeners clear their caches. */
+/** Stores aliases. The transaction of a change also sends a notification, so that all processes clear their caches. */
 @Injectable()
 export class AliasesStore {
   private readonly rows: TenantRepository<AliasEntity>;
@@ -84,7 +89,10 @@ export class AliasesStore {
     return this.rows.findForUpdate({ environmentId, id, removedAt: IsNull() });
   }
 
-  /** Returns an alias's filters, even if it was removed, because its mail may be in flight. Empty if unknown. */
+  /**
+   * Returns an alias's filters. Includes removed aliases, because their mail may be in flight. Empty for an unknown
+   * alias.
+   */
   async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
     const [row] = await this.database.readPrepared<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
     return row?.filters ?? {};
@@ -116,7 +124,10 @@ export class AliasesStore {
     });
   }
 
-  /** Inserts an alias. Returns false and aborts if its address exists (aliases_address_idx, aliases_platform_idx). */
+  /**
+   * Inserts an alias. Returns false and aborts the transaction if the address exists (aliases_address_idx,
+   * aliases_platform_idx).
+   */
   async insert(row: AliasEntity): Promise<boolean> {
     try {
       await this.rows.insert(row);
@@ -128,7 +139,7 @@ export class AliasesStore {
     return true;
   }
 
-  /** Updates and returns an alias, in the transaction that locked its row. Increments its version. */
+  /** Updates an alias and returns it, in the transaction that locked its row. Increments the alias's version. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
     await this.rows.update({ environmentId: row.environmentId, id: row.id }, columns);

@@ -13,7 +13,7 @@ const ENVELOPE: MailEnvelope = {
   tls: null,
 };
 
-/** Without a Message-ID, deduplication does not apply. */
+/** Has no Message-ID, so that deduplication does not apply. */
 const large = (): IncomingBytes => ({
   sizeBytes: 30_000_000,
   sha256: Buffer.alloc(32),

@@ -6,12 +6,13 @@ import type { NewMessage } from './message-row.js';
 export type NotStored = 'repeated' | 'gone';
 
 /**
- * Inserts one group of messages in one statement and one commit. Checks aliases again (aliases_pkey), because much time
- * may have passed since RCPT. Finds duplicates by inbox_messages_repeated_idx, in the partitions of the day on which
- * they would expire and of the day before. If two processes receive the same message at the same instant, both copies
- * are stored. At-least-once delivery allows this. `is true` prevents the use of indexes that begin with the
- * environment. Without statistics, the planner considers the alias index equally good, but that index would have to be
- * scanned for the alias's whole day.
+ * Inserts a group of messages in one statement and one commit. Checks aliases again (aliases_pkey), because much time
+ * may have passed since RCPT. Finds duplicates by inbox_messages_repeated_idx, in the partitions of the messages'
+ * expiry day and of the day before. If two processes receive the same message at the same instant, both copies are
+ * stored. At-least-once delivery allows this.
+ *
+ * `is true` prevents the use of indexes that begin with the environment. Without statistics, the planner might choose
+ * the alias index, which it would have to scan for all of the alias's messages of a day.
  */
 const INSERT: Statement = {
   name: 'inbox_accept',
@@ -53,7 +54,7 @@ const INSERT: Statement = {
 export class AcceptMailStore {
   constructor(private readonly database: Database) {}
 
-  /** Inserts all messages in one commit. Returns the reasons for messages that were not stored, by index. */
+  /** Inserts all messages in one commit. Returns the indexes of the messages that were not stored, with the reasons. */
   async insert(messages: readonly NewMessage[]): Promise<ReadonlyMap<number, NotStored>> {
     const column = <K extends keyof NewMessage>(name: K): NewMessage[K][] => messages.map((message) => message[name]);
     const rows = await this.database.queryPrepared<{ place: number; why: NotStored }>(INSERT, [

@@ -15,7 +15,10 @@ import { MailArrivalSignal } from './mail-arrival-signal.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/** Maximum number of large messages stored at once. Each takes a connection and a few MB (with S3, its full size). */
+/**
+ * Maximum number of large messages stored at once. Each needs a connection and a few MB of memory (with S3, its full
+ * size).
+ */
 const LARGE_AT_ONCE = 2;
 /** Maximum time for which a large message waits to be stored. After that, the client gets a temporary error. */
 const LARGE_WAIT_MS_MAX = 60_000;
@@ -31,7 +34,7 @@ interface Addressed {
 @Injectable()
 export class AcceptMail {
   private readonly logger = new Logger('Inbox');
-  /** Messages being stored, by alias, sender and bytes. A duplicate shares the first copy's result. */
+  /** Messages being stored, by alias, sender and bytes. A duplicate waits for the result of the first copy. */
   private readonly underWay = new Map<string, Promise<RowOutcomes>>();
   private readonly large = new KeyedSemaphore(LARGE_AT_ONCE);
 
@@ -52,7 +55,7 @@ export class AcceptMail {
       const addressed = byAlias(envelope.recipients);
       return addressed.length === 0 ? taken([]) : await this.store(envelope, bytes, addressed);
     } catch (error) {
-      // A storage error is not the sender's fault. The sender's server retries, and the log informs the operator.
+      // A storage error is not the sender's fault. The sender's server retries after the temporary error.
       const isAway = error instanceof ApiError;
       this.logger[isAway ? 'warn' : 'error'](
         `A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`,
@@ -61,7 +64,7 @@ export class AcceptMail {
     }
   }
 
-  /** Stores reports first. They are deduplicated, so the client can safely resend if a later step fails. */
+  /** Stores reports first. Reports are deduplicated, so the client can safely resend if a later step fails. */
   private async takeReports({ from, recipients, clientIp }: MailEnvelope, bytes: IncomingBytes): Promise<void> {
     const reports = recipients.filter((recipient) => recipient.kind === 'report');
     if (reports.length === 0) return;
@@ -123,7 +126,10 @@ export class AcceptMail {
     };
   }
 
-  /** Stores rows once. A client may resend before the first copy is committed: both copies then get the same result. */
+  /**
+   * Stores rows, unless the same rows are already being stored: a client may resend before the first copy is committed.
+   * Then waits for the result of the first copy.
+   */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);
     if (key === null) return store();
@@ -138,7 +144,7 @@ export class AcceptMail {
     }
   }
 
-  /** Stores a large message: commits its bytes before its row. Bytes without a row are deleted on their expiry day. */
+  /** Stores a large message. Commits its bytes before its row. Bytes without a row are deleted on their expiry day. */
   private async storeLarge(rows: readonly NewMessage[], bytes: IncomingBytes): Promise<RowOutcomes> {
     const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
       for (const row of rows)
@@ -200,7 +206,9 @@ async function beginningOf(bytes: IncomingBytes, bytesMax: number): Promise<Buff
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** Replaces control characters: PostgreSQL's text cannot store NUL, and line feeds separate stored recipients. */
+/**
+ * Replaces control characters, because PostgreSQL's text cannot store NUL, and line feeds separate stored recipients.
+ */
 const clean = (text: string): string => text.replace(/[\0-\x1f\x7f]|\p{Cs}/gu, ' ');
 
 function taken(rows: readonly NewMessage[]): SmtpAnswer {

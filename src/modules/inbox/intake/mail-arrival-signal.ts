@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** Notifies the code that reads mail about accepted mail. Reading and accepting thus do not depend on each other. */
+/** Notifies the mail pipeline about accepted mail. The code that accepts mail thus does not depend on the pipeline. */
 @Injectable()
 export class MailArrivalSignal {
   private readonly listeners: (() => void)[] = [];

@@ -1,16 +1,16 @@
 /**
- * With a limited rate, the gate lets messages through in bursts, each of which shares a commit. If messages passed
- * one by one, each would need its own commit on the disk that deliveries also use. The next burst starts as soon
- * as `BURST_WORTH` messages may pass, but after `BURST_MS` at the earliest and `BURST_MS_MAX` at the latest.
+ * Minimum and maximum time between two bursts at a limited rate. All messages of a burst share a commit. If messages
+ * passed one by one, each would need its own commit on the disk that deliveries also use. Between the two times, a
+ * burst starts as soon as `BURST_WORTH` messages may pass.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
 /** Number of messages that starts a burst. It equals the number of messages that one environment reads concurrently. */
 const BURST_WORTH = 24;
-/** Maximum time for which unused capacity is saved, so that a late burst does not lower the rate. */
+/** Maximum time for which unused capacity accumulates, so that a late burst does not lower the rate. */
 const SAVED_MS = 2 * BURST_MS;
 const LOOK_MS = 20;
-/** Number of bytes that count against the rate like one more message. A message with fewer bytes counts as one. */
+/** Number of bytes that count as one message. A smaller message also counts as one. */
 const BYTES_OF_ONE = 64 * 1024;
 
 interface Waiter {
@@ -21,7 +21,7 @@ interface Waiter {
 /** Limits the number of messages per second, and lets them through in bursts, in the order of arrival. */
 export class MailGate {
   private perSecond = Infinity;
-  /** Number of messages that may still pass the gate while there is no rate limit. Finite only after `openFor`. */
+  /** Number of messages that may still pass after `openFor`. Infinite at all other times. */
   private left = Infinity;
   private tokens = 0;
   private atMs: number;
@@ -47,7 +47,10 @@ export class MailGate {
     if (perSecond === Infinity) this.letIn();
   }
 
-  /** Removes the rate limit, but lets only `count` messages pass, including waiting ones, until a rate is set. */
+  /**
+   * Removes the rate limit until a rate is set. In the meantime, lets at most `count` messages pass, including waiting
+   * ones.
+   */
   openFor(count: number): void {
     this.fill();
     this.perSecond = Infinity;
@@ -55,7 +58,7 @@ export class MailGate {
     this.letIn();
   }
 
-  /** Lets up to `max` messages pass now. Returns how many may pass, and counts them as passed. */
+  /** Lets up to `max` messages pass without waiting. Returns how many may pass, and counts them as passed. */
   take(max: number): number {
     this.fill();
     const taken =
@@ -69,11 +72,11 @@ export class MailGate {
     return taken;
   }
 
-  /** Gives back capacity that was taken for `count` messages, because fewer messages were waiting. */
+  /** Returns capacity that `take` counted for `count` messages, because fewer messages were waiting. */
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;
-    // If the burst let no messages through, the next burst may start immediately.
+    // If no message of the burst passed, the next burst may start immediately.
     if (this.ofBurst <= 0) this.burstMs = -Infinity;
   }
 

@@ -10,20 +10,22 @@ import type { NewMessage } from './message-row.js';
 
 const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Minimum time between two commits. Messages that arrive in between share a commit, which saves many commits. */
+/** Minimum time between two commits. Messages that arrive in between share a commit. */
 const GAP_MS = 4;
-/** Time to wait before each commit while mail is limited, to group messages. A commit costs as much as ten messages. */
+/**
+ * Linger before each commit while mail is limited. Larger groups help, because a commit costs as much as ten messages.
+ */
 const PACED_LINGER_MS = 100;
-/** Maximum number of messages that wait to be stored. At this number, clients get a temporary error and retry. */
+/** Maximum number of messages that wait to be stored. Beyond it, clients get a temporary error and retry. */
 const BACKLOG_MAX = 4_000;
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;
 const NO_PARTITION = '23514';
 
-/** Results of a message's rows (one row per alias), in order: null if stored. All rows are stored, or none. */
+/** Results of a message's rows (one row per alias), in order. Null means stored. All rows are stored, or none. */
 export type RowOutcomes = (NotStored | null)[];
 
-/** Group commit of received mail: messages that arrive while a group is written form the next group. */
+/** Group commit of received mail. Messages that arrive while a group is written form the next group. */
 @Injectable()
 export class MailGroup {
   private readonly group: GroupCommit<readonly NewMessage[], RowOutcomes>;
@@ -66,7 +68,10 @@ export class MailGroup {
     }
   }
 
-  /** Stores a group. After a change of retention, the expiry day may have no partition: then creates it and retries. */
+  /**
+   * Stores a group. After a change of retention, the partition of the expiry day may be missing. Creates it and
+   * retries.
+   */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
       return await this.insert(mails);

@@ -5,23 +5,26 @@ import { LoadMonitor, type LoadSample } from '#kernel/concurrency/load-monitor.j
 import { MailGate } from './mail-gate.js';
 
 const LOOK_EVERY_MS = 100;
-/** Maximum age of a load sample. An older sample says nothing about the current load. */
+/** Maximum age of a load sample. An older sample does not describe the current load. */
 const STALE_MS = 1_000;
-/** Maximum number of messages that may pass without a current load sample, in case a flood starts under high load. */
+/**
+ * Maximum number of messages that may pass without a current load sample. The load may be high, and a flood may start.
+ */
 const UNKNOWN_MAX = 8;
 /**
- * Minimum rate of mail as a fraction of the delivery rate. The minimum applies to accepting and to reading mail, so
- * that the backlog of unread mail does not grow. Accepting and reading one message cost as much as four or five
- * deliveries.
+ * Minimum rate of mail as a fraction of the delivery rate. Applies to accepting and to reading mail, so that the
+ * backlog of unread mail does not grow. Accepting and reading one message cost as much as four or five deliveries.
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
-/** Maximum time that a client waits to send a message. After this time, it gets a temporary error and retries. */
+/**
+ * Maximum time that a client waits to send a message. After this time, the client gets a temporary error and retries.
+ */
 const TURN_MS_MAX = 30_000;
 
 /**
- * Limits accepting and reading mail only when deliveries use nearly all of the process's time. Mail can wait: clients
- * keep messages that are not accepted, and accepted messages are stored.
+ * Limits accepting and reading mail while deliveries use nearly all of the process's time. A delay loses no mail:
+ * clients keep messages that are not accepted yet, and accepted messages are stored.
  */
 @Injectable()
 export class MailPace {
@@ -29,7 +32,7 @@ export class MailPace {
   private readonly reading: MailGate;
   private readonly traffic: () => LoadSample;
   private seenMs: number;
-  /** True if there was no load sample for a while: the current load is unknown until the next sample. */
+  /** True if the last load sample is too old. The current load is unknown until the next sample. */
   private isUnknown = false;
   private looking: NodeJS.Timeout | undefined;
   private seen = { taken: 0, read: 0 };
@@ -60,18 +63,20 @@ export class MailPace {
     return this.reading.take(max);
   }
 
-  /** Gives back the unused part of `allowed`, a result of `readable`. `sizes`: bytes of each message that was read. */
+  /**
+   * Returns unused capacity of `allowed`, a result of `readable`. `sizes` are the bytes of each message that was read.
+   */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
-  /** True while mail is limited. Group commits then wait longer for items, so that they disturb deliveries less. */
+  /** True while mail is limited. Group commits then linger longer, so that they disturb deliveries less. */
   get isPaced(): boolean {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
 
-  /** True if, according to the latest load sample, mail can use this process without affecting deliveries. */
+  /** True if the latest load sample shows capacity for mail that deliveries do not need. */
   get isRoomy(): boolean {
     return !this.isPaced && !this.isUnknown;
   }
@@ -111,7 +116,9 @@ export class MailPace {
     this.seen = { taken, read };
   }
 
-  /** Ends a period of unknown load. Updates the limits even if the timer fired early: there may be no later call. */
+  /**
+   * Ends a period of unknown load. Updates the limits even if the timer fired early, because no later call may follow.
+   */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));
   }

@@ -1,14 +1,19 @@
 import type { Id } from '#kernel/ids.js';
 
-/** `received` messages wait to be parsed, and then become `quarantined` if they have a `reason`, else `processed`. */
+/**
+ * A `received` message waits to be parsed. It then becomes `quarantined` if it has a `reason`, otherwise `processed`.
+ */
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
-/** Reason to quarantine an accepted message. The message is not rejected, because another alias accepts it. */
+/**
+ * Reason to quarantine a message that one alias does not allow. The message was not rejected, because another alias
+ * accepts it.
+ */
 export type DoorReason = 'sender_not_allowed' | 'too_large';
 
 /**
- * Row of `inbox_messages`. The message's event has the same id (`evt_…`). The bytes are in `raw` if at most 256 KB,
- * otherwise in the blob with this id. If both are missing, the message was erased.
+ * Row of `inbox_messages`. The message's event has the same id (`evt_…`). Up to 256 KB, the bytes are in `raw`. Larger
+ * messages are in the blob with this id. If both are missing, the message was erased.
  */
 export interface NewMessage {
   environmentId: number;

@@ -16,10 +16,10 @@ import { ANSWERS } from './answers.js';
 
 const ENTRIES_MAX = 20_000;
 const LOCAL_MAX = 256;
-/** Local parts of addresses for mail about the installation itself (RFC 2142, providers' feedback loops). */
+/** Local parts whose mail goes to the operator of the installation (RFC 2142, providers' feedback loops). */
 const OPERATOR = /^(?:postmaster|abuse)$/i;
 
-/** Finds recipients, with a cache that any change of aliases clears. Entries are at most five seconds old. */
+/** Finds recipients. Caches results for at most five seconds, and clears the cache whenever an alias changes. */
 @Injectable()
 export class Recipients {
   private readonly logger = new Logger('Inbox');
@@ -35,13 +35,13 @@ export class Recipients {
     notifications: Notifications,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.monotonicMs() });
-    // A catch-all also affects addresses without an alias, so every change clears the whole cache.
+    // A catch-all also matches addresses without an alias, so every change clears the whole cache.
     notifications.on('alias', () => this.cache.clear());
   }
 
   async check(address: string, declaredBytes: number): Promise<RecipientVerdict> {
     const at = address.lastIndexOf('@');
-    // RFC 5321, section 4.5.1: `postmaster` needs no domain.
+    // `postmaster` needs no domain (RFC 5321, section 4.5.1).
     const local = at === -1 ? address : address.slice(0, at);
     const domain = at === -1 ? this.config.platformDomain : canonicalDomain(address.slice(at + 1));
     if (domain === null || local === '' || local.length > LOCAL_MAX) return refused(ANSWERS.notOurs);
@@ -53,7 +53,7 @@ export class Recipients {
         ? refused(ANSWERS.unknown)
         : { kind: 'report', report: { environmentId: report.environmentId, emailId: report.emailId } };
     }
-    // A bounce of a forwarded message. It is recorded, and never sent to the original sender (no backscatter).
+    // A bounce of a forwarded message is recorded, and never sent to the original sender (no backscatter).
     if (this.rewrittenSenders.read(local) !== null)
       return { kind: 'report', report: { environmentId: null, emailId: null } };
     try {
@@ -85,7 +85,7 @@ export class Recipients {
     const addresses = aliasesFor(local, domain);
     const owner = await this.domains.find(domain);
     if (owner !== null) return (await this.store.custom(owner, addresses)) ?? ANSWERS.unknown;
-    // The reply `paused` is temporary: senders keep the mail until the domain is verified or the alias is removed.
+    // The reply `paused` is temporary, so senders keep the mail until the domain is verified or the alias is removed.
     return (await this.store.isAnywhere(addresses)) ? ANSWERS.paused : ANSWERS.notOurs;
   }
 }

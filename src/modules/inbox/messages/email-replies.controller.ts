@@ -21,7 +21,7 @@ export class EmailRepliesController {
   @ApiOperation({
     summary: 'List the replies to an email',
     description:
-      'Returns the newest messages first that name the Message-ID of the email in `In-Reply-To` or `References`, from all aliases. A Message-ID proves nothing about the sender: check `auth`, too.',
+      'Returns the messages from all aliases that name the Message-ID of the email in `In-Reply-To` or `References`, newest first. A Message-ID does not authenticate the sender, so check `auth` as well.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailReplyPage, description: 'One page of replies.' })

@@ -19,7 +19,7 @@ export class MailFileQuery {
   token: string;
 }
 
-/** Serves files of received messages to holders of a signed link. */
+/** Serves files of received messages to requests with a signed link. */
 @Section('Mail files', 'Originals and attachments of received messages, by signed links that need no key.')
 @Controller('v1/mail-files')
 export class MailFilesController {

@@ -18,7 +18,7 @@ export class MailViewQuery {
   token: string;
 }
 
-/** Serves the HTML of messages in a form that browsers may show. */
+/** Serves the HTML of messages as documents that are safe to display in a browser. */
 @Section('Mail views', 'The HTML of a sent or received message, as a document that runs no scripts and loads nothing.')
 @Controller('v1/mail-views')
 export class MailViewsController {
@@ -36,7 +36,7 @@ export class MailViewsController {
   @ApiOperation({
     summary: 'Show the HTML of a message',
     description:
-      'Takes a token instead of a key, because a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, no remote image or style, and no external link. Only pages of this origin may frame the document.',
+      'Takes a token instead of a key, because a frame cannot send headers. Images that are attached to the message are embedded. The document loads nothing else and contains no scripts, forms or external links. Only pages of this origin may frame the document.',
   })
   @ApiOkResponse({
     description: 'The document, at most 1 MB without its images.',

@@ -20,8 +20,8 @@ export class MessageBytes {
 
   /**
    * Returns all bytes of a message, or null if they were deleted. Throws `unavailable` while the bytes cannot be read,
-   * because the message is not at fault. The buffer is allocated once, with `sizeBytes` bytes, and shared with the
-   * parsing thread.
+   * so that the message is not treated as faulty. The buffer is allocated once, with `sizeBytes` bytes, and shared with
+   * the parsing thread.
    */
   async whole(environmentId: number, id: Id, sizeBytes: number): Promise<Buffer | null> {
     const read = await this.read(environmentId, id).catch(cannotBeRead);

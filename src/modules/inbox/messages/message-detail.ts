@@ -1,26 +1,26 @@
 import type { Id } from '#kernel/ids.js';
 import type { ParsedMessage } from '../reading/parsed-message.js';
 
-/** Fields that messages stored by an earlier build do not have. */
+/** Fields that are missing in messages stored by earlier versions. */
 type LaterFields = 'isTextFromHtml' | 'replyText' | 'signature' | 'isCharsetGuessed';
 
-/** The JSON part of a message's row: its contents, and all results other than verdicts. */
+/** The JSON column of a message's row: the contents, and all results other than verdicts. */
 export interface StoredDetail extends Omit<ParsedMessage, LaterFields>, Partial<Pick<ParsedMessage, LaterFields>> {
   /** True for an automatic message (RFC 3834). */
   autoSubmitted: boolean;
   arc: string;
   /** True if the message could not be evaluated and needs a manual check. */
   isParked: boolean;
-  /** Copies to the alias's forward addresses. Missing if the alias forwards nothing. */
+  /** Copies to the alias's forward addresses. Missing if the alias does not forward. */
   forwards?: PlannedForward[];
   /** Automatic reply, or the reason why there is none. Missing if the alias does not reply. */
   autoReply?: PlannedReply;
 }
 
-/** A copy of a message for one forward address, as it was decided when the message was read. */
+/** A copy of a message for one forward address. Decided when the message was read. */
 export interface PlannedForward {
   address: string;
-  /** Email that carries the copy. Null if the message is not forwarded to the address. */
+  /** Email that contains the copy. Null if the message is not forwarded to the address. */
   emailId: Id | null;
   /** True if the owner of the address had not confirmed it when the message was read. */
   isPending: boolean;
@@ -29,7 +29,7 @@ export interface PlannedForward {
 }
 
 export interface PlannedReply {
-  /** Email that carries the reply. Null if there is no reply. */
+  /** Email that contains the reply. Null if there is no reply. */
   emailId: Id | null;
   /** Reason why there is no reply, or null. */
   detail: string | null;

@@ -6,7 +6,7 @@ import { MessageErasure } from './message-erasure.js';
 import type { MessagesStore } from './messages.store.js';
 
 describe('the erasure of a message', () => {
-  /** `isErasedNow` is false if an earlier run erased the row and was killed afterwards. */
+  /** `isErasedNow` is false if an earlier run erased the row and then crashed. */
   it.each([
     ['the row and the bytes', true, true, ['row', 'bytes']],
     ['the bytes that remained after a kill', true, false, ['row', 'bytes']],

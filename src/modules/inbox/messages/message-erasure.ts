@@ -6,7 +6,7 @@ import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
 import { EventSources } from '#modules/events/event-sources.js';
 import { MessagesStore } from './messages.store.js';
 
-/** Erases a received message when its event's payload is erased. Also finds the alias that an event filter names. */
+/** Erases received messages together with their events' payloads. Also resolves aliases in event filters. */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
   constructor(

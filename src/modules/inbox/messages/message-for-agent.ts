@@ -4,12 +4,14 @@ import type { ReceivedMessageDetail } from './messages.dto.js';
 
 const BODY_PAGE = 6_000;
 const BODY_BYTES_MAX = 12_000;
-/** Maximum size in bytes of the message for the agent, not counting the message's body. */
+/** Maximum size in bytes of the result without its `body`. */
 const REST_BYTES_MAX = 11_000;
 const ADDRESSES_SHOWN = 5;
 const FILES_SHOWN = 10;
 
-/** Returns a message for an AI agent: a part of its text or HTML, and as many of its other fields as fit. */
+/**
+ * Returns a message for an AI agent: a page of its text or HTML, and its other fields, shortened if they are too long.
+ */
 export function messageForAgent(message: ApiObject, body: 'text' | 'reply_text' | 'html', offset: number): ApiObject {
   const detail = message as unknown as ReceivedMessageDetail;
   const { text, nextOffset } = partOf(detail[body] ?? '', offset, BODY_PAGE, BODY_BYTES_MAX);

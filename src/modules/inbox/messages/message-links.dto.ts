@@ -30,7 +30,7 @@ export class ForwardedMessageItem {
   @IsString()
   detail: string | null;
 
-  /** Id of the email that carries the copy. Null if the message is not forwarded. */
+  /** Id of the email that contains the copy. Null if the message is not forwarded. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B2' })
   @CanBeNull()
   @IsString()
@@ -39,7 +39,7 @@ export class ForwardedMessageItem {
 
 /** The automatic reply to a message. */
 export class AutoReplyItem {
-  /** Id of the email that carries the reply. Null if the alias did not reply. */
+  /** Id of the email that contains the reply. Null if the alias did not reply. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B3' })
   @CanBeNull()
   @IsString()

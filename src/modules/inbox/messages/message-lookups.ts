@@ -11,11 +11,14 @@ export class LookupError extends Error {
   }
 }
 
-/** Time limit for one DNS answer, and maximum queries per phase (SPF may need 110, DMARC 88), excluding DKIM keys. */
+/**
+ * Time limit of a DNS answer. The maximum number of queries per phase does not include DKIM keys (SPF may need 110,
+ * DMARC 88).
+ */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
 
-/** Names that are never sent to name servers (RFC 6761, 6.3 and 6.4), so that local mail does not need DNS. */
+/** Names that are never sent to name servers (RFC 6761, sections 6.3 and 6.4), so that local mail works without DNS. */
 const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
@@ -36,7 +39,9 @@ export class MessageLookups {
 
   constructor(
     private readonly records: NameRecords,
-    /** Key of the DNS quota. Quotas keep name servers that do not answer from delaying other environments. */
+    /**
+     * Key of the DNS quota. Because of the quotas, unresponsive name servers of one environment do not delay others.
+     */
     private readonly share: string,
     private readonly answerMsMax = ANSWER_MS_MAX,
   ) {}
@@ -45,7 +50,7 @@ export class MessageLookups {
     return this.questions;
   }
 
-  /** Starts a phase, such as SPF, with a new budget of DNS queries and a time limit of `ms`. */
+  /** Starts a phase, such as SPF, with a new query budget and a time limit of `ms`. */
   allow(ms: number): void {
     clearTimeout(this.timer);
     this.earlier = this.questions;
@@ -126,14 +131,14 @@ export class MessageLookups {
 }
 
 /**
- * Returns the answer, but treats an invalid name as a name without records. Senders choose names, also through SPF
+ * Returns the answer, but treats an invalid name as a name without records. Senders choose names, for example with SPF
  * macros (RFC 7208, section 7). If an invalid name counted as a DNS failure, a sender could disable the DMARC policy.
  */
 function orNothing(answer: FoundRecords<unknown>): FoundRecords<unknown> {
   return 'unanswered' in answer && answer.unanswered === 'EBADNAME' ? { found: [] } : answer;
 }
 
-/** Returns the address of a name in `in-addr.arpa` or `ip6.arpa` (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+/** Returns the IP address that a reverse-lookup name contains (RFC 1035, section 3.5; RFC 3596, section 2.5). */
 function addressOfReverse(name: string): string {
   const labels = name
     .toLowerCase()

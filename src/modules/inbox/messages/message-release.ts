@@ -10,7 +10,7 @@ import { AliasRouting, routesOf } from '../aliases/alias-routing.js';
 import { AliasesService } from '../aliases/aliases.service.js';
 import { MessagesStore } from './messages.store.js';
 
-/** Delivers quarantined messages that a person has reviewed. Verdicts stay unchanged, and no check is repeated. */
+/** Delivers quarantined messages after a manual review. Verdicts stay unchanged, and no check is repeated. */
 @Injectable()
 export class MessageRelease {
   constructor(

@@ -101,7 +101,7 @@ export function plannedForwards(detail: StoredDetail | null): ShownForward[] {
   }));
 }
 
-/** Returns the event's payload: the message as the API shows it, with shortened texts. */
+/** Returns the event's payload: the message as the API shows it, with truncated texts. */
 export function eventBody(
   message: WaitingMessage,
   decided: Decided,
@@ -130,7 +130,9 @@ export function eventBody(
   return JSON.stringify(messageView({ ...message, ...decided, status: set ?? 'retrying', detail: few }, links));
 }
 
-/** Returns headers by name. Joins the values of repeated headers, so that a forged one cannot hide a genuine one. */
+/**
+ * Returns headers by name. Joins the values of repeated headers, so that a forged value cannot hide the genuine one.
+ */
 function joined(lines: readonly HeaderLine[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const { name, value } of lines) headers.set(name, headers.has(name) ? `${headers.get(name)}\n${value}` : value);

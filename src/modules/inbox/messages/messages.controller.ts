@@ -31,7 +31,7 @@ const MESSAGE = { name: 'messageId', description: 'Id of the message.', example:
 const INDEX = { name: 'index', description: 'Index of the attachment in the message, starting at 0.', example: '0' };
 const SANDBOXED = "sandbox; default-src 'none'";
 
-/** Shows and replays the messages that aliases received. */
+/** Shows, releases and replays messages that aliases received. */
 @Section('Received mail', 'Messages that aliases received: their senders, contents, files and original bytes.')
 @Controller('v1/aliases/:alias')
 export class MessagesController {
@@ -46,7 +46,7 @@ export class MessagesController {
   @ApiOperation({
     summary: 'List the messages of an alias',
     description:
-      'Returns the newest messages first, including quarantined messages. With a filter, a page examines a limited number of messages, so it may be short without being the last.',
+      'Returns the newest messages first, including quarantined messages. With filters, a page scans a limited number of messages. A short page may then not be the last one.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: ReceivedMessagePage, description: 'One page of messages.' })
@@ -170,7 +170,7 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Create signed links to the files of a message',
     description:
-      'Returns URLs of the original message and of its attachments that need no key until they expire. A link cannot be revoked on its own. It ends early when the message is erased.',
+      'Returns URLs of the original message and of its attachments. The URLs need no key. They cannot be revoked, but they stop working when they expire or when the message is erased.',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -193,7 +193,7 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Release a quarantined message',
     description:
-      'Sends the message to the current destinations of the alias. No check is repeated, and the verdicts stay unchanged. A message can be released only once. Returns 409 if the message is not quarantined (`details.reason: "not_quarantined"`), or if no destination of the alias accepts it (`"no_destination"`).',
+      'Sends the message to the current destinations of the alias. No check is repeated, and the verdicts stay unchanged. A message can be released only once. Returns 409 if the message is not quarantined (`details.reason: "not_quarantined"`) or if no destination of the alias accepts it (`"no_destination"`).',
   })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
@@ -209,7 +209,7 @@ export class MessagesController {
     @Param('messageId') id: string,
   ): Promise<ReceivedMessageDetail> {
     await this.releases.release(tenant, alias, id);
-    // The release is committed only after this response is built, so the message is read inside the transaction.
+    // The release is committed after this response is built, so the message must be read in the same transaction.
     return (await this.messages.detail(tenant, alias, id, true)) as unknown as ReceivedMessageDetail;
   }
 
@@ -221,12 +221,12 @@ export class MessagesController {
   @ApiOperation({
     summary: 'Replay the messages of an alias',
     description:
-      'Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. A call without `since`, `until` and `dry_run` is rejected with 422, because it would send every stored message again. Quarantined messages are never sent again.',
+      'Sends the messages of a time range to the current destinations of the alias again, in any state except quarantined. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. A call without `since`, `until` and `dry_run` is rejected with 422, because it would send every stored message again.',
   })
   @ApiParam(ALIAS)
   @ApiOkResponse({
     type: AliasReplayItem,
-    description: 'The numbers of messages that are sent again, or would be with `dry_run`.',
+    description: 'The numbers of messages that are sent again. With `dry_run`, the numbers that would be sent.',
   })
   async replayAlias(
     @CurrentTenant() tenant: Tenant,

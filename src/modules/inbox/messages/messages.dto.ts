@@ -108,7 +108,7 @@ export class ReceivedMessageItem {
 
   /**
    * Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
-   * sender_unverified (name servers did not answer). Null for other messages, and after the message was released.
+   * sender_unverified (name servers did not answer). Null for other messages, and after the release of the message.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -177,8 +177,8 @@ export class ReceivedAttachmentItem {
 /** Results of the sender authentication and of the spam and virus checks. */
 export class ReceivedVerdictsItem {
   /**
-   * SPF result: whether the connecting client may send mail for the domain of the envelope sender. For a null sender,
-   * the HELO domain is checked (RFC 7208).
+   * SPF result: whether the connecting client may send mail for the domain of the envelope sender. If the envelope
+   * sender is empty, the HELO domain is checked (RFC 7208).
    */
   @ApiProperty({ example: 'pass' })
   @IsIn(WORDS)
@@ -197,7 +197,7 @@ export class ReceivedVerdictsItem {
   @IsIn(WORDS)
   dmarc: string;
 
-  /** Result of checking the ARC headers that forwarders added (RFC 8617). For information only. */
+  /** Result of checking the ARC headers that forwarders added (RFC 8617). This result does not affect other results. */
   @ApiProperty({ example: 'none' })
   @IsIn(WORDS)
   arc: string;
@@ -222,7 +222,7 @@ export class ReceivedVerdictsItem {
   dmarc_policy: string | null;
 }
 
-/** A received message. It is also the body of its event. */
+/** A received message. Its event has the same contents as payload. */
 export class ReceivedMessageDetail {
   /** Id of the message. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -273,7 +273,10 @@ export class ReceivedMessageDetail {
   @IsString({ each: true })
   reply_to: string[];
 
-  /** Envelope recipients that led to this alias, as the sending server gave them. A blind copy is visible only here. */
+  /**
+   * Envelope recipients that led to this alias, as the sending server gave them. Blind-copy recipients appear only
+   * here.
+   */
   @ApiProperty({ example: ['support.acme+orders@in.example.com'] })
   @IsArray()
   @IsString({ each: true })
@@ -304,7 +307,7 @@ export class ReceivedMessageDetail {
   @IsString()
   text: string | null;
 
-  /** Whether the text is, or contains, HTML that Posthorn converted to text. At most 256 KB of HTML are converted. */
+  /** Whether the text is, or contains, text that Posthorn converted from HTML. At most 256 KB of HTML are converted. */
   @ApiProperty({ example: false })
   @IsBoolean()
   text_from_html: boolean;
@@ -340,8 +343,8 @@ export class ReceivedMessageDetail {
   truncated: boolean;
 
   /**
-   * Whether a text, a name or a header contains non-ASCII bytes that are not UTF-8, and declares no character set.
-   * Posthorn then guesses the character set, so some characters may be wrong.
+   * Whether a text, a name or a header contains bytes that are not UTF-8, without a declared character set. Posthorn
+   * then guesses the character set, so some characters may be wrong.
    */
   @ApiProperty({ example: false })
   @IsBoolean()
@@ -374,15 +377,15 @@ export class ReceivedMessageDetail {
   references: string[];
 
   /**
-   * Id of the sent email that this message replies to, by `in_reply_to` and `references`. Null if the environment sent
-   * no such email, or if its retention has ended.
+   * Id of the sent email that this message replies to, found by `in_reply_to` and `references`. Null if the environment
+   * sent no such email, or if the email's retention has ended.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
   in_reply_to_email_id: string | null;
 
-  /** Whether the message was sent automatically (RFC 3834). Do not reply to an automatic message automatically. */
+  /** Whether the message was sent automatically (RFC 3834). Do not send automatic replies to such a message. */
   @ApiProperty({ example: false })
   @IsBoolean()
   auto_submitted: boolean;
@@ -410,7 +413,7 @@ export class ReceivedMessageDetail {
   @IsIn(AUTH)
   auth: string;
 
-  /** Reason why the message could not be parsed completely, as a sentence. Null if it could be parsed. */
+  /** Sentence that describes why the message could not be parsed completely. Null if it was parsed completely. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
@@ -507,12 +510,15 @@ export class AliasReplayItem {
   @IsInt()
   scanned: number;
 
-  /** Number of messages that are sent again; with `dry_run`, the number that would be sent again. */
+  /** Number of messages that are sent again. With `dry_run`, the number that would be sent again. */
   @ApiProperty({ example: 2 })
   @IsInt()
   replayed: number;
 
-  /** Number of deliveries created, one for each message and destination; with `dry_run`, the number to be created. */
+  /**
+   * Number of deliveries created, one for each message and destination. With `dry_run`, the number that would be
+   * created.
+   */
   @ApiProperty({ example: 2 })
   @IsInt()
   enqueued: number;

@@ -42,7 +42,7 @@ export class MessagesService {
     private readonly config: Config,
   ) {}
 
-  /** Returns messages, newest first. With filters, a page may be short even if another page follows. */
+  /** Returns messages, newest first. With filters, a short page may not be the last one. */
   async list(
     tenant: Tenant,
     alias: string,

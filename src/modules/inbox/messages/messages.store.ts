@@ -60,7 +60,7 @@ const REPLIES: Statement = {
     order by m.id desc limit $8`,
 };
 
-/** Like LIST, with conditions that no index supports. Scans a limited number of messages. */
+/** Like LIST, with additional conditions that no index supports. Scans a limited number of messages. */
 const FOUND: Statement = {
   name: 'inbox_found',
   text: `
@@ -112,7 +112,10 @@ const IS_KNOWN: Statement = {
   text: 'select true as known from inbox_messages where environment_id = $1 and id = $2',
 };
 
-/** Uses inbox_messages_pkey. Marks an unparsed message as processed, because its bytes can no longer be read. */
+/**
+ * Uses inbox_messages_pkey. Marks a message without parsed contents as processed, because its bytes are no longer
+ * available.
+ */
 const ERASE: Statement = {
   name: 'inbox_erase',
   text: `

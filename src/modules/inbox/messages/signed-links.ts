@@ -28,8 +28,8 @@ export interface MessageLinks {
 type Said = [environmentId: number, id: Id, aliasId: Id, part: LinkedPart, expiresAtMs: number];
 
 /**
- * Issues links that open the files of a message without an API key. A link contains a signed token, so nothing is
- * stored, and every node accepts the link. A link stops working when it expires or when the message is erased.
+ * Issues links that open the files of a message without an API key. A link contains a signed token. Nothing is stored,
+ * and every node accepts the link. A link stops working when it expires or when the message is erased.
  */
 @Injectable()
 export class SignedLinks {

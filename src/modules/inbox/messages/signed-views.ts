@@ -6,12 +6,14 @@ import { readExpiringToken, signToken } from '#kernel/crypto/signed-token.js';
 import type { Id } from '#kernel/ids.js';
 import { type MailView, type ViewedMessage } from '../viewing.contract.js';
 
-/** Lifetime of a token. It is short, because the token is part of the URL, which browsers keep in their history. */
+/** Lifetime of a token. It is short, because the token is part of the URL, and browsers keep URLs in their history. */
 const LIFETIME_MS = 60_000;
 
 type Said = [environmentId: number, id: Id, aliasId: Id | null, expiresAtMs: number];
 
-/** Issues links to a message's HTML as signed tokens. Nothing is stored, and every node accepts all nodes' tokens. */
+/**
+ * Issues links to a message's HTML. A link contains a signed token. Nothing is stored, and every node accepts the link.
+ */
 @Injectable()
 export class SignedViews {
   private key: Buffer | null = null;

@@ -18,9 +18,9 @@ export const RECEIVED_EVENT_TYPE = 'email.received';
 const KEY_TTL_MS = 7 * 86_400_000;
 
 /**
- * Creates exactly one event for a message whose handling has been decided, even if workers die or are slow. Stores the
- * decision first, so that another worker can continue with it. Commits the idempotency key with the event. Updates the
- * message's row last.
+ * Creates exactly one event for a message whose delivery has been decided, even if workers crash or are slow. Stores
+ * the decision first, so that another worker can continue with it. Commits the idempotency key with the event. Updates
+ * the message's row last.
  */
 @Injectable()
 export class AcceptMessage {

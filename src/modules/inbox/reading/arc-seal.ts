@@ -1,6 +1,6 @@
 import { loadSealing } from './mailauth-internals.js';
 
-/** A request to seal a message (RFC 8617). The key is in PEM, because it is passed to another thread. */
+/** Options for sealing a message (RFC 8617). The key is in PEM, because it is passed to another thread. */
 export interface SealOptions {
   signingDomain: string;
   selector: string;
@@ -14,8 +14,8 @@ export interface SealOptions {
 const { createSeal } = loadSealing();
 
 /**
- * Returns the three header fields of an ARC set, with line ends. Null if the message cannot be sealed: its chain has 50
- * sets, or its last set states that the chain is invalid. The message itself is not changed.
+ * Returns the three header fields of an ARC set, with line ends. Null if the message cannot be sealed, because its
+ * chain has 50 sets or its last set states that the chain is invalid. Does not change the message.
  */
 export async function sealMessage(raw: Buffer, options: SealOptions): Promise<string | null> {
   const { headers } = await createSeal(raw, { seal: { ...options }, strict: true });

@@ -9,7 +9,7 @@ import type { FoundKeys, Signatures } from './signatures.js';
 
 const { evaluateDmarc, spf } = loadSenderChecks();
 
-/** A received message with its connection and envelope data. Nothing that the message itself claims is trusted. */
+/** A received message with its connection and envelope data. Claims in the message itself are not trusted. */
 export interface Arrived {
   environmentId: number;
   raw: Buffer;
@@ -23,9 +23,15 @@ export interface Arrived {
 /** Separate time limits of the DNS lookups: `FIRST_MS_MAX` for SPF and DKIM keys, `THEN_MS_MAX` for DMARC. */
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
-/** Maximum length of an SMTP path, plus a margin (RFC 5321, section 4.5.3.1). Longer text has no domain to query. */
+/**
+ * Maximum length of an SMTP path, plus a margin (RFC 5321, section 4.5.3.1). The domain of a longer address is not
+ * queried.
+ */
 const ADDRESS_CHARACTERS_MAX = 320;
-/** Maximum number of From addresses. More are not needed: a message with several authors has no author (`authorOf`). */
+/**
+ * Maximum number of From addresses to read. More are not needed, because a message with several authors has no author
+ * (`authorOf`).
+ */
 const ADDRESSES_MAX = 20;
 
 /** Returns the results of SPF (RFC 7208), DKIM (6376), DMARC (9989) and ARC (8617). DNS failures do not throw. */
@@ -65,7 +71,7 @@ interface SenderPolicy {
   domain: string | null;
 }
 
-/** Returns the SPF result (RFC 7208). Applies that RFC's own limits on DNS lookups. */
+/** Returns the SPF result (RFC 7208). Applies the limits of the RFC on DNS lookups. */
 export async function senderPolicy(
   { clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>,
   lookups: MessageLookups,
@@ -87,7 +93,8 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
 
 /**
  * Returns whether an identity that passed SPF or DKIM is aligned with the From domain. Returns `temperror` instead of
- * `fail` if an aligned identity lacks a DNS answer: the policy cannot be applied then (RFC 7489, section 6.6.2).
+ * `fail` if DNS did not answer for an aligned identity, because the policy cannot be applied then (RFC 7489, section
+ * 6.6.2).
  */
 export async function alignment(
   signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
@@ -125,8 +132,8 @@ async function evaluated(
 }
 
 /**
- * Returns an empty address instead of an overlong address, whose conversion to A-labels would take quadratic time on
- * the main thread (70,000 letters took 5 s of CPU). An empty address still counts as an author, without a domain.
+ * Replaces an overlong address by an empty one. Converting an overlong address to A-labels takes quadratic time on the
+ * main thread (70,000 letters took 5 s of CPU). An empty address still counts as an author, without a domain.
  */
 const bounded = (address: string): string => (address.length > ADDRESS_CHARACTERS_MAX ? '' : address);
 

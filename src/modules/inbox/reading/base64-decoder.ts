@@ -5,7 +5,7 @@ const OTHER = /[^A-Za-z0-9+/]+/g;
 
 /**
  * Decodes a base64 body (RFC 2045, section 6.8). Skips characters outside the alphabet. Ignores everything after the
- * padding, where mailing lists and gateways append footers that are not base64.
+ * padding, because mailing lists and gateways append plain-text footers there.
  */
 export class Base64Decoder extends Transform {
   private left = '';

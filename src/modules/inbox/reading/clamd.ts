@@ -5,7 +5,10 @@ import type { ScanVerdict } from '#engine/mail/mail-verdicts.js';
 const CHUNK_BYTES = 64 * 1024;
 const ANSWER_BYTES_MAX = 4 * 1024;
 
-/** Returns clamd's answer. INSTREAM: four bytes before each chunk contain its length. A length of 0 ends the data. */
+/**
+ * Returns clamd's reply to an INSTREAM command. Each chunk is preceded by its length in four bytes. Length 0 ends the
+ * data.
+ */
 export async function scanWithClamd(socket: Duplex, raw: Buffer): Promise<string> {
   const answer = readAnswer(socket);
   try {

@@ -22,24 +22,33 @@ import {
 
 /** Maximum number of messages that one process reads concurrently. Most of them are waiting for name servers. */
 const UNDER_WAY_MAX = 96;
-/** Maximum number of messages of one environment being read, so that a flood or slow DNS does not delay the others. */
+/**
+ * Maximum number of messages of one environment that are read at once, so that a flood or slow DNS does not delay
+ * others.
+ */
 const OF_ONE_MAX = 24;
-/** Maximum total bytes of large messages in memory: one of maximum size. Parsing takes several times as much memory. */
+/**
+ * Maximum total bytes of large messages in memory: one message of maximum size. Parsing takes several times as much
+ * memory.
+ */
 const BYTES_MAX = 41 * 1024 * 1024;
 /** Polling interval for messages that other processes received. */
 const REST_MS = 500;
 /** Minimum time between claims. Under load, one statement claims many messages. A single message is claimed at once. */
 const GAP_MS = 15;
 const PACED_MS = 100;
-/** Renewal interval of claims: at least twice within the lease, even if one statement is slow. */
+/** Renewal interval of claims. A claim is renewed at least twice within its lease, even if one statement is slow. */
 const RENEW_MS = 3_000;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
-/** Delay before a message is tried again if the machine had no capacity. Such a try does not count as failed. */
+/** Delay before a message is tried again if there was no capacity. Such a try does not count as failed. */
 const BUSY_MS = 1_000;
 
-/** Turns each received message into an event: checks, parsing, policy. Runs in every process that delivers. */
+/**
+ * Checks and parses each received message, applies the policy, and creates the event. Runs in every process that
+ * delivers.
+ */
 @Injectable()
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');
@@ -51,11 +60,14 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private bytes = 0;
   private turnedMs = -Infinity;
   private sawAllMs = -Infinity;
-  /** Expiry days of recently claimed messages. Most claims search only these days, where most new messages are. */
+  /**
+   * Expiry days of recently claimed messages. Most claims search only these days, because most new messages expire on
+   * them.
+   */
   private readonly days = new Set<number>();
   private waking: NodeJS.Timeout | null = null;
   private isStopping = false;
-  /** True if the last claim found nothing, and no arrival has been signaled since. */
+  /** True if the last claim found nothing, and no new message has been signaled since. */
   private isIdle = false;
 
   constructor(
@@ -168,7 +180,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     const working = this.process(message).finally(() => {
       this.hold(environmentId, -1, -sizeBytes);
       this.underWay.delete(working);
-      // There is now capacity for another message, possibly of the same environment.
+      // There is now capacity for another message, also of this environment.
       this.wakeSoon();
     });
     this.underWay.set(working, { message, sinceMs: this.turnedMs });
@@ -188,7 +200,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (Math.abs(bytes) > LARGE_BYTES) this.bytes += bytes;
   }
 
-  /** Processes a message. Never rejects: a failed message is put back for any process to retry. */
+  /** Processes a message. Never rejects: after a failure, any process can retry the message. */
   private async process(message: WaitingMessage): Promise<void> {
     try {
       await this.handle(message);
@@ -212,11 +224,11 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.metrics.became(isAccepted ? (decided.reason ?? (decided.detail.isParked ? 'parked' : 'accepted')) : 'gone');
   }
 
-  /** Returns the decision, or null if the message is put back to give name servers time to recover. */
+  /** Returns the decision, or null if the message is delayed until name servers may have recovered. */
   private async decide(message: WaitingMessage): Promise<Decided | null> {
     if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
     const read = await this.reading.read(message);
-    // The row is kept as a record that the message was received.
+    // The row stays as a record that the message was received.
     if (read === null) return undecided(message, 'Its bytes have been deleted.');
     const delayMs = read.mayChange ? dnsRetryDelayMs(message.unansweredForMs, this.config.mailDnsRetryMs) : null;
     return delayMs !== null && (await this.store.awaitDns(message, delayMs)) ? null : read.decided;

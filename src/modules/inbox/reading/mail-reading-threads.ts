@@ -10,13 +10,16 @@ export interface FoundAttachment {
   content: Uint8Array;
 }
 
-/** Maximum number of messages in memory for API requests. Each takes up to about 25 MB, plus its parsed form. */
+/** Maximum number of messages in memory for API requests. Each needs up to 25 MB, plus its parsed form. */
 const AT_ONCE = 4;
 const OF_ONE_MAX = 2;
 const WAIT_MS_MAX = 5_000;
 const ALL = '';
 
-/** Reads messages for API requests, only a few at a time: a message is in memory even while it waits for a thread. */
+/**
+ * Reads messages for API requests. Limits their number, because a message is in memory even while it waits for a
+ * thread.
+ */
 @Injectable()
 export class ThreadedMailReading {
   private readonly keyedSemaphore = new KeyedSemaphore(AT_ONCE);
@@ -24,7 +27,7 @@ export class ThreadedMailReading {
 
   constructor(private readonly threads: MailThreads) {}
 
-  /** Returns a message's contents, whose text is not derived from HTML. Null if the bytes were deleted. */
+  /** Returns a message's contents, with no text derived from HTML. Null if the bytes were deleted. */
   contents(environmentId: number, bytes: ReadBytes): Promise<ParsedMessage | null> {
     return this.inTurn(environmentId, bytes, (raw) => this.threads.contents(environmentId, raw));
   }

@@ -6,7 +6,7 @@ import type { CallLimits } from '#sandbox/call-thread.js';
 import type { MailPace } from '../intake/mail-pace.js';
 import { MailThreads, type ReadAll } from './mail-threads.js';
 
-/** Source of a fake parser that fails on certain messages. The thread, its watchdog and its limits are real. */
+/** Source of a fake parser that fails on certain messages. The thread, its watchdog and its limits are not faked. */
 const READER = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (call) => {

@@ -16,7 +16,7 @@ export type MailCall =
   | { kind: 'attachment'; raw: Uint8Array; index: number }
   | { kind: 'document'; raw: Uint8Array };
 
-/** Result of a call to a parsing thread. `failed` describes how the message broke the parser. */
+/** Result of a call to a parsing thread. `failed` describes how the parser failed on the message. */
 export type MailAnswer =
   | { kind: 'signatures'; signatures: Signatures }
   | { kind: 'parsed'; message: ParsedMessage }
@@ -26,7 +26,7 @@ export type MailAnswer =
   | { kind: 'document'; document: Uint8Array | null }
   | { kind: 'failed'; sentence: string };
 
-/** A result, or `fault`: a sentence about what is wrong with the message. */
+/** A result, or `fault`: a sentence that describes a fault of the message. */
 export type Read<A> = A | { fault: string };
 
 export interface ReadAll {
@@ -36,18 +36,21 @@ export interface ReadAll {
 
 const THREADS_MAX = 3;
 /**
- * Maximum threads per environment, below `THREADS_MAX`, so that no environment uses all threads. While mail is limited
- * in favor of deliveries, the maximum is one: starting a thread costs more than reading a hundred messages.
+ * Maximum number of threads per environment. Less than `THREADS_MAX`, so that no environment uses all threads. While
+ * mail is limited in favor of deliveries, the maximum is one, because starting a thread costs more than reading a
+ * hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
-/** Limits of one call: CPU time, and a longer elapsed time, because other work may be using the CPU. */
+/** Limits of one call. Elapsed time has a higher limit than CPU time, because other work may be using the CPU. */
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
-/** Maximum wait for a free thread. The wait and the calls together stay within the lease of the message. */
+/** Maximum wait for a free thread. The wait and the calls together take less time than the lease of the message. */
 const WAIT_MS_MAX = 60_000;
 
-/** Runs the parser on threads. Limits each call, so that a harmful message affects no other one. Ends idle threads. */
+/**
+ * Runs the parser on threads. Limits each call, so that a harmful message does not affect others. Ends idle threads.
+ */
 @Injectable()
 export class MailThreads implements OnApplicationShutdown {
   private readonly threadSlot: ThreadSlot<MailCall, MailAnswer>;
@@ -81,7 +84,7 @@ export class MailThreads implements OnApplicationShutdown {
     const untilMs = performance.now() + WAIT_MS_MAX;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
     if (both.kind === 'read') return both;
-    // If the signatures or the contents exceeded the time or memory limit, the other call may still succeed.
+    // One of the two may have exceeded the time or memory limit. The other call can still succeed.
     const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
     const parsed = await this.ask(environmentId, { kind: 'parse', raw, derivesText: true }, untilMs);
     return {
@@ -107,15 +110,15 @@ export class MailThreads implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the parsed contents, whose text is not derived from HTML. Returns null if the message breaks the parser.
-   * Throws 503 if no thread is free.
+   * Returns the parsed contents, with no text derived from HTML. Null if the parser fails on the message. Throws 503 if
+   * no thread is free.
    */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
     const answer = await this.ask(environmentId, { kind: 'parse', raw, derivesText: false });
     return answer.kind === 'parsed' ? answer.message : null;
   }
 
-  /** Returns the HTML, or null if the message has none or breaks the parser. Throws 503 if no thread is free. */
+  /** Returns the HTML. Null if the message has none or the parser fails on it. Throws 503 if no thread is free. */
   async document(environmentId: number, raw: Buffer): Promise<Uint8Array | null> {
     const answer = await this.ask(environmentId, { kind: 'document', raw });
     return answer.kind === 'document' ? answer.document : null;
@@ -133,7 +136,10 @@ export class MailThreads implements OnApplicationShutdown {
   }
 }
 
-/** Parsing thread. Blames the message for a crash, because a retry would crash too, but not for a failed start. */
+/**
+ * Parsing thread. Attributes a crash to the message, because a retry would crash too. A failed start is not attributed
+ * to it.
+ */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
     const end = await super.run(call, limits);
@@ -143,7 +149,7 @@ class ReaderThread extends CallThread<MailCall, MailAnswer> {
   }
 }
 
-/** Returns the result of a call. Includes failures that the message caused. Throws failures that the machine caused. */
+/** Returns the result of a call, including failures that the message caused. Throws other failures. */
 function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
   if (end.answer !== null) return end.answer;
   if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };

@@ -7,9 +7,12 @@ import type { MailAnswer, MailCall, Read } from './mail-threads.js';
 import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
-/** Niceness of a parsing thread: a third of a normal thread's CPU time. A higher value would starve mail under load. */
+/**
+ * Niceness of a parsing thread, which gives it a third of a normal thread's CPU time. A higher value would starve mail
+ * under load.
+ */
 const NICENESS = 5;
-/** Message size above which the thread ends after the call, to free its memory (several times the message size). */
+/** Message size above which the thread ends after the call, to free several times that amount of memory. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 // Entry point of a worker thread that mail-threads.ts starts. It reads one message at a time, from untrusted senders.
@@ -50,7 +53,9 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
   }
 }
 
-/** Returns a rejection as a value, so that failing to read signatures does not discard the contents, or vice versa. */
+/**
+ * Converts a rejection to a value, so that a failure to read signatures does not discard the contents, or vice versa.
+ */
 function withFault<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }
@@ -61,6 +66,6 @@ function beModest(number: string | null): void {
   try {
     setPriority(Number(number), NICENESS);
   } catch {
-    // Without permission to change its priority, the thread reads mail at normal priority.
+    // Without the permission to change its priority, the thread runs at normal priority.
   }
 }

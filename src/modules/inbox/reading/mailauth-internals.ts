@@ -6,8 +6,8 @@ import type { spf } from 'mailauth/lib/spf/index.js';
 
 /**
  * Loads parts that mailauth does not export by name. `package.json` accepts only patch releases, and
- * `library-internals.spec.ts` fails if a part moves. Loads files directly, because mailauth's main entry also loads
- * code that needs Node.js 22.19 (docs/adr/0021).
+ * `library-internals.spec.ts` fails if a file moves. mailauth's main entry cannot be used, because it also loads code
+ * that needs Node.js 22.19 (docs/adr/0021).
  */
 const require = createRequire(import.meta.url);
 

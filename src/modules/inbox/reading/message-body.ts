@@ -10,13 +10,13 @@ export interface MessageBody {
   /** True if the text is, or contains, the converted text of an HTML part. */
   isTextFromHtml: boolean;
   isGuessed: boolean;
-  /** True if there was HTML that is not converted to text, because it is too large or nests too deeply. */
+  /** True if some HTML was not converted to text, because it is too large or too deeply nested. */
   isCut: boolean;
 }
 
 /**
- * Returns whether a part is displayed as text instead of listed as a file: it is text, has no name, and is not
- * declared as a file. In a multipart/related, only the first part is text. The other parts are files that the text
+ * Returns whether a part is displayed as text instead of listed as a file. Such a part has a text type and no name, and
+ * is not declared as a file. In a multipart/related, only the first part is text, and the other parts are files that it
  * refers to.
  */
 export function isBodyPart(leaf: Leaf, parent: Branch | null): boolean {
@@ -26,16 +26,15 @@ export function isBodyPart(leaf: Leaf, parent: Branch | null): boolean {
 }
 
 /**
- * Returns the text and the HTML of a message. Selects their parts as RFC 8621 (JMAP, section 4.1.4) does. `charset` is
- * the character set that the message declares elsewhere, for parts without one. The text contains the converted HTML
- * only if `derivesText` is true.
+ * Returns the text and the HTML of a message. Selects their parts by the rules of RFC 8621 (JMAP, section 4.1.4).
+ * `charset` applies to parts that declare none. The text contains the converted HTML only if `derivesText` is true.
  */
 export function bodyOf(root: Part, charset: string | null, derivesText: boolean): MessageBody {
   const { text, html } = listsOf(root);
   const reader = new BodyReader(charset);
   const shownHtml = htmlIn(html, reader);
   const hasHtml = shownHtml !== null;
-  // Some clients send an empty text beside the HTML.
+  // Some clients send an empty text part next to the HTML.
   const isBlank = hasHtml && !text.some((leaf) => isHtml(leaf) || reader.content(leaf).trim() !== '');
   const selected = isBlank ? html.filter(isHtml) : text;
   const shown = derivesText ? selected : selected.filter((leaf) => !isHtml(leaf));
@@ -114,7 +113,10 @@ class BodyReader {
   }
 }
 
-/** Parts of the text and of the HTML. In a branch of an alternative, a part of one form nulls the list of the other. */
+/**
+ * Parts of the text and of the HTML. Inside an alternative, a part that is only text nulls the list of the HTML, and
+ * vice versa.
+ */
 interface BodyLists {
   text: Leaf[] | null;
   html: Leaf[] | null;
@@ -133,7 +135,7 @@ function select(part: Part, parent: Branch | null, isInAlternative: boolean, lis
 function selectAmong(branch: Branch, isInAlternative: boolean, lists: BodyLists): void {
   const isAlternative = branch.type === 'multipart/alternative';
   const before = { text: lists.text?.length ?? 0, html: lists.html?.length ?? 0 };
-  // Copies the lists, because a part inside the branch may set one to null only for that branch.
+  // Copies the lists, because a part inside the branch may null a list only for that branch.
   const inside = { ...lists };
   for (const part of branch.parts) select(part, branch, isInAlternative || isAlternative, inside);
   if (!isAlternative || lists.text === null || lists.html === null) return;

@@ -6,9 +6,11 @@ import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiti
 
 const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Minimum time between two commits, as for accepting mail. Messages processed in between share a commit. */
+/** Minimum time between two commits. Messages processed in between share a commit. */
 const GAP_MS = 4;
-/** Time to wait for more results before a commit while mail is limited. A commit costs as much as ten messages. */
+/**
+ * Linger before each commit while mail is limited. Larger groups help, because a commit costs as much as ten messages.
+ */
 const PACED_LINGER_MS = 100;
 
 /** A pending write for one message. `decided` is null if the message's event already exists. */

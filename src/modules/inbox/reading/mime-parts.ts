@@ -52,14 +52,16 @@ export interface MimeMessage {
   lacksBoundary: boolean;
 }
 
-/** Returns how many bytes of a leaf's content to keep. Called for each leaf in order. */
+/** Returns how many bytes of a leaf's content to keep. Called once per leaf, in order. */
 export type Keeps = (leaf: Leaf, parent: Branch | null) => number;
 
 /** Members of mailparser's `MailParser` that its types do not declare. `library-internals.spec.ts` checks them. */
 interface Internals {
-  /** Content types of the parts that the parser decodes to text. If this is empty, it emits all parts as bytes. */
+  /**
+   * Content types of the parts that the parser decodes to text. An empty list makes the parser emit all parts as bytes.
+   */
   textTypes: string[];
-  /** Decodes the headers of a part. The parser needs no headers, and `PartHeaders` reads the header lines instead. */
+  /** Decodes the headers of a part. Replaced, because `PartHeaders` reads the header lines instead. */
   processHeaders(lines: readonly RawHeader[]): Map<string, unknown>;
   processChunk(chunk: SplitChunk, done: (error?: Error) => void): void;
 }
@@ -107,7 +109,7 @@ function parserFor(tree: PartTree): MailParser {
     skipImageLinks: true,
     maxChildNodes: PARTS_MAX,
     maxHeadSize: HEAD_BYTES_MAX,
-    // Treats a nested message as an attachment, because its contents belong to another conversation.
+    // Treats a nested message as an attachment, because its contents are not part of this message.
     ignoreEmbedded: true,
   }) as MailParser & Internals;
   parser.textTypes = [];
@@ -127,7 +129,7 @@ function parserFor(tree: PartTree): MailParser {
   return parser;
 }
 
-/** Writes the message in pieces. Waits whenever the parser's buffer is full. */
+/** Writes the message in chunks. Waits whenever the parser's buffer is full. */
 function write(parser: MailParser, raw: Buffer): void {
   let at = 0;
   const next = (): void => {
@@ -141,7 +143,7 @@ function write(parser: MailParser, raw: Buffer): void {
   next();
 }
 
-/** Collects the parts as the parser finds them. */
+/** Builds the tree of parts while the parser finds them. */
 class PartTree {
   private readonly parts = new Map<SplitNode, { part: Part; level: number }>();
   private readonly outside = new Map<Branch, { chunks: Buffer[]; boundary: Buffer | false }>();
@@ -167,7 +169,7 @@ class PartTree {
     else this.outside.set(part, { chunks: [], boundary: node._boundary });
   }
 
-  /** Keeps the bytes of a multipart outside its parts. If it turns out to have no parts, these are its content. */
+  /** Keeps the bytes of a multipart that are outside its parts. They are the content of a multipart without parts. */
   keepOutside(node: SplitNode, bytes: Buffer): void {
     const part = this.parts.get(node)?.part;
     if (part?.kind === 'branch') this.outside.get(part)?.chunks.push(bytes);
@@ -196,7 +198,7 @@ class PartTree {
       if (content.toString('latin1').trim() === '') continue;
       lacksBoundary = true;
       const leaf = { ...textLeaf(branch.headerLines), sizeBytes: content.length };
-      // `keeps` searches the branch's parts for the leaf: the first part of a multipart/related is its text.
+      // `keeps` needs the leaf to be in its branch: the first part of a multipart/related is its text.
       branch.parts.push(leaf);
       leaf.content = content.subarray(0, this.keeps(leaf, branch));
     }

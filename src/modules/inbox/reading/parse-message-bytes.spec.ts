@@ -6,7 +6,7 @@ const PUNCTUATION = '\x80 \x93 \x94 \x92 \x96 \x85';
 const SHOWN = '€ “ ” ’ – …';
 const CYRILLIC_1251 = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]).toString('latin1');
 
-/** Returns the bytes of a text in which each character stands for one byte. */
+/** Returns the bytes of a text. Each character stands for one byte. */
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
 const quotedPrintable = (text: string): string =>

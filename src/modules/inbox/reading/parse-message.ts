@@ -25,8 +25,8 @@ const WORD_CHARSET = /=\?([\w.:+-]{1,40})(?:\*[\w-]{0,40})?\?[bq]\?/gi;
 const NO_BOUNDARY = 'A multipart has no boundary, or its boundary occurs nowhere. Its content is in the text.';
 
 /**
- * Parses a message. Throws the parser's errors. A malicious message may instead exceed the limits of the thread. HTML is
- * converted to text only if `derivesText` is true.
+ * Parses a message. Throws the parser's errors. A malicious message may also exceed the limits of the thread. Converts
+ * HTML to text only if `derivesText` is true.
  */
 export async function parseMessage(raw: Buffer, { derivesText } = { derivesText: true }): Promise<ParsedMessage> {
   const { root, lacksBoundary } = await readParts(raw, keepBodies);
@@ -157,8 +157,8 @@ function shownList(list: readonly EmailAddress[]): string[] {
 }
 
 /**
- * Returns the addresses in the first header with this name. Keeps their domains as they were sent. Reads headers with
- * invalid syntax with mailparser, which tolerates more.
+ * Returns the addresses in the first header with this name. Keeps their domains as they were sent. Uses mailparser for
+ * headers with invalid syntax, because it is more tolerant.
  */
 function addressesOf(headers: PartHeaders, name: string): EmailAddress[] {
   const value = headers.wordsInUtf8(name);
@@ -186,7 +186,7 @@ function headersOf(headers: PartHeaders, cutter: Cutter): HeaderLine[] {
 
 /** Returns the date in RFC 3339, or null for an invalid date. */
 function dateOf(date: string | null): string | null {
-  // Comments, and white space around colons, are allowed (RFC 5322, section 4.3), but not known to `Date.parse`.
+  // RFC 5322, section 4.3, allows comments and white space around colons. `Date.parse` does not.
   const plain = (date ?? '').replace(/\([^()]{0,100}\)/g, ' ').replace(/(?<!\s)\s*:\s*/g, ':');
   const ms = Date.parse(plain);
   return Number.isNaN(ms) || Math.abs(ms) > 253_402_300_799_999 ? null : new Date(ms).toISOString();
@@ -204,7 +204,9 @@ function isCut(part: Part, parent: Branch | null): boolean {
   return isBodyPart(part, parent) && part.sizeBytes > BODY_PART_BYTES_MAX;
 }
 
-/** Returns the first character set that the message declares. Bytes without a declaration probably use the same one. */
+/**
+ * Returns the first character set that the message declares. It is probably also that of bytes without a declaration.
+ */
 function charsetOf(root: Part): string | null {
   return firstUsable(charsetsOf(root));
 }

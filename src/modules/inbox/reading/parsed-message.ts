@@ -12,7 +12,7 @@ export interface AttachmentNote {
   content_id: string | null;
 }
 
-/** Contents of a message, ready to store: sanitized, and truncated if `isTruncated` is true. */
+/** Contents of a message, ready to store. All texts are sanitized. Some are truncated if `isTruncated` is true. */
 export interface ParsedMessage {
   from: string;
   to: string[];
@@ -28,7 +28,7 @@ export interface ParsedMessage {
   html: string | null;
   /** True if the text is, or contains, the converted text of an HTML part. */
   isTextFromHtml: boolean;
-  /** Text without quoted messages and without the signature. Null if it is the whole text. */
+  /** Text without quoted messages and without the signature. Null if nothing was removed. */
   replyText: string | null;
   signature: string | null;
   headerLines: HeaderLine[];
@@ -40,7 +40,10 @@ export interface ParsedMessage {
   parseError: string | null;
 }
 
-/** Returns empty contents for an unparsable message, which is still delivered. Its original bytes stay available. */
+/**
+ * Returns empty contents for a message that cannot be parsed. It is still delivered, and its original bytes are
+ * available.
+ */
 export function unparsed(parseError: string): ParsedMessage {
   return {
     from: '',

@@ -3,7 +3,10 @@ import type { RawHeader } from './mime-parts.js';
 import { decodeHeader, decodeWords, wordsInUtf8 } from './text-decoding.js';
 
 const FOLD = /\r?\n(?=[ \t])/g;
-/** C1 control characters. In text declared as ISO-8859-1 or not declared, they stand for windows-1252 characters. */
+/**
+ * C1 control characters. In ISO-8859-1 and in undeclared character sets, their bytes usually mean windows-1252
+ * characters.
+ */
 const C1 = /[\x80-\x9f]/g;
 
 /** Reads the header section of a part or message, whose bytes may be in any character set. */
@@ -11,13 +14,13 @@ export class PartHeaders {
   /** True if a character set was guessed for a value that was read. */
   isGuessed = false;
 
-  /** Uses `hint`, a character set that the part or message declares, for bytes that are not UTF-8. */
+  /** `hint` is the character set for bytes that are not UTF-8. The part or the message declares it. */
   constructor(
     private readonly lines: readonly RawHeader[],
     private readonly hint: string | null,
   ) {}
 
-  /** Returns the names in lower case and the unfolded values of at most `max` headers, in their order. */
+  /** Returns lower-case names and unfolded values of at most `max` headers, in order. */
   all(max: number): { name: string; value: string }[] {
     return this.lines.slice(0, max).map(({ key, line }) => ({ name: key, value: this.valueOf(line) }));
   }

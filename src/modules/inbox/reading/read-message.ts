@@ -19,7 +19,10 @@ import type { Decided, WaitingMessage } from './waiting-messages.store.js';
 const ADDRESS_BYTES_MAX = 1_024;
 const SUBJECT_BYTES_MAX = 4_096;
 
-/** Reads a message and decides about it: authentication, spam and virus scans, contents, and delivery. */
+/**
+ * Reads a message and decides on its delivery. Authenticates the sender, scans for spam and viruses, and parses the
+ * contents.
+ */
 @Injectable()
 export class ReadMessage {
   constructor(
@@ -30,7 +33,7 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /** Returns the decision, or null if the bytes were deleted. `mayChange` is true if DNS answers are missing. */
+  /** Returns the decision, or null if the bytes were deleted. `mayChange` is true if DNS answers were missing. */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
@@ -52,7 +55,7 @@ export class ReadMessage {
     raw: Buffer,
   ): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
-    // The module is imported when the first message is read, because most processes never need it.
+    // Imported for the first message, because most processes never read one.
     const { authenticate } = await import('./authentication.js');
     const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
     let parsed: Read<ParsedMessage> = { fault: 'The message was not parsed.' };
@@ -98,7 +101,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
     fromAddress: author.kind === 'one' ? author.address : null,
     detail: {
       ...parsed,
-      // Uses the raw From header if the parser finds a different author than the authentication did.
+      // Uses the raw From header if the parser and the authentication found different authors.
       from:
         author.kind === 'one' && namesAddress(parsed.from, author.address)
           ? parsed.from

@@ -10,7 +10,7 @@ import type { WaitingMessage } from './waiting-messages.store.js';
 const SCAN_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** Scans messages for spam and viruses. A scanner that fails or needs over `SCAN_MS_MAX` yields `processing_failed`. */
+/** Scans messages for spam and viruses. A scanner that fails or takes too long yields `processing_failed`. */
 @Injectable()
 export class Scanners {
   private readonly logger = new Logger(Scanners.name);

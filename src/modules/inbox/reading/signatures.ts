@@ -5,7 +5,7 @@ import { loadSignatureChecks } from './mailauth-internals.js';
 
 const { arc, dkimVerify } = loadSignatureChecks();
 
-/** DNS answers for DKIM keys, by name. A name without an entry was not looked up, because a limit was reached. */
+/** DNS answers for DKIM keys, by name. A missing name was not looked up, because a limit was reached. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
 export interface CheckedSignature {
@@ -27,12 +27,15 @@ export interface Signatures {
 /** Minimum key size in bits (RFC 8301, section 3.2). */
 const KEY_BITS_MIN = 1024;
 
-/** Verifies DKIM (RFC 6376) and ARC (RFC 8617) over the exact bytes. Sends no DNS queries: `keys` has the answers. */
+/**
+ * Verifies DKIM (RFC 6376) and ARC (RFC 8617) on the exact bytes. Sends no DNS queries, because `keys` contains the
+ * answers.
+ */
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
-    // Only a failure of name servers is temporary. A message with too many keys fails on every retry, and a forger can
-    // create such a message on purpose.
+    // Only a failure of name servers is temporary. A message with too many keys fails on every retry, and an attacker
+    // can create such a message on purpose.
     if (known !== undefined && 'unanswered' in known)
       throw Object.assign(new Error('The key is not available now.'), { code: 'ETIMEOUT' });
     if (known === undefined || known.found.length === 0)
@@ -59,11 +62,11 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
 }
 
 /**
- * Returns the result in the words of RFC 8601, section 2.7.1. mailauth differs from them in two cases: it reports a
- * wrong body hash as `neutral`, and a signature with an unknown algorithm as if the message were not signed.
+ * Returns the result with the names of RFC 8601, section 2.7.1. mailauth differs in two cases. It reports a wrong body
+ * hash as `neutral`, and a signature with an unknown algorithm as if the message were not signed.
  *
- * A signature whose `l=` tag leaves a part of the body unsigned is `policy`, even before its key is known: anybody can
- * append text to that body.
+ * A signature whose `l=` tag leaves a part of the body unsigned is `policy`, even before its key is found, because
+ * anyone can append text to that body.
  */
 function dkimVerdict({ status, bodyHash, bodyHashExpecting }: VerifiedSignature, isSigned: boolean): AuthVerdict {
   const verdict = authVerdict(status.result);
@@ -72,7 +75,10 @@ function dkimVerdict({ status, bodyHash, bodyHashExpecting }: VerifiedSignature,
   return (status.underSized ?? 0) > 0 && (verdict === 'pass' || verdict === 'temperror') ? 'policy' : verdict;
 }
 
-/** Returns the ARC verdict. mailauth reports each failure as permanent; a missing DNS answer makes it temporary. */
+/**
+ * Returns the ARC verdict. mailauth reports every failure as permanent, but a failure after a missing DNS answer is
+ * temporary.
+ */
 function arcVerdict(result: string, fields: readonly HeadField[], keys: FoundKeys): AuthVerdict {
   if (result !== 'fail') return authVerdict(result);
   return arcKeyNames(fields).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
@@ -95,7 +101,10 @@ interface Verified {
   arc: unknown;
 }
 
-/** Returns the message with only its first (newest) twenty DKIM signatures: each may require hashing the body again. */
+/**
+ * Returns the message with only its first (newest) twenty DKIM signatures, because each may require another hash of the
+ * body.
+ */
 function withoutExcess(raw: Buffer): Buffer {
   const end = headEndOf(raw);
   const head = raw.subarray(0, end < 0 ? raw.length : end).toString('latin1');

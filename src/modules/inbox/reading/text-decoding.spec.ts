@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite';
 import { decodePart } from './text-decoding.js';
 
-/** Decodes the text from bytes without a declared character set. */
+/** Decodes the encoded text as a part without a declared character set. */
 const guessed = (text: string, charset: string): string => decodePart(iconv.encode(text, charset), null, false).text;
 
 const WESTERN: readonly [language: string, words: string][] = [

@@ -8,37 +8,37 @@ export interface DecodedText {
   isGuessed: boolean;
 }
 
-/** Bytes of HTML in which `<meta charset>` is searched (HTML Living Standard, "prescan a byte stream"). */
+/** Number of bytes of HTML that are searched for `<meta charset>` (HTML Living Standard, "prescan a byte stream"). */
 const META_BYTES_MAX = 1_024;
 const META = /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:+-]{1,40})/i;
-/** Number of bytes used for the guess, from the first non-ASCII byte on. More bytes would not change the result. */
+/** Number of bytes used for the guess, starting at the first non-ASCII byte. More bytes would not change the result. */
 const SAMPLE_BYTES_MAX = 16 * 1_024;
-/** Character set names that are ignored: senders declare them by default, even if the text is in another one. */
+/** Character set names that are ignored, because clients declare them by default for text in other character sets. */
 const DEFAULTS: ReadonlySet<string> = new Set(['UTF-8', 'ASCII', '7BIT']);
 /** Words without ASCII letters, in text that has one character per byte. */
 const HIGH_WORD = /(?<![A-Za-z\x80-\xff])[\x80-\xff]{2,}(?![A-Za-z\x80-\xff])/g;
 const HIGH = /[\x80-\xff]/g;
 const HIGH_LETTER = /[\xc0-\xff]/g;
-/** Letters from U+0430 on in windows-1251, and their capitals in KOI8-R. */
+/** Bytes of the lower-case letters in windows-1251. In KOI8-R, these bytes are capital letters. */
 const UPPER_HALF = /[\xe0-\xff]/g;
 const CAPITALIZED_1251 = /^[\xc0-\xdf][\xe0-\xff]/;
 const CAPITALIZED_KOI8 = /^[\xe0-\xff][\xc0-\xdf]/;
-/** The letters а, в, е, и, к, л, н, о, р, с and т, and their capitals. Cyrillic text consists of them to two thirds. */
+/** The letters а, в, е, и, к, л, н, о, р, с, т and their capitals. They make up two thirds of Cyrillic text. */
 const FREQUENT_1251 = /[\xe0\xe2\xe5\xe8\xea\xeb\xed\xee\xf0-\xf2\xc0\xc2\xc5\xc8\xca\xcb\xcd\xce\xd0-\xd2]/g;
 const FREQUENT_KOI8 = /[\xc1\xc5\xc9\xcb\xcc\xce\xcf\xd2-\xd4\xd7\xe1\xe5\xe9\xeb\xec\xee\xef\xf2-\xf4\xf7]/g;
 const CYRILLIC_LETTERS_MIN = 3;
-/** Minimum share of letters in words without ASCII letters, among all bytes above ASCII. */
+/** Minimum share of the bytes above ASCII that are letters in words without ASCII letters. */
 const CYRILLIC_WORDS_MIN = 0.75;
 /** Minimum share of frequent letters in these words. */
 const FREQUENT_MIN = 0.35;
-/** Character sets of seven bits, which undeclared bytes above ASCII are not in. */
+/** Seven-bit character sets. They cannot contain undeclared bytes above ASCII. */
 const SEVEN_BIT = /^(?:iso-?2022|utf-?7|hz)/i;
 const US_ASCII = /^(?:us[-_]?)?ascii$|^ansi_x3/i;
 
 /**
- * Decodes the text of a part by its declared character set. Bytes without a usable declaration are UTF-8 if they are
- * valid UTF-8, otherwise the character set of `<meta>` (HTML only), otherwise `hint`, a character set that another part
- * of the message declares, otherwise a guess.
+ * Decodes the text of a part. Uses the first of these that applies: a usable declared character set, UTF-8 if the bytes
+ * are valid UTF-8, the character set of `<meta>` (HTML only), `hint` (a character set that another part of the message
+ * declares), a guess.
  */
 export function decodePart(
   bytes: Buffer,
@@ -62,7 +62,7 @@ export function decodeHeader(bytes: Buffer, hint: string | null): DecodedText {
   return { text: decodeUndeclared(bytes, hint), isGuessed: true };
 }
 
-/** Returns the first of these character sets that undeclared bytes above ASCII can be in. Null if there is none. */
+/** Returns the first of these character sets that can encode bytes above ASCII. Null if there is none. */
 export function firstUsable(charsets: Iterable<string>): string | null {
   for (const charset of charsets) if (usable(charset) !== null && !SEVEN_BIT.test(charset)) return charset;
   return null;
@@ -94,9 +94,10 @@ function usable(declared: string | null): string | null {
 }
 
 /**
- * Guesses the character set of bytes that are not UTF-8. Cyrillic text consists of words without ASCII letters, in which
- * some letters are frequent. Text without this evidence is Western. Capitals and small letters have exchanged places in
- * KOI8-R, compared with windows-1251, and words begin with a capital or have none.
+ * Guesses the character set of bytes that are not UTF-8. Text is Cyrillic if its non-ASCII letters form words without
+ * ASCII letters, and some of these letters are frequent enough. Otherwise the text is Western. windows-1251 and KOI8-R
+ * differ in the bytes of capital and lower-case letters: in the right one, only the first letters of words are
+ * capitals.
  */
 function guess(bytes: Buffer): string {
   const first = bytes.findIndex((byte) => byte >= 0x80);

@@ -50,19 +50,22 @@ export interface Decided extends Omit<Verdicts, 'arc'> {
   detail: StoredDetail;
   /** Sent email that the message replies to, or null. */
   inReplyToEmailId: Id | null;
-  /** Reasons not to forward or reply, found in the headers. Not stored, because the stored decision includes them. */
+  /**
+   * Reasons not to forward or reply, found in the headers. Not stored, because the stored decision already includes
+   * them.
+   */
   obstacles?: { forward: string | null; reply: NoReplyReason | null };
 }
 
 export interface Claimant {
   claim: Id;
   limit: number;
-  /** Maximum number of messages of one environment, including those that the worker is already processing. */
+  /** Maximum number of messages of one environment. The worker's current messages count, too. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
-  /** Maximum total bytes of large messages. Only a worker without messages may claim one message above this limit. */
+  /** Maximum total bytes of large messages. A worker without messages may claim a single message above this limit. */
   bytesMax: number;
-  /** At most `DAYS_MAX` expiry days. Null for all days. */
+  /** Expiry days to search, at most `DAYS_MAX`. Null for all days. */
   days: readonly number[] | null;
 }
 
@@ -72,28 +75,28 @@ export interface Progress {
   settled: readonly WaitingMessage[];
 }
 
-/** Size above which a message counts toward `bytesMax`, because it is read from a blob and held in memory. */
+/** Size above which a message counts toward `bytesMax`, because it is loaded from a blob into memory. */
 export const LARGE_BYTES = 256 * 1024;
 
 export const DAYS_MAX = 4;
 
 /**
- * Lease of a claim, slightly longer than the lease of a delivery. Messages of a dead worker are claimed again within
- * seconds. A slow worker renews its leases.
+ * Lease of a claim, slightly longer than the lease of a delivery. After a crash, other workers claim the messages
+ * within seconds. A slow worker renews its leases.
  */
 const LEASE = `interval '12 seconds'`;
 
 /**
- * Claims messages fairly. Uses inbox_messages_received_idx: one index scan for each environment with waiting messages,
- * and within it the oldest unclaimed messages.
+ * Claims messages fairly. Uses inbox_messages_received_idx, with one index scan per environment with waiting messages,
+ * for its oldest unclaimed messages.
  *
  * The oldest message of each environment comes before any environment's second message. Only selected rows are locked
- * and checked again, one by one, regardless of how many wait. Rows that another process claimed first are skipped and
- * counted in `raced`.
+ * and checked again, regardless of how many wait. Rows that another process claimed first are skipped and counted in
+ * `raced`.
  *
  * A plan over all days opens each partition six times, which takes milliseconds even if it finds nothing. `ofDays`
  * prunes the partitions to the given days. It compares for equality with single parameters, which PostgreSQL evaluates
- * before it opens a table. PostgreSQL does not do so for array elements or joined columns. For a range, the planner
+ * before it opens a table. PostgreSQL does not prune by array elements or joined columns. For a range, the planner
  * expects almost no rows and scans whole tables.
  */
 const claimOf = (name: string, ofDays: string): Statement => ({
@@ -165,8 +168,8 @@ export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 /**
  * Writes decisions and completions in one commit. Uses inbox_messages_pkey.
  *
- * `d` are the decisions: a row changes only if this worker still owns it and it was not erased. `s` are messages whose
- * event exists, which any worker may complete. `ofDays` prunes partitions as for a claim.
+ * `d` contains the decisions. Its rows change only if this worker still holds the claim and the message was not erased.
+ * `s` contains messages whose event exists, which any worker may complete. `ofDays` prunes partitions as in `claimOf`.
  */
 const progressOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -200,7 +203,7 @@ const PROGRESS_OF_DAYS = progressOf(
   'and m.expires_on in ($20::date, $21::date, $22::date, $23::date)',
 );
 
-/** Uses inbox_messages_pkey. Affects only messages that the worker still owns. */
+/** Uses inbox_messages_pkey. Renews only claims that the worker still holds. */
 const RENEW: Statement = {
   name: 'inbox_renew',
   text: `
@@ -210,7 +213,7 @@ const RENEW: Statement = {
       and m.claimed_by = i.claim and m.state = 'received'`,
 };
 
-/** Uses inbox_messages_pkey. Decrements the number of tries if this try must not count as failed. */
+/** Uses inbox_messages_pkey. Decrements the number of tries if this try does not count as failed. */
 const PUT_BACK: Statement = {
   name: 'inbox_put_back',
   text: `
@@ -223,9 +226,9 @@ const PUT_BACK: Statement = {
 const AWAITING_DNS_MAX = 1_000;
 
 /**
- * Delays a message until name servers may have recovered, unless too many messages of its environment already wait,
- * because every claim must skip them. Uses inbox_messages_pkey, and inbox_messages_received_idx to count the waiting
- * messages.
+ * Delays a message until name servers may have recovered. Does nothing if too many messages of its environment already
+ * wait, because every claim must skip them. Uses inbox_messages_pkey, and inbox_messages_received_idx to count the
+ * waiting messages.
  */
 const AWAIT_DNS: Statement = {
   name: 'inbox_await_dns',
@@ -266,7 +269,10 @@ type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
-  /** Claims fairly across environments. `raced`: another process claimed some messages first; there may be more. */
+  /**
+   * Claims fairly across environments. If `raced` is true, another process claimed some messages first, and more may be
+   * waiting.
+   */
   async claim({
     claim,
     limit,
@@ -324,8 +330,8 @@ export class WaitingMessagesStore {
   }
 
   /**
-   * Writes all decisions and completions in one commit. A stored decision is final, even if the worker dies. Returns
-   * the messages that this worker still owns. Completed messages become `processed` or `quarantined`.
+   * Writes all decisions and completions in one commit. A stored decision is final, even if the worker crashes. Returns
+   * the messages that this worker still holds. Completed messages become `processed` or `quarantined`.
    */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
