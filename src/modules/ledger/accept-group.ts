@@ -10,14 +10,18 @@ const NO_PARTITION = '23514';
 const GROUP_ITEMS_MAX = 256;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /**
- * Pause between commits, which halves the number of commits under load. With 4 ms, a saturated machine would be idle 8
- * % of the time instead of 5 %, and the median time to accept at half load would be 4.9 ms instead of 3.6 ms.
+ * Minimum pause between commits, which halves the number of commits under load. With 4 ms instead of 2 ms, a saturated
+ * machine would be idle 8 % instead of 5 % of the time, and the median time to accept at half load would be 4.9 ms
+ * instead of 3.6 ms.
  */
 const GAP_MS = 2;
-/** Limits of an additional wait for more events. At a low rate, this wait saves 3 of 4 commits. See ADR 27. */
+/**
+ * Limits of the adaptive linger, an additional wait for more events. At a low rate, it saves 3 of 4 commits. See ADR
+ * 27.
+ */
 const LINGER_LIMITS = { waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 8 };
 
-/** One result for each item of the group, in order: undefined if the item was accepted, otherwise its error. */
+/** One result per item of the group, in order: undefined if the item was accepted, otherwise its error. */
 export type Outcomes = (void | Error)[];
 
 export interface PendingAccept<T> {
@@ -28,9 +32,9 @@ export interface PendingAccept<T> {
   backlogMax: number;
   backlogBytesMax: number;
   /**
-   * Stores a group. Once the group is committed, resolves to a function that must be called next. Errors of this
-   * function do not undo the commit. `piggybackStatement` runs in the same commit. With `within`, the group is stored
-   * in the caller's transaction, which commits after the function has run.
+   * Stores a group. After the commit, resolves to a function that the caller must call next. Errors of this function do
+   * not undo the commit. `piggybackStatement` runs in the same commit. With `within`, the group is stored in the
+   * caller's transaction, which commits after the function has run.
    */
   store: (
     items: T[],
@@ -45,9 +49,9 @@ export interface PendingAccept<T> {
  * caller        AcceptGroup             PostgreSQL
  *   │ add(item)      │                       │
  *   ├───────────────▶│ store(items, results) │   one statement, one commit
- *   │                ├──────────────────────▶│   results of deliveries join a small group
+ *   │                ├──────────────────────▶│   a small group also writes delivery results
  *   │                │◀──────────────────────┤ committed
- *   │                │ follow-up: dispatch   │   runs apart: its errors undo no commit
+ *   │                │ follow-up: dispatch   │   its errors do not undo the commit
  *   │◀───────────────┤ outcome of this item  │
  * ```
  */
@@ -106,7 +110,8 @@ export class AcceptGroup<T> {
       ride.over(false);
     } catch (error) {
       ride.over(true);
-      // An error with an SQLSTATE comes from a reachable server, so the group can be written without the results.
+      // An error with an SQLSTATE comes from a reachable server. The group can therefore be written without the
+      // results.
       return sqlState(error) === null ? this.writeAgain(items, error, false) : this.write(items);
     }
     return committed();
@@ -122,14 +127,18 @@ export class AcceptGroup<T> {
     return committed();
   }
 
-  /** Rejects all items while storage is unavailable. Otherwise writes each item alone, so that only bad items fail. */
+  /**
+   * Rejects all items while storage is unavailable. Otherwise writes the items one by one, so that only faulty items
+   * fail.
+   */
   private async writeAgain(items: T[], error: unknown, partitionsMade: boolean): Promise<Outcomes> {
     if (isStorageAway(error)) {
       this.logger.warn(`${this.pendingAccept.what} failed: ${(error as Error).message}`);
       throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
     }
     if (items.length === 1) {
-      // The partition of the item's day is missing, because retention was changed after partitions were created.
+      // The partition of an item's expiry day is missing, because a retention was changed after partitions were
+      // created.
       if (sqlState(error) !== NO_PARTITION || partitionsMade) throw error;
       await this.partitions.ensure();
       return this.write(items, true);

@@ -4,7 +4,7 @@ import { Metrics } from '#kernel/observability/metrics.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2];
 
-/** How a wait ended: capacity became available, the time limit was reached, or the client disconnected. */
+/** Reason why a wait ended: there was capacity, the time limit was reached, or the client disconnected. */
 export type End = 'room' | 'overdue' | 'gone';
 
 @Injectable()

@@ -72,7 +72,7 @@ describe('accepting under pressure', () => {
     enter('third');
     await pass(10);
 
-    // The capacity is five deliveries. A request with ten may still enter, but later requests wait until these ten are
+    // There is capacity for five deliveries. A request with ten may still enter. Later requests wait until the ten are
     // sent.
     expect(accepted).toEqual(['first']);
     press(1, NONE);

@@ -27,16 +27,18 @@ interface Line {
   underWay: number;
 }
 
-/** Maximum number and total bytes of waiting requests. At either limit, more requests are accepted without a wait. */
+/**
+ * Limits of the number and total bytes of waiting requests. Beyond either limit, requests are accepted without a wait.
+ */
 const WAITING_MAX = 4_000;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const TICK_MS = 10;
 
 /**
- * Backpressure on accepting. A request waits, for at most two seconds, while its environment has more deliveries
- * ready to be sent than this process can send. It waits before anything is stored, so it uses only the memory of
- * its body. Requests of an environment proceed in order of arrival. Deliveries that wait for receivers cause no
- * backpressure. Deliveries of other environments cause none either, even within the same organization.
+ * Backpressure on accepting. A request waits, for at most two seconds, while its environment has more ready deliveries
+ * than this process can send. It waits before anything is stored, so it uses only the memory of its body. Requests of
+ * an environment proceed in order of arrival. Deliveries that wait for receivers cause no backpressure. Deliveries of
+ * other environments cause none either, even within the same organization.
  */
 @Injectable()
 export class AcceptPace implements BeforeApplicationShutdown {
@@ -54,7 +56,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
     metrics.watch(() => this.count);
   }
 
-  /** Calls `accept` once there is capacity. If the client disconnects first, accepts nothing and throws 400. */
+  /** Calls `accept` as soon as there is capacity. If the client disconnects first, accepts nothing and throws 400. */
   enter(coming: Coming, accept: () => Promise<void>): Promise<void> {
     const { caller } = coming;
     if (caller === null || this.isOver) return accept();
@@ -70,7 +72,7 @@ export class AcceptPace implements BeforeApplicationShutdown {
     return this.enterLater(line, { ...coming, caller }, accept);
   }
 
-  /** Ends all waits at shutdown, so that the requests can still be accepted. */
+  /** Ends all waits at shutdown, so that the waiting requests are accepted before the process stops. */
   beforeApplicationShutdown(): void {
     this.isOver = true;
     for (const line of this.lines.values()) for (const each of line.waiting.splice(0)) this.end(line, each, 'room');

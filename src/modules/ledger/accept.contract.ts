@@ -46,12 +46,14 @@ export interface NewEvent extends Arrival {
 export const FAN_OUT_MAX = 1_000;
 
 export interface FannedOut extends Arrival {
-  /** Ids of a message's events directly follow the message's id, in order: see `Ids.block`. */
+  /** Id of the event. The ids of a message's events directly follow the message's id, in order (`Ids.block`). */
   eventId: Id;
   endpointId: Id;
-  /** True if the endpoint is disabled. The event then fails immediately. It stays visible and can be replayed. */
+  /** True if the endpoint is disabled. The event fails immediately, but stays visible and can be replayed. */
   refused: boolean;
-  /** True if the filter timed out, so that a match is unknown. The event then fails immediately, as if refused. */
+  /**
+   * True if the filter timed out, so that it is unknown whether it matches. The event fails immediately, as if refused.
+   */
   undecided?: boolean;
 }
 
@@ -67,7 +69,10 @@ export interface NewMessage {
   /** The exact text of the payload. It is stored once for all events. */
   payload: string;
   payloadBytes: number;
-  /** At most 1,000 events. If empty, no endpoint subscribes: the message becomes one event with status `ignored`. */
+  /**
+   * At most 1,000 events. Without events, because no endpoint subscribes, the message becomes one event with status
+   * `ignored`.
+   */
   events: readonly FannedOut[];
   idempotency: KeptAnswer;
   caller?: Caller | null;
@@ -80,7 +85,7 @@ export interface NewRequest {
   /** The path after the endpoint's path, and the query without its question mark. */
   path: string;
   query: string;
-  /** Headers in their original order with repetitions, names in lower case. The provider's secrets are encrypted. */
+  /** Headers in their original order, with repetitions and lower-case names. The provider's secrets are encrypted. */
   headers: readonly StoredHeader[];
   /** The body as it was received; null if the event's payload has the same bytes. */
   body: Buffer | null;
@@ -89,9 +94,9 @@ export interface NewRequest {
   verification: 'verified' | 'failed' | 'none';
   /** The provider's id of its delivery; null if the provider sends no id. */
   dedupeId: string | null;
-  /** A sentence about the processing of the request, for example that its transform failed. */
+  /** A sentence about the processing of the request, for example about a failed transform. */
   note: string | null;
-  /** Output of the transform's console, as the JSON of `CodeLogs`; null if there is none. */
+  /** Console output of the transform, as the JSON of `CodeLogs`; null if there is none. */
   logs: string | null;
   replayOf: Id | null;
   /** The provider's response, as JSON in the format of the receiving module; null if no response was sent. */

@@ -33,12 +33,17 @@ const OFFERED = pullItems(`(
   select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
   from i where admission = 'pull') offered`);
 
-/** Returns SQL that counts each event in the metrics of its environment and, except for ad-hoc URLs, of its target. */
+/**
+ * Returns SQL that counts each event in the metrics of its environment and of its target. An ad-hoc URL has no metrics.
+ */
 const counted = (what: string): string =>
   metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/** SQL that inserts the rows of the CTE `i`. Without `isPulled`, omits the costly part for pull targets. */
+/**
+ * SQL that inserts the rows of the CTE `i`. The part for pull targets is slow, so it is omitted unless `isPulled` is
+ * true.
+ */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`

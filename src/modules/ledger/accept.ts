@@ -47,7 +47,10 @@ export class Accept {
     );
   }
 
-  /** Accepts an event in the caller's transaction. Does not notify the local scheduler: a worker's sweep finds it. */
+  /**
+   * Accepts an event in the caller's transaction. Does not notify the local scheduler, so the event waits for a
+   * worker's sweep.
+   */
   acceptWithin(event: NewEvent): Promise<void> {
     return this.group.within(event);
   }

@@ -10,7 +10,7 @@ import { AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
-/** Evaluates the policies of extensions. If a policy fails, nothing is accepted: the policy might have refused. */
+/** Evaluates the policies of extensions. If a policy fails, nothing is accepted, because it might have refused. */
 @Injectable()
 export class AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -55,7 +55,7 @@ export class AcceptancePolicies implements OnModuleInit {
   }
 }
 
-/** Returns what is invalid in a policy's decision, or null. The compiler does not check the types of extensions. */
+/** Returns the error in a policy's decision, or null. The compiler does not check the types of extensions. */
 function faultOf(ruling: unknown, { kind, headers: given }: Pick<Submission, 'kind' | 'headers'>): string | null {
   if (ruling === null) return null;
   if (typeof ruling !== 'object') return 'It returned neither null, nor { refuse }, nor { headers }.';
@@ -72,7 +72,7 @@ function faultOf(ruling: unknown, { kind, headers: given }: Pick<Submission, 'ki
     Object.values(headers).every((value) => typeof value === 'string');
   if (!isTexts) return 'It returned neither null, nor { refuse }, nor { headers } with string values.';
   const added = headers as Record<string, string>;
-  // The headers of an email have additional rules, some of which apply to all headers together.
+  // The headers of an email must follow additional rules, some of which apply to all headers together.
   const [fault] =
     kind === 'email'
       ? mailHeaderFaults({ ...given, ...normalizeForwardedHeaders(added) })

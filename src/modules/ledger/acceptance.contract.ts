@@ -5,15 +5,15 @@ export interface Submission {
   kind: 'send' | 'fan_out' | 'receipt' | 'email';
   tenant: Tenant;
   /**
-   * The addressee as the caller named it: `dst_…` or a URL for a send; `app_…` or the caller's own id for a fan-out;
-   * `ep_…` for a receipt; the recipients' addresses, separated by commas, for an email.
+   * The addressee as the caller named it. For a send: `dst_…` or a URL. For a fan-out: `app_…` or the caller's own id.
+   * For a receipt: `ep_…`. For an email: the recipients' addresses, separated by commas.
    */
   to: string;
   eventType: string;
-  /** Headers of the deliveries, names in lower case: from the provider (receipt), or the caller's own (email). */
+  /** Headers of the deliveries with lower-case names: the provider's (receipt) or the caller's own (email). */
   headers: Readonly<Record<string, string>>;
   /**
-   * The exact text, or the bytes of a request as received. For an email, its fields as JSON, without the bytes of
+   * The exact text, or the bytes of a received request. For an email, its fields as JSON, without the bytes of
    * attachments.
    */
   payload: string | Buffer;
@@ -26,10 +26,12 @@ export interface Submission {
 export type Ruling = { refuse: string } | { headers: Readonly<Record<string, string>> } | null;
 
 /**
- * Decides on every submission before it is accepted: a send; a fan-out (once, regardless of its endpoints); an email (a
- * scheduled one when it is accepted, not when it is sent); and a request that an endpoint receives, after its signature
- * is verified. Any provider of an extension that extends this class is registered. Policies run one after the other;
- * the first refusal ends the evaluation.
+ * Decides on every submission before it is accepted: a send, a fan-out, an email, or a received request. Any provider
+ * of an extension that extends this class is registered. Policies run one after the other. The first refusal ends the
+ * evaluation.
+ *
+ * A fan-out is evaluated once, regardless of its endpoints. A scheduled email is evaluated when it is accepted, not
+ * when it is sent. A received request is evaluated after its signature is verified.
  *
  * Policies do not run again for an accepted submission: neither for its attempts, nor for the replay of an event. The
  * replay of a raw request is treated as a new receipt, and a test event as a new send. Posthorn's own system events are
@@ -37,9 +39,9 @@ export type Ruling = { refuse: string } | { headers: Readonly<Record<string, str
  */
 export abstract class AcceptancePolicy {
   /**
-   * Must finish within two seconds, because the sender waits. A refusal is returned as 422 with `details.check:
-   * "policy"` and the reason, and nothing is stored. If a policy throws, returns an invalid value or times out, nothing
-   * is accepted and the sender receives 503.
+   * Returns the decision. Must finish within two seconds, because the sender waits. After a refusal, nothing is stored,
+   * and the sender receives 422 with `details.check: "policy"` and the reason. If a policy throws, returns an invalid
+   * value or times out, nothing is accepted and the sender receives 503.
    */
   abstract rule(submission: Submission): Ruling | Promise<Ruling>;
 }

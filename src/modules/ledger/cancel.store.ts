@@ -17,9 +17,9 @@ interface Step {
 }
 
 /**
- * SQL that ends unclaimed deliveries and marks claimed ones to end, in the order of due_deliveries_pkey. With
- * `wait`, waits for locked rows and processes one row at a time: a statement that waits while it holds another
- * lock could deadlock.
+ * SQL that ends unclaimed deliveries and marks claimed ones to end, in the order of due_deliveries_pkey. With `wait`,
+ * waits for locked rows and processes only one row, because a statement that waits while it holds another lock could
+ * deadlock.
  */
 const cancel = (which: string, wait: boolean): string => `
   with picked as (
@@ -36,13 +36,13 @@ const cancel = (which: string, wait: boolean): string => `
     limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
-/** Condition for deliveries to a target. Reads event types by events_pkey, because a join might hash all events. */
+/** Condition for deliveries to a target. Looks up event types by events_pkey, because a join might hash all events. */
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
 const OF_EVENTS = 'd.event_id = any ($4::uuid[]) and ($5::uuid is null or d.target_id = $5)';
 
-/** These rarely used statements scan an environment's open deliveries by due_deliveries_pkey, and filter them. */
+/** These rarely used statements scan all open deliveries of an environment by due_deliveries_pkey, and filter them. */
 const TARGET: Statement = { name: 'cancel_target', text: cancel(OF_TARGET, false) };
 const TARGET_LOCKED: Statement = { name: 'cancel_target_locked', text: cancel(OF_TARGET, true) };
 const EVENTS: Statement = { name: 'cancel_events', text: cancel(OF_EVENTS, false) };
@@ -62,7 +62,7 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Finds targets of claimed deliveries that are marked to end, in case notifications were missed. */
+/** Finds the targets of claimed deliveries that are marked to end. Used in case notifications were missed. */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -75,12 +75,15 @@ const HELD: Statement = {
 export class CancelStore {
   constructor(private readonly database: Database) {}
 
-  /** Ends unclaimed deliveries, marks claimed ones to end. Returns the number ended, and the targets of marked ones. */
+  /**
+   * Ends unclaimed deliveries, and marks claimed ones to end. Returns the number of both, and the targets of the marked
+   * ones.
+   */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
     if (newest === undefined) return { count: 0, held: [] };
-    // The upper bound is the newest existing event id, not the current time: clocks of nodes differ, and new events
+    // The upper bound is the newest event id instead of the current time, because clocks of nodes differ and new events
     // keep arriving.
     const endId = idAfter(newest.id, 1);
     const bound = beforeId !== null && beforeId < endId ? beforeId : endId;
@@ -88,7 +91,7 @@ export class CancelStore {
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
-  /** Cancels deliveries of events, to one target or to all targets. Returns the same values as `ofTarget`. */
+  /** Cancels deliveries of events to one target, or to all targets. Returns the same values as `ofTarget`. */
   async ofEvents(
     environmentId: number,
     eventIds: readonly Id[],
@@ -111,7 +114,7 @@ export class CancelStore {
     return this.database.queryPrepared(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
-  /** Commits each step separately. Rows that were locked during the first pass are processed in a second pass. */
+  /** Commits each step separately. A second pass processes the rows that were locked during the first pass. */
   private async all(
     quick: Statement,
     locked: Statement,

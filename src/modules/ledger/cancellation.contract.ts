@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Why a delivery ended: it was cancelled through the API, or its payload was erased. */
+/** Reason why a delivery ended: it was cancelled through the API, or its payload was erased. */
 export type CancelReason = 'cancelled' | 'erased';
 
 export interface WaitingSelection {
@@ -10,6 +10,6 @@ export interface WaitingSelection {
   endpointId: Id | null;
   /** Restricts the selection to events of exactly this type; null for any type. */
   eventType: string | null;
-  /** Exclusive upper bound of event ids; null for all events accepted before the call. Later events are excluded. */
+  /** Exclusive upper bound of event ids. Null selects all events accepted before the call. */
   beforeId: Id | null;
 }

@@ -6,7 +6,7 @@ import { CancelStore } from './cancel.store.js';
 import { type CancelReason, type WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 
-/** Cancels deliveries in PostgreSQL. Notifies the workers of the targets whose claimed deliveries it marked to end. */
+/** Cancels deliveries in PostgreSQL. If claimed deliveries were marked to end, notifies the workers. */
 @Injectable()
 export class Cancellations {
   constructor(
@@ -15,7 +15,10 @@ export class Cancellations {
     private readonly database: Database,
   ) {}
 
-  /** Cancels deliveries in steps with brief locks. Returns their number. First commits the caller's earlier changes. */
+  /**
+   * Cancels deliveries in steps that hold locks briefly. Returns their number. Commits the caller's earlier changes
+   * first.
+   */
   async ofTarget(selection: WaitingSelection): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofTarget(selection, 'cancelled');
@@ -23,7 +26,7 @@ export class Cancellations {
     return count;
   }
 
-  /** Cancels deliveries of events, to one target or to any. Returns how many deliveries were ended or marked. */
+  /** Cancels deliveries of events to one target, or to all. Returns how many deliveries were ended or marked to end. */
   async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);

@@ -24,7 +24,7 @@ export interface ClaimedDelivery extends DeliveryKey {
   eventType: string;
   /** Headers of the message or the event. Sensitive headers may be encrypted. */
   headers: StoredHeaders | null;
-  /** Null for a sent event, and for an event that an older version received. */
+  /** Received method, path and query. Null for a sent event, and for an event that an older version received. */
   requestLine: RequestLine | null;
   traceparent: string | null;
   /** Null if the event is past its retention or its payload was erased. */

@@ -15,7 +15,7 @@ export class Claims {
     private readonly dueWork: DueWorkPoller,
   ) {}
 
-  /** Calls `isDue` when deliveries are due and `isParked` when some are parked, including those of other processes. */
+  /** Calls `isDue` when deliveries are due, and `isParked` when deliveries are parked, even by other processes. */
   attend(isDue: () => void, isParked: () => void): void {
     this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
     this.dueWork.register({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });
@@ -26,10 +26,13 @@ export class Claims {
     return this.store.claimDue(claimant, limit);
   }
 
-  /** Returns whether due deliveries may be left unclaimed, because of the limit or of the size of the payloads. */
+  /**
+   * Returns whether due deliveries may remain unclaimed, because the limit or the maximum size of a batch was reached.
+   */
   mayLeaveMore(claimed: readonly ClaimedDelivery[], limit: number): boolean {
     if (claimed.length === limit) return true;
-    // A UTF-16 unit has at most three bytes of UTF-8. Counting the exact bytes would cost more than a needless claim.
+    // A UTF-16 unit has at most three bytes in UTF-8. Counting the exact bytes would cost more than an unnecessary
+    // claim.
     const bytesMax = ({ messageId, payload }: ClaimedDelivery): number =>
       messageId === null && payload !== null ? payload.length * (typeof payload === 'string' ? 3 : 1) : 0;
     return claimed.reduce((sum, delivery) => sum + bytesMax(delivery), 0) >= CLAIM_BYTES_MAX;
@@ -55,7 +58,9 @@ export class Claims {
     return this.store.claimParked(claimant, environmentId, targetId, limit);
   }
 
-  /** Releases claimed deliveries: parks them if `parked` is true, else makes them due now. Retries until stored. */
+  /**
+   * Releases claimed deliveries. Parks them if `parked` is true, otherwise makes them due now. Retries until stored.
+   */
   async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
     if (deliveries.length === 0) return;
     await untilStored(this.logger, 'Giving back claims', () => this.store.release(deliveries, parked));
@@ -71,7 +76,9 @@ export class Claims {
     while ((await this.store.park(environmentId, targetId)) > 0) this.dueWork.schedule(PARKED, 0);
   }
 
-  /** Ends every waiting delivery to a target, because retries cannot help. Returns the number of ended deliveries. */
+  /**
+   * Ends every waiting delivery to a target, because retries cannot succeed. Returns the number of ended deliveries.
+   */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     let total = 0;
     for (let count = -1; count !== 0; total += count)

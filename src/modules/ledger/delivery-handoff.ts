@@ -8,10 +8,15 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
-/** Delay until the poller looks for parked deliveries. A commit may have parked the first delivery of a target. */
+/**
+ * Delay until the poller looks for parked deliveries. A target's first parked delivery may just have been committed.
+ */
 const PARKED_MS = 200;
 
-/** Hands new deliveries to the local scheduler or to a queue that wakes other workers. modules/delivery sets both. */
+/**
+ * Passes new deliveries to the local scheduler, or to a queue that wakes other workers. modules/delivery registers
+ * both.
+ */
 @Injectable()
 export class DeliveryHandoff {
   private scheduler: Scheduler | null = null;
@@ -32,13 +37,16 @@ export class DeliveryHandoff {
     return this.scheduler?.claimant() ?? null;
   }
 
-  /** Decides whether to attempt the delivery here, park it or leave it to any worker. For `run`, reserves a slot. */
+  /**
+   * Decides whether to attempt the delivery here (`run`), park it, or leave it to any worker. Reserves a slot for
+   * `run`.
+   */
   admission(arrival: Arrival, claimant: Id | null): Admission | 'pull' {
     if (arrival.pulled) return 'pull';
     return claimant && this.scheduler ? this.scheduler.reserve(arrival) : 'leave';
   }
 
-  /** Returns how many deliveries wait only for CPU time. Null if none wait or this process does not deliver. */
+  /** Returns the deliveries that wait only for CPU time. Null if none wait or this process does not deliver. */
   pressure(environmentId: number): Pressure | null {
     return this.scheduler?.pressure(environmentId) ?? null;
   }
@@ -53,7 +61,7 @@ export class DeliveryHandoff {
     if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.scheduler?.suspectClaim(claimant);
   }
 
-  /** Starts the deliveries in `run`, and announces those in `left` to other workers. */
+  /** Starts the deliveries in `run`, and notifies other workers about those in `left`. */
   dispatch(run: ClaimedDelivery[], left: DeliveryKey[]): void {
     this.scheduler?.enqueue(run);
     if (left.length === 0) return;

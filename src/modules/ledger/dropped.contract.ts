@@ -1,10 +1,13 @@
-/** Note on dropped events of older versions, which had no column `dropped`. This text must never change. */
+/**
+ * Note that older versions stored for dropped events, because they had no column `dropped`. This text must never
+ * change.
+ */
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**
  * SQL: true if the endpoint's transform dropped the event `e`, false if no route matched it. Both have the status
- * `ignored`. A dropped event has no transformed body. The stored body is the received one, so the event must never be
- * sent. `ignored` events of older builds need a lookup in one partition by requests_pkey.
+ * `ignored`. A dropped event must never be sent, because its stored body is the received one and not a transformed one.
+ * `ignored` events of older versions need a lookup in one partition by requests_pkey.
  */
 export const isDropped = (e: string): string => `
   case when ${e}.dropped is not null then ${e}.dropped

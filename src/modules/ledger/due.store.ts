@@ -12,13 +12,13 @@ import { isOpen } from './open-key.js';
 const KEY = 'environment_id, event_id, ordinal';
 const PICKED = `${KEY}, due_at, expires_on`;
 
-/** Payload bytes after which a claim takes no further delivery, so that a batch of large payloads fits into memory. */
+/** Total payload bytes after which a claim takes no further delivery, so that a batch fits into memory. */
 export const CLAIM_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Claims the rows of `picked`, until their payloads add up to 32 MB, and reads the data for their attempts. Uses the
- * indexes events_pkey and messages_pkey of one partition. A fan-out's payload comes only with its first row, because a
- * thousand copies could be a gigabyte.
+ * Claims the rows of `picked` until their payloads add up to 32 MB, and reads the data for their attempts. Uses the
+ * indexes events_pkey and messages_pkey of one partition. The payload of a fan-out is returned only in its first row,
+ * because a thousand copies could take a gigabyte.
  */
 const claim = (picked: string): string => `
   with picked as (${picked}), content as (
@@ -65,8 +65,9 @@ const CLAIM_BESIDE: Statement = {
 };
 
 /**
- * Finds the targets of all unclaimed deliveries, after a start or missed notifications. Scans all open deliveries. An
- * ad-hoc URL is not a stored destination, so its address is read from one event per target (events_pkey).
+ * Finds the targets of all unclaimed deliveries. Needed after a start and after missed notifications. Scans all open
+ * deliveries. An ad-hoc URL is not a stored destination, so its address is read from one event per target
+ * (events_pkey).
  */
 const WAITING_DESTINATIONS: Statement = {
   name: 'due_waiting_destinations',
@@ -113,7 +114,9 @@ const CLAIM_PARKED: Statement = {
 
 const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
-/** Releases rows whose claim is valid, and ends deliveries that were cancelled or erased. Uses due_deliveries_pkey. */
+/**
+ * Releases rows whose claim is still valid. Ends deliveries that were cancelled or erased. Uses due_deliveries_pkey.
+ */
 const RELEASE: Statement = {
   name: 'due_release',
   text: `
@@ -126,7 +129,7 @@ const RELEASE: Statement = {
     update due_deliveries d set claimed_by = null, parked = $5 from k where ${CLAIM_HOLDS} and d.withdrawn is null`,
 };
 
-/** Loose index scan: one step of due_deliveries_parked_idx per target, regardless of the number of its deliveries. */
+/** Loose index scan: one step of due_deliveries_parked_idx per target, regardless of how many deliveries it has. */
 const PARKED_TARGETS: Statement = {
   name: 'due_parked_targets',
   text: `
@@ -143,7 +146,9 @@ const PARKED_TARGETS: Statement = {
     select environment_id, target_id from t limit 1000`,
 };
 
-/** Parks deliveries of a target in steps of 5,000, to hold locks briefly. Uses the index due_deliveries_due_at_idx. */
+/**
+ * Parks deliveries of a target in steps of 5,000, so that locks are brief. Uses the index due_deliveries_due_at_idx.
+ */
 const PARK: Statement = {
   name: 'due_park',
   text: `
@@ -158,7 +163,10 @@ const PARK: Statement = {
     select count(*)::int as count from moved`,
 };
 
-/** This rarely used statement scans the environment's rows in due_deliveries_pkey for the target, in steps of 1,000. */
+/**
+ * Ends deliveries to a target in steps of 1,000. Rarely used, so it scans the environment's rows in
+ * due_deliveries_pkey.
+ */
 const FAIL_WAITING: Statement = {
   name: 'due_fail_waiting',
   text: `
@@ -173,8 +181,8 @@ const FAIL_WAITING: Statement = {
 };
 
 /**
- * Reads the first entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries, because a request
- * must never cause a full count. Deliveries claimed by dead workers count until the workers are reaped.
+ * Reads the first entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries. An exact count
+ * would be too slow for a request. Deliveries claimed by crashed workers are included until these workers are reaped.
  */
 const BACKLOG: Statement = {
   name: 'due_backlog',
@@ -190,7 +198,9 @@ const BACKLOG: Statement = {
              0)::float8 as open_estimate`,
 };
 
-/** Age of the oldest open transaction. An old one, such as a backup, makes claims scan dead index entries. */
+/**
+ * Age of the oldest open transaction. During a long transaction, such as a backup, claims must scan dead index entries.
+ */
 const OLDEST_TRANSACTION: Statement = {
   name: 'due_oldest_transaction',
   text: `
@@ -201,7 +211,7 @@ const OLDEST_TRANSACTION: Statement = {
 export interface Backlog {
   /** Age of the oldest due delivery that no running worker has claimed; 0 if there is none. */
   oldestDueAgeMs: number;
-  /** Open deliveries, as estimated by PostgreSQL. */
+  /** Number of open deliveries, as estimated by PostgreSQL. */
   openEstimate: number;
 }
 
@@ -317,7 +327,7 @@ export class DueStore {
   }
 }
 
-/** Returns a claimed delivery. If the event's partition was dropped, the payload is null and the attempt will fail. */
+/** Returns a claimed delivery. If the event's partition was dropped, the payload is null, and the attempt will fail. */
 function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
   if (row.message_id !== null && row.payload !== null) payloads.set(row.message_id, row.payload);
   return {

@@ -1,6 +1,9 @@
 import { FAILED_INCREMENT, metricIncrements } from './metric-increments.js';
 
-/** SQL that records due deliveries as failed without an attempt. The CTE `gone` deletes their rows. `reason` is SQL. */
+/**
+ * SQL that records deliveries as failed without an attempt. The CTE `gone` must return their deleted rows. `reason` is
+ * SQL.
+ */
 export const endedDeliveries = (reason: string): string => `
   settled as (
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,

@@ -11,7 +11,6 @@ import {
 } from '#kernel/database/pg-array.js';
 import type { EventlessRequest } from './eventless-requests.contract.js';
 
-/** Uses no index, because it only inserts rows. */
 const INSERT: Statement = {
   name: 'eventless_requests_insert',
   text: `

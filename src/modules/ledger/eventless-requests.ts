@@ -4,7 +4,9 @@ import type { EventlessRequest } from './eventless-requests.contract.js';
 import { EventlessRequestsStore } from './eventless-requests.store.js';
 import { Partitions } from './partitions.js';
 
-/** Stores requests that create no event. They have their own group commit, so that they do not delay new events. */
+/**
+ * Stores requests that create no event. Has a separate group commit, so that these requests do not delay new events.
+ */
 @Injectable()
 export class EventlessRequests implements OnApplicationShutdown {
   private readonly group: AcceptGroup<EventlessRequest>;
@@ -22,7 +24,9 @@ export class EventlessRequests implements OnApplicationShutdown {
     });
   }
 
-  /** Resolves once the request is committed. Throws 503 while storage is unavailable; the provider may then retry. */
+  /**
+   * Resolves once the request is committed. Throws 503 while storage is unavailable, so that the provider can retry.
+   */
   record(request: EventlessRequest): Promise<void> {
     return this.group.add(request);
   }

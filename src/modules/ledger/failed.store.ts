@@ -10,7 +10,10 @@ import { type FailedRange, type FailedRow } from './redelivery.contract.js';
 const RANGE =
   'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
 
-/** Selects the newest deliveries first. Reads deliveries_target_id_idx in descending order. */
+/**
+ * Builds the part of a query that selects the newest deliveries with a status. Reads deliveries_target_id_idx in
+ * descending order.
+ */
 const ofStatus = (status: 'failed' | 'dlq'): string => `
   (select d.environment_id, d.event_id, d.expires_on, d.target_id, d.endpoint_id, d.reason from deliveries d
    where ${RANGE} and d.status = '${status}' and coalesce($5::text, '${status}') = '${status}' order by d.event_id desc limit $6)`;

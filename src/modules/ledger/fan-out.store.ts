@@ -57,8 +57,8 @@ const REFUSED_INCREMENTS = `
       from d where admission in ('refuse', 'undecided')) r`;
 
 /**
- * Inserts the rows of `m` (messages) and `d` (their events). The message stores the payload of its events. Without a
- * matching endpoint the message becomes one event. An endpoint's own destination has the endpoint's id, so its metrics
+ * Inserts the rows of `m` (messages) and `d` (their events). A message stores the payload of its events. Without a
+ * matching endpoint, the message becomes one event. An endpoint's own destination has the endpoint's id, so its metrics
  * are counted only once. The parts for pulled, refused or unmatched events are omitted if there are none.
  */
 const inserts = (isPlain: boolean): string => `
@@ -92,8 +92,8 @@ const fanOut = (isPlain: boolean): Statement => ({
 const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
- * Like FAN_OUT, with idempotency keys: see `ledger_accept_once`. A hashed subselect excludes the events of a skipped
- * message; `is true` keeps the planner from turning the subselect into a join.
+ * Like FAN_OUT, with idempotency keys as in `ledger_accept_once`. A hashed subselect excludes the events of a skipped
+ * message. `is true` keeps the planner from turning the subselect into a join.
  */
 const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',

@@ -13,10 +13,10 @@ import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
 
-/** Weight of an event of a fan-out, in addition to the payload. This weight limits a group to about 2,000 events. */
+/** Weight of an event of a fan-out, in addition to its payload. Limits a group to about 2,000 events. */
 const EVENT_WEIGHT_BYTES = 2_048;
 
-/** Accepts fan-outs. A message and all its events are stored together, or not at all. */
+/** Accepts fan-outs. Stores a message and all its events, or nothing. */
 @Injectable()
 export class FanOut {
   private readonly group: AcceptGroup<NewMessage>;

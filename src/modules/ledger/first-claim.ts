@@ -8,7 +8,7 @@ export type DeliveryIdentity = Pick<
   'eventId' | 'ordinal' | 'claimedBy' | 'direction' | 'messageId' | 'targetId' | 'url'
 >;
 
-/** Returns a new delivery that is stored as claimed, so that its first attempt needs no further statement. */
+/** Returns a new delivery that is stored as claimed, so that its first attempt does not need a claim statement. */
 export function firstClaim(content: Content, identity: DeliveryIdentity): ClaimedDelivery {
   const { environmentId, eventType, headers, requestLine = null, traceparent, payload } = content;
   return {

@@ -5,13 +5,12 @@ import type { NewEvent } from './accept.contract.js';
 export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body, fence';
 
 /**
- * SQL that inserts the keys of `input` (idempotency_keys_pkey). A key that already exists and has not expired is
- * not returned. If the HTTP layer reserved a key for this request, this commit stores a provisional answer with
- * the key. Other requests do not get this answer while the request is running, because the final answer may
- * contain more.
+ * SQL that inserts the keys of `input` (idempotency_keys_pkey). Does not return keys that already exist and have not
+ * expired. If the HTTP layer reserved a key for this request, a provisional answer is stored with the key. Other
+ * requests do not get this answer while the request is running, because the final answer may contain more.
  *
- * Keys are inserted in order, so that two groups with the same keys wait for each other instead of deadlocking.
- * `ttl` is the lifetime in milliseconds: a parameter, or a column of `input`.
+ * Keys are inserted in order, so that two groups with the same keys wait for each other instead of deadlocking. `ttl`
+ * is the lifetime in milliseconds: a parameter, or a column of `input`.
  */
 export const takeKeys = (ttl: string): string => `
   insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until,
@@ -28,11 +27,13 @@ export const takeKeys = (ttl: string): string => `
 /** SQL condition for the rows of `input` to store: rows without a key, and rows whose key was just inserted (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** SQL that returns the positions of `input` that are missing in `stored`. Usually there are none. */
+/** SQL that returns the positions of `input` that are not in `stored`. Usually there are none. */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
-/** Returns which of `length` positions were stored. `rows` contains the other positions, from `leftOut`. */
+/**
+ * Returns the stored ones of `length` positions. `rows` contains the positions that were not stored, from `leftOut`.
+ */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';
   const stored = new Set(Array(length).keys());

@@ -5,7 +5,7 @@ import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js'
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore } from './accept.store.js';
 
-/** Lets only the first request with an idempotency key run. Rejects later ones, with the reason. */
+/** Runs only the first request with an idempotency key. Rejects later ones with the reason. */
 @Injectable()
 export class IdempotentRequests {
   private readonly inFlight = new Set<string>();
@@ -17,20 +17,20 @@ export class IdempotentRequests {
     return request === null ? work() : this.alone(request, work);
   }
 
-  /** Runs `work`, or rejects with 409 if the key is in use. Creates few promises, because it runs for many requests. */
+  /** Runs `work`, or rejects with 409 if the key is in use. Avoids promises, because it runs for many requests. */
   private alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
     const scope = `${request.environmentId} ${request.key} ${request.route}`;
     if (this.inFlight.has(scope)) return Promise.reject(inFlight());
     const done = work();
-    // The scope is added only here, because a request that fails synchronously is not in flight. No other request can
-    // run before this line.
+    // Added only here, because a request that fails synchronously is not in flight. No other request can run before
+    // this line.
     this.inFlight.add(scope);
     const over = (): void => void this.inFlight.delete(scope);
     done.then(over, over);
     return done;
   }
 
-  /** Returns a group's results: undefined for positions in `stored`, an error for items with a used key. */
+  /** Returns a group's results: undefined for positions in `stored`, an error for items whose key is in use. */
   async outcomes(
     items: readonly Pick<NewEvent, 'idempotency'>[],
     stored: Set<number> | 'all',
@@ -43,7 +43,7 @@ export class IdempotentRequests {
     );
   }
 
-  /** Returns errors instead of throwing, because the stored items of the group must still get their result. */
+  /** Returns errors instead of throwing, so that the stored items of the group still get their result. */
   private async answered(request: IdempotentRequest): Promise<Error> {
     try {
       return await this.known(request);

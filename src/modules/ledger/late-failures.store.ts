@@ -9,13 +9,13 @@ const FAIL: Statement = {
     where environment_id = $1 and event_id = $2 and expires_on = $3::date and status = 'delivered' and not superseded`,
 };
 
-/** Marks delivered deliveries as failed, for example if an email bounces after the relay has accepted it. */
+/** Marks delivered deliveries as failed, for example when an email bounces after the relay has accepted it. */
 @Injectable()
 export class LateFailuresStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Marks delivered deliveries of an event as failed, inside the caller's transaction. Ignores deliveries that do not
+   * Marks delivered deliveries of an event as failed, in the caller's transaction. Ignores deliveries that do not
    * determine the event's status. Keeps attempts and metrics, because the attempts took place. Safe to repeat.
    */
   async fail(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }, reason: string): Promise<void> {

@@ -360,7 +360,7 @@ export class RequestEntity {
   tooLarge: boolean | null;
 }
 
-/** A running worker. A claim by a worker without a row is invalid. */
+/** A running worker. A claim whose worker has no row is invalid. */
 @Entity('workers')
 export class WorkerEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'workers_pkey' })

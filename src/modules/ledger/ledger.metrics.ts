@@ -49,12 +49,16 @@ export class LedgerMetrics {
     this.accepted.inc(count);
   }
 
-  /** Counts delivery results written in the same commit as accepted events. `recordedGroup` counts them as well. */
+  /**
+   * Counts delivery results that were written in the commit of accepted events. `recordedGroup` counts them as well.
+   */
   sharedGroup(count: number): void {
     this.sharedResults.inc(count);
   }
 
-  /** Counts a group of recorded delivery results. `held` states for each result whether its claim was still valid. */
+  /**
+   * Counts a group of recorded delivery results. `held` contains, for each result, whether its claim was still valid.
+   */
   recordedGroup(results: readonly DeliveryResult[], held: readonly boolean[]): void {
     const counts: Partial<Record<DeliveryResult['status'], number>> = {};
     let lost = 0;

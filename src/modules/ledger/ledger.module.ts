@@ -33,7 +33,7 @@ import { Retention } from './retention.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 import { WorkerRegistryStore } from './worker-registry.store.js';
 
-/** The core: accepted events, due deliveries, claims and results. It has no HTTP routes. */
+/** The core: stores accepted events, due deliveries, claims and results. Has no HTTP routes. */
 @Module({
   imports: [AuthModule, DiscoveryModule],
   providers: [

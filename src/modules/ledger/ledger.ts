@@ -22,7 +22,7 @@ export class Ledger implements OnApplicationShutdown {
     return this.sends.accept(event);
   }
 
-  /** Accepts the event in the caller's transaction, if and only if the transaction commits. Uses no idempotency key. */
+  /** Accepts the event in the caller's transaction, so both commit or neither. Uses no idempotency key. */
   acceptWithin(event: NewEvent): Promise<void> {
     return this.sends.acceptWithin(event);
   }

@@ -3,19 +3,27 @@ import type { Id } from '#kernel/ids.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 
-/** `run`: attempt it here, now. `park`: wait until the target may receive it. `leave`: let any worker claim it. */
+/**
+ * `run`: attempt the delivery in this process now. `park`: wait until the target may receive it. `leave`: any worker
+ * may claim it.
+ */
 export type Admission = 'run' | 'park' | 'leave';
 
-/** The local scheduler, as the code that accepts events sees it. It receives accepted deliveries without a queue. */
+/**
+ * The local scheduler of deliveries, as used by the code that accepts events. It receives deliveries without a queue.
+ */
 export interface Scheduler {
   /** Returns the id under which this process claims deliveries; null while it must not claim. */
   claimant(): Id | null;
-  /** Decides whether to attempt the delivery here, park it or leave it to any worker. Reserves a slot for `run`. */
+  /**
+   * Decides whether to attempt the delivery here (`run`), park it, or leave it to any worker. Reserves a slot for
+   * `run`.
+   */
   reserve(arrival: Arrival): Admission;
   enqueue(deliveries: ClaimedDelivery[]): void;
   /** Frees the slots of deliveries whose commit failed. */
   releaseSlots(arrivals: readonly Arrival[]): void;
-  /** Marks a claimant as suspect: a commit under its id may have stored rows that this worker does not know about. */
+  /** Marks a claimant as suspect, because a commit may have stored rows under its id that this worker does not have. */
   suspectClaim(claimant: Id): void;
   onUnclaimed(): void;
   /** Returns how many deliveries wait only for CPU time of this process, or null if none wait. */

@@ -1,6 +1,9 @@
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
-/** SQL that writes metrics and pull items in the commit of their events, so that they always agree with the events. */
+/**
+ * SQL that writes metrics and pull items in the commit of their events, so that both are always consistent with the
+ * events.
+ */
 
 /** SQL that makes the rows of `source` available to pull. The id of this transaction determines their order. */
 export const pullItems = (source: string): string => `
@@ -15,12 +18,12 @@ export const DELIVERED = 2;
 const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
-/** Bit of an entry whose event or delivery is counted for the environment by another entry of the same commit. */
+/** Bit of an entry that is not counted for the environment, because another entry of the same commit is. */
 export const COUNTED_ELSEWHERE = 32;
 
 /**
- * SQL that inserts one row per environment and commit. The row has an entry for each row of (environment_id, key_id,
- * other_id, at, what, ms). Either id may be null. `at` is null for the current time.
+ * SQL that inserts one row per environment and commit. The row contains an entry for each row of (environment_id,
+ * key_id, other_id, at, what, ms). Either id may be null. If `at` is null, the current time applies.
  */
 export const metricIncrements = (rows: string): string => `
   insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
@@ -31,7 +34,10 @@ export const metricIncrements = (rows: string): string => `
 export const receivedIncrement = (keyId: string, otherId: string, what: string): string =>
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
 
-/** SQL: bits of a metric entry for a result (status, duration_ms). `retrying` without an attempt gets no bit. */
+/**
+ * SQL expression: bits of the metric entry for a result (status, duration_ms). `retrying` without an attempt has no
+ * bits.
+ */
 export const SETTLED = `
   (case status when 'delivered' then ${DELIVERED} when 'failed' then ${FAILED} when 'dlq' then ${DLQ}
    when 'retrying' then case when duration_ms is null then 0 else ${RETRIED} end end)::smallint`;

@@ -17,13 +17,13 @@ const TABLES = [
   'inbox_messages',
 ] as const;
 /**
- * A partition is only inserted into and then dropped. A vacuum or analyze after the inserts would rewrite its pages
- * while events are being accepted (with checksums, the first read of each page writes it completely to the WAL).
- * Neither helps: the statements use keys, not statistics.
+ * Rows of a partition are only inserted, and then the partition is dropped. A vacuum or analyze after the inserts would
+ * rewrite its pages while events are being accepted. With checksums, the first read of each page would write the page
+ * to the WAL. Neither operation helps, because the statements use keys and need no statistics.
  */
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
-/** Today in days since the epoch, by PostgreSQL's clock only. */
+/** Current day in days since the epoch, by PostgreSQL's clock. */
 const TODAY: Statement = {
   name: 'partitions_today',
   text: `select (now() at time zone 'UTC')::date - date '1970-01-01' as day`,
@@ -32,8 +32,8 @@ const TODAY: Statement = {
 const STEP = 1_000;
 
 /**
- * Ends open deliveries of past days while there is still a partition to record them in. Skips claimed deliveries,
- * because their worker records the last attempt. Scans all open deliveries on every retention run.
+ * Ends open deliveries of past days while there is still a partition for their final records. Skips claimed deliveries,
+ * because their worker records the last attempt. Scans all open deliveries.
  */
 const EXPIRE: Statement = {
   name: 'partitions_expire',
@@ -61,22 +61,22 @@ const DROPPING: Statement = {
   text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free`,
 };
 
-/** Lock timeout. While a statement waits for a table lock, no event can be accepted, so it may wait only briefly. */
+/** Lock timeout. It is short, because no event can be accepted while a statement waits for a table lock. */
 const LOCK_TIMEOUT_MS = 50;
-/** Pause between two dropped partitions, because dropping one forces new plans for all statements on its table. */
+/** Pause between dropping two partitions, because each drop forces new plans for all statements on the table. */
 const DROP_REST_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Result of dropping partitions. Some may remain because their tables were locked. */
+/** Result of dropping partitions. Some partitions may remain because their tables were locked. */
 export interface Dropped {
   names: string[];
   isHeldUp: boolean;
 }
 
 /**
- * Partitions by expiry day. A new partition is created separately and then attached, which blocks neither readers nor
- * writers. Dropping a past partition locks its parent briefly. If a long transaction, such as a backup, holds a
- * conflicting lock, the drop is abandoned immediately and repeated by the next run.
+ * Creates and drops the partitions of each expiry day. A new partition is created separately and then attached, which
+ * blocks neither readers nor writers. Dropping a partition locks its parent briefly. If a long transaction, such as a
+ * backup, holds a conflicting lock, the drop is abandoned immediately. The next run tries again.
  */
 @Injectable()
 export class PartitionsStore {
@@ -112,7 +112,7 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /** Returns true if past partitions exist. A past day with open deliveries always has a partition. */
+  /** Returns true if past partitions exist. While deliveries of a past day are open, its partition exists. */
   async hasPassed(): Promise<boolean> {
     const today = await this.today();
     return (await this.names()).some(({ name }) => isBefore(name, today));
@@ -188,8 +188,9 @@ export class PartitionsStore {
 }
 
 /**
- * Returns days without duplicates, earliest first. For retentions with daily partitions: all days from today on, which
- * also covers shorter retentions. For other retentions: the expiry days of events accepted from yesterday on.
+ * Returns the days that need partitions, without duplicates, earliest first. If any retention has daily partitions: all
+ * days from today until that retention ends, which covers shorter retentions. For other retentions: the expiry days of
+ * events accepted from yesterday on.
  */
 function neededDays(today: number, retentions: readonly number[], daysAhead: number): number[] {
   const daily = Math.max(...retentions.filter(isDaily).map((days) => days + daysAhead), -1);

@@ -3,10 +3,10 @@ import { Environments } from '#modules/auth/environments/environments.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { PartitionsStore } from './partitions.store.js';
 
-/** Number of days for which partitions are created in advance, so that a missed run does not cause rejected events. */
+/** Number of days for which partitions are created in advance. A missed run then does not cause rejected events. */
 const DAYS_AHEAD = 4;
 
-/** The daily partitions of the tables that have a retention. */
+/** Manages the daily partitions of the tables with a retention. */
 @Injectable()
 export class Partitions {
   private readonly logger = new Logger(Partitions.name);
@@ -17,22 +17,24 @@ export class Partitions {
     private readonly metrics: LedgerMetrics,
   ) {}
 
-  /** Creates missing partitions in a separate transaction. Call it after error 23514, caused by a changed retention. */
+  /**
+   * Creates missing partitions in a separate transaction. Call it after error 23514, which a changed retention causes.
+   */
   async ensure(): Promise<void> {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
   }
 
-  /** Creates one missing partition. Returns false if none is missing, or if it is locked and must be tried again. */
+  /** Creates one missing partition. Returns false if none is missing. Also returns false if the table is locked. */
   async makeNext(): Promise<boolean> {
     return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }
 
   /**
-   * Ends open deliveries of past days and drops past partitions. A partition whose day had open deliveries is kept
-   * until the next run, so that the results stay visible. Returns true if some partitions could not be dropped now.
+   * Ends open deliveries of past days and drops past partitions. Keeps a partition until the next run if its day had
+   * open deliveries, so that their results stay visible. Returns true if some partitions could not be dropped yet.
    */
   async dropPassed(): Promise<boolean> {
-    // Checks this first, because the next step scans all open deliveries. The check limits the scan to once a day.
+    // Checked first, because the next step scans all open deliveries. This limits the scan to once a day.
     if (!(await this.store.hasPassed())) return false;
     const openDays = await this.store.openDays();
     await this.expire(openDays);

@@ -55,7 +55,10 @@ const SETTLED_AT_ONCE = `
 const PULLED_INCREMENTS = `
     union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`;
 
-/** SQL that inserts the rows of `i` (events, requests) and `d` (deliveries). `isPulled` adds a slow part for pulls. */
+/**
+ * SQL that inserts the rows of `i` (events, requests) and `d` (deliveries). The part for pull targets is slow, so it is
+ * omitted unless `isPulled` is true.
+ */
 const inserts = (isPulled: boolean): string => `
   e as (
     insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
@@ -90,7 +93,7 @@ const receive = (isPulled: boolean): Statement => ({
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${inserts(isPulled)} ${due(isPulled)}`,
 });
 
-/** Like `receive`, with idempotency keys: see `ledger_accept_once` (`ledger_fan_out_once` explains the subselect). */
+/** Like `receive`, with idempotency keys as in `ledger_accept_once`. `ledger_fan_out_once` explains the subselect. */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,
   text: `
@@ -116,7 +119,10 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the positions of stored events. Skips events whose idempotency key is in use. `keyTtlMs`: default TTL. */
+  /**
+   * Returns the positions of stored events. Skips events whose idempotency key is in use. `keyTtlMs` is the default
+   * lifetime of keys.
+   */
   async insert(
     group: readonly Received[],
     claimant: Id | null,
@@ -157,7 +163,7 @@ export class ReceiveStore {
       ...deliveryValues(group),
       claimant,
       jsonbArray(requests.map((request) => request.answer)),
-      // Null if the event's query equals the raw request's query, so that PostgreSQL receives the query only once.
+      // Null if the event's query equals the raw request's query, so that the query is sent to PostgreSQL only once.
       textArray(
         events.map(({ requestLine, request }) => (requestLine.query === request.query ? null : requestLine.query)),
       ),

@@ -13,7 +13,7 @@ import { Partitions } from './partitions.js';
 import { type Received, ReceiveStore } from './receive.store.js';
 import { RecordResults } from './record.js';
 
-/** Accepts received events. Unlike a sent event, a received one has a raw request and any number of deliveries. */
+/** Accepts received events. Unlike a sent event, a received event has a raw request and any number of deliveries. */
 @Injectable()
 export class Receive {
   private readonly group: AcceptGroup<ReceivedEvent>;

@@ -1,19 +1,19 @@
 import type { Id } from '#kernel/ids.js';
 import type { DeliveryKey } from './claims.contract.js';
 
-/** The result of an attempt, or a decision made without one (`attempt` is null). */
+/** The result of an attempt, or a decision without an attempt (`attempt` is null). */
 export interface DeliveryResult extends DeliveryKey {
   claimedBy: Id;
   status: 'delivered' | 'failed' | 'dlq' | 'retrying';
   reason: string | null;
-  /** For `retrying`: delay between the commit and the next attempt, by PostgreSQL's clock. */
+  /** Delay of the next attempt after the commit, by PostgreSQL's clock. Set only for `retrying`. */
   dueInMs: number | null;
-  /** True if the delivery waits until its target's gate opens, instead of waiting for a point in time. */
+  /** True if the delivery waits until its target's gate opens. Otherwise it waits until a point in time. */
   parked: boolean;
   attemptsUsed: number;
-  /** True if the delivery was made available for the target's consumer to pull. */
+  /** True if the target's consumer can now pull the delivery. */
   pulled: boolean;
-  /** True if metrics include the delivery. False for an ad-hoc URL, which has no metrics. */
+  /** True if the delivery is counted in metrics. False for an ad-hoc URL, which has no metrics. */
   counted: boolean;
   attempt: {
     number: number;

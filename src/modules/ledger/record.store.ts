@@ -46,9 +46,9 @@ const rows = (columns: string, isRetrying: boolean): string =>
 
 /**
  * Writes the results of those deliveries of a group whose claims are still valid (due_deliveries_pkey). Stores the
- * attempts. Replaces each delivery that ended by its final record, and sets the time of the next attempt of the others.
- * A superseded, cancelled or erased delivery is not retried. The parts for retries, pulled deliveries and exchanges are
- * omitted if there are none, because they cause most of the cost of a group without failures.
+ * attempts. Replaces each ended delivery by its final record, and sets the time of the next attempt of the others. A
+ * superseded, cancelled or erased delivery is not retried. The parts for retries, pulled deliveries and exchanges are
+ * omitted if there are none, because they are the most expensive parts of the statement.
  */
 function record({ isRetrying, isPulled, hasExchange }: Shape): Statement {
   const result = `${RESULT}${hasExchange ? ', r.exchange' : ''}`;
@@ -115,7 +115,10 @@ export class RecordStore {
     return heldOf(await this.database.queryPrepared<HeldRow>(statement, values));
   }
 
-  /** Returns the statement of `write`, to run it in another commit. Pass the rows that it returns to `heldOf`. */
+  /**
+   * Returns the statement of `write` and its values, to run it in another commit. Pass the rows that it returns to
+   * `heldOf`.
+   */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, hasExchange } = statementFor(results);
     const values = [

@@ -9,9 +9,9 @@ import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
 /**
- * Maximum results per group. Only one group is written at a time. With 256, groups were too slow for a fast fan-out:
- * the local scheduler was full of sent deliveries without recorded results, and new deliveries waited in the table for
- * seconds.
+ * Maximum number of results per group. Only one group is written at a time. With 256, writing was too slow for a fast
+ * fan-out: the local scheduler was full of deliveries that were sent but not recorded, and new deliveries waited in the
+ * table for seconds.
  */
 const GROUP_ITEMS_MAX = 1_024;
 /** Time to wait for more results before a write. No client waits for the write, so a delay is acceptable. */
@@ -20,17 +20,21 @@ const LINGER_MS = 20;
 const RIDING_MAX = 32;
 /** Time after a failed shared commit during which results are written separately, because the cause may persist. */
 const APART_MS = 1_000;
-/** Time to wait for more results that lead to a retry. It is long, because the next attempt is seconds away. */
+/** Time to wait for more results that lead to a retry. It can be long, because the next attempt is seconds away. */
 const RETRYING_LINGER_MS = 250;
 
 export interface ResultsRide extends PiggybackStatement {
-  /** Must be called after the shared commit, even if it failed. Results not committed by then are written as usual. */
+  /**
+   * Must be called after the shared commit, even if it failed. Results that it did not commit are then written as
+   * usual.
+   */
   over(isFailed: boolean): void;
 }
 
 /**
- * Writes the results of attempts in groups. Results that lead to a retry have separate groups. Otherwise a few failures
- * per second would make every group of successful deliveries use the more expensive statement.
+ * Writes the results of attempts in groups. Results that lead to a retry have separate groups, because they need a more
+ * expensive statement. In a common group, a few failures per second would make every group of successful deliveries
+ * expensive.
  */
 @Injectable()
 export class RecordResults implements OnApplicationShutdown {
@@ -54,9 +58,8 @@ export class RecordResults implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the results that wait to be written, to add them to another commit. Returns null if there are none or too
-   * many. The caller must call `over` after that commit. Results that the commit did not write are then written as
-   * usual.
+   * Takes the waiting results, to add them to another commit. Returns null if there are none or too many. The caller
+   * must call `over` after that commit. Results that the commit did not write are then written as usual.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)
@@ -109,7 +112,7 @@ export class RecordResults implements OnApplicationShutdown {
     return isHeld;
   }
 
-  /** Writes the results one by one, so that a result that PostgreSQL rejects does not make the others fail. */
+  /** Writes the results one by one, so that a result that PostgreSQL rejects does not affect the others. */
   private async oneByOne(results: DeliveryResult[], error: unknown): Promise<(boolean | Error)[]> {
     if (results.length === 1) return [error as Error];
     const written: (boolean | Error)[] = [];

@@ -19,9 +19,9 @@ export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Creates a delivery for each picked (environment, event, target). Its number follows the event's existing deliveries.
- * Existing deliveries to that target are superseded: they no longer affect the event's status. Open deliveries end
- * immediately, or when their attempt in flight ends.
+ * Creates a delivery for each picked (environment, event, target). Its number follows those of the event's existing
+ * deliveries. Existing deliveries to that target are superseded and no longer affect the event's status. If they are
+ * open, they end immediately, or when their attempt in flight ends.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (
@@ -66,11 +66,13 @@ const renew = (picked: string): string => `
 
 export interface Sendable
   extends Addressee, Pick<DeliveryEntity, 'eventId' | 'expiresOn' | 'targetId' | 'endpointId' | 'ordinal'> {
-  /** Application endpoint of the delivery, if any. `endpointId` can instead be the endpoint that received the event. */
+  /** Endpoint of an application, or null. Unlike `endpointId`, it is never an endpoint that received the event. */
   applicationEndpointId: Id | null;
 }
 
-/** A dead letter. `isDropped`: a transform dropped its event, which only older versions could then replay. */
+/**
+ * A dead letter. `isDropped` is true if a transform dropped its event. Only older versions could replay such events.
+ */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
 /** Position of the last dead letter of the previous page. */
@@ -104,8 +106,8 @@ const OF_EVENT: Statement = {
 };
 
 /**
- * Finds all targets of the events, or only undelivered ones. Indexes for each event: events_pkey, messages_pkey,
- * due_deliveries_pkey and deliveries_pkey.
+ * Finds all targets of the events, or only undelivered ones. Uses events_pkey, messages_pkey, due_deliveries_pkey and
+ * deliveries_pkey for each event.
  */
 const OF_EVENTS: Statement = {
   name: 'redeliver_of_events',
@@ -139,8 +141,8 @@ const TO: Statement = {
 
 /**
  * Serializes an environment's replays, because two concurrent replays of one event would give two deliveries the same
- * number. Also sets planner options for the rest of the transaction, because its statements look up only a few keys in
- * tables of any size.
+ * number. Also sets planner options for the rest of the transaction, whose statements look up only a few keys in large
+ * tables.
  */
 const LOCK: Statement = {
   name: 'redeliver_lock',
@@ -173,13 +175,13 @@ export class RedeliverStore {
     return this.database.transaction(work);
   }
 
-  /** Returns all targets of an event. Runs inside the caller's transaction. */
+  /** Returns all targets of an event. Uses the caller's transaction. */
   async ofEvent(tenant: Tenant, eventId: Id): Promise<Sendable[]> {
     await this.standInLine(tenant.environmentId);
     return this.database.query<Sendable>(OF_EVENT, [tenant.environmentId, eventId]);
   }
 
-  /** Returns the targets of the events, in the order of the events. Runs inside the caller's transaction. */
+  /** Returns the targets of the events, in the order of the events. Uses the caller's transaction. */
   async whereabouts(
     environmentId: number,
     events: readonly StoredEvent[],
@@ -197,7 +199,7 @@ export class RedeliverStore {
     ]);
   }
 
-  /** Returns at most `DEAD_LETTERS_STEP` dead letters. Runs inside the caller's transaction. */
+  /** Returns at most `DEAD_LETTERS_STEP` dead letters. Uses the caller's transaction. */
   async deadLetters(
     tenant: Tenant,
     { sinceMs = 0, targetId, endpointId }: Redelivery,
@@ -219,7 +221,7 @@ export class RedeliverStore {
     await this.database.query(ADMIT, [environmentId, id, expiresOn]);
   }
 
-  /** Creates deliveries inside the caller's transaction. Returns their number. */
+  /** Creates deliveries in the caller's transaction. Returns their number. */
   async to(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     await this.standInLine(environmentId);
     const [row] = await this.database.query<{ count: number }>(TO, [

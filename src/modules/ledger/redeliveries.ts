@@ -14,7 +14,7 @@ import {
   type Whereabouts,
 } from './redelivery.contract.js';
 
-/** Redelivers events, and wakes the dispatcher of this process after the commit. */
+/** Redelivers events. Wakes the dispatcher of this process after the commit. */
 @Injectable()
 export class Redeliveries {
   constructor(
@@ -22,7 +22,7 @@ export class Redeliveries {
     private readonly handoff: DeliveryHandoff,
   ) {}
 
-  /** Redelivers an event to the addressees that `choose` selects, even if they have received it. It may select none. */
+  /** Redelivers an event to the addressees that `choose` selects, even if they have already received it. */
   redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
     return this.store.transaction(async () => {
       const rows = await this.store.ofEvent(tenant, eventId);
@@ -30,7 +30,9 @@ export class Redeliveries {
     });
   }
 
-  /** Redelivers dead letters: all or none in the caller's unit of work, otherwise in several commits. */
+  /**
+   * Redelivers dead letters. Within the caller's unit of work, redelivers all or none. Otherwise uses several commits.
+   */
   async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
     const known = once(obstacleOf);
     const total: Resent = { made: 0, left: 0, obstacle: null };
@@ -45,7 +47,7 @@ export class Redeliveries {
     }
   }
 
-  /** Returns the events' targets in event order. Blocks the environment's other replays until the transaction ends. */
+  /** Returns the events' targets in event order. Blocks other replays of the environment until the transaction ends. */
   whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]> {
     return this.store.whereabouts(environmentId, events, which);
   }
@@ -55,7 +57,7 @@ export class Redeliveries {
     return this.store.admit(environmentId, event);
   }
 
-  /** Creates deliveries inside the caller's transaction. Returns their number. */
+  /** Creates deliveries in the caller's transaction. Returns their number. */
   async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
     // Runs outside the caller's unit of work. Otherwise the dispatcher's loop would run inside that unit of work.
@@ -79,7 +81,7 @@ export class Redeliveries {
     };
   }
 
-  /** Skips addressees that accept no deliveries: a new failed delivery would only replace the dead letter. */
+  /** Skips addressees that accept no deliveries, because a new failed delivery would only replace the dead letter. */
   private async resend(
     { environmentId }: Tenant,
     rows: readonly Sendable[],

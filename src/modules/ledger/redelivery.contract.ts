@@ -24,10 +24,10 @@ export interface Addressee {
   isAdHoc: boolean;
 }
 
-/** Returns a sentence that says why an addressee accepts no deliveries at present, or null if it accepts them. */
+/** Returns a sentence that explains why an addressee currently accepts no deliveries, or null if it accepts them. */
 export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 
-/** Selects some of an event's addressees. Throws if the event should not be redelivered to any addressee. */
+/** Selects some of an event's addressees, or none. Throws if the event must not be redelivered at all. */
 export type ChooseAddressees = <T extends Addressee>(addressees: readonly T[]) => readonly T[];
 
 export interface StoredEvent {
@@ -46,7 +46,7 @@ export interface Whereabouts {
 }
 
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
-  /** Application endpoint of the delivery, if any. `endpointId` can instead be the endpoint that received the event. */
+  /** Endpoint of an application, or null. Unlike `endpointId`, it is never an endpoint that received the event. */
   applicationEndpointId: Id | null;
   /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
@@ -54,7 +54,7 @@ export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
 
 export interface Resent {
   made: number;
-  /** Number of deliveries skipped, because their addressee accepts no deliveries or a transform dropped the event. */
+  /** Number of skipped deliveries. Their addressee accepts no deliveries, or a transform dropped the event. */
   left: number;
   /** Reason why the first skipped addressee accepts no deliveries; null if all addressees accept them. */
   obstacle: string | null;

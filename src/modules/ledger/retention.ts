@@ -6,12 +6,15 @@ import { retryUntilAvailable } from '#kernel/database/retry-until-available.js';
 import { Partitions } from './partitions.js';
 
 const EVERY_MS = 3_600_000;
-/** Pause between two created partitions. Each new partition forces new plans for all statements on its table. */
+/** Pause between creating two partitions. Each new partition forces new plans for all statements on its table. */
 const STEP_REST_MS = 200;
-/** First and maximum delay before a retry if a partition was locked. Most locks are brief; a backup's lock is long. */
+/**
+ * First and maximum delay before a retry if a partition was locked. Most locks are brief, but a backup holds its lock
+ * for long.
+ */
 const AGAIN_MS = { first: 2_000, max: 300_000 };
 
-/** Maintains the ledger's partitions: creates those that are needed, and drops those of past days. */
+/** Creates the partitions that the ledger needs, and drops those of past days. */
 @Injectable()
 export class Retention implements OnApplicationBootstrap {
   private heldUpMs = AGAIN_MS.first;

@@ -3,7 +3,7 @@ import { isStorageAway } from '#kernel/database/database.js';
 
 const BACKOFF_MS_MAX = 2_000;
 
-/** Repeats `work` while storage is unavailable, because the data to store must not be lost. Rethrows other errors. */
+/** Retries `work` while storage is unavailable, because the data to store must not be lost. Rethrows other errors. */
 export async function untilStored<R>(logger: Logger, what: string, work: () => Promise<R>): Promise<R> {
   for (let failures = 0; ; failures += 1) {
     try {

@@ -2,12 +2,15 @@ import type { Id } from '#kernel/ids.js';
 
 /** Registered workers and their leases. A claim is valid only while its worker is registered. */
 export abstract class WorkerRegistry {
-  /** Registers a worker's ids or renews their leases. Returns the ids that are alive. All others must be replaced. */
+  /**
+   * Registers a worker's ids or renews their leases. Returns the ids that are still valid. The worker must replace the
+   * others.
+   */
   abstract beat(worker: { ids: readonly Id[]; host: string; pid: number; leaseMs: number }): Promise<ReadonlySet<Id>>;
 
-  /** Frees the deliveries of workers whose lease has expired. Returns the number of freed deliveries. */
+  /** Releases the deliveries of workers whose lease has expired. Returns the number of released deliveries. */
   abstract reap(): Promise<number>;
 
-  /** Removes an id and frees its remaining claims. */
+  /** Removes an id and releases its remaining claims. */
   abstract remove(id: Id): Promise<void>;
 }

@@ -3,7 +3,9 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 
-/** Timeout of a heartbeat. A slower one is useless: the next one starts 2 seconds later, and a lease lasts 10 s. */
+/**
+ * Timeout of a heartbeat. A slower heartbeat is useless, because the next one starts after 2 s and a lease lasts 10 s.
+ */
 const BEAT_DEADLINE_MS = 4_000;
 
 const REGISTER: Statement = {
@@ -21,8 +23,8 @@ const RENEW: Statement = {
 };
 
 /**
- * Frees the claims of all workers that are not alive. These include workers that are no longer in the table, because a
- * worker may commit claims after it was declared dead. Scans all open deliveries, which takes a few milliseconds for
+ * Releases the claims of all workers without a valid lease. Includes workers that are no longer in the table, because a
+ * worker may commit claims after its row was deleted. Scans all open deliveries, which takes a few milliseconds for
  * 100,000 deliveries.
  */
 const REAP: Statement = {
