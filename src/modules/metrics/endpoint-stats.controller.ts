@@ -7,7 +7,7 @@ import { EndpointStatsItem, EndpointStatsQuery, presentStats } from './endpoint-
 import { EndpointStatistics } from './endpoint-stats.js';
 import { timeMs } from './windows.js';
 
-/** Statistics of a customer's endpoint. */
+/** API for the statistics of an application's endpoint. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/endpoints/:endpoint/stats')
 export class EndpointStatsController {

@@ -12,14 +12,14 @@ export class EndpointStatsQuery {
   @IsDateTime()
   since?: string;
 
-  /** End of the range (RFC 3339), exclusive. Defaults to now. */
+  /** End of the range (RFC 3339), exclusive. Defaults to the current time. */
   @ApiProperty({ example: '2026-11-21T00:00:00.000Z' })
   @CanBeOmitted()
   @IsDateTime()
   until?: string;
 }
 
-/** Deliveries that are waiting and not in flight. */
+/** Deliveries that wait and are not in flight. */
 export class WaitingItem {
   /** Number of deliveries that wait for their next attempt, for the circuit breaker or for the rate limit. */
   @ApiProperty({ example: 3 })
@@ -86,7 +86,7 @@ export class EndpointStatsItem {
 
   /**
    * Time of the next retry among the waiting deliveries; `null` if no delivery waits for a retry. A time in the past
-   * means that the retry waits for the circuit breaker.
+   * means that the retry waits for the circuit breaker to close.
    */
   @ApiProperty({ example: '2026-11-21T09:35:00.000Z' })
   @CanBeNull()

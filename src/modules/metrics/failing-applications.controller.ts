@@ -6,7 +6,7 @@ import { FailingApplicationList, FailingApplicationsQuery, presentFailing } from
 import { FailingApplications } from './failing-applications.js';
 import { timeMs } from './windows.js';
 
-/** Customers with failing deliveries. */
+/** API for the applications with failing deliveries. */
 @ApiTags('Metrics')
 @Controller('v1/metrics/applications')
 export class FailingApplicationsController {

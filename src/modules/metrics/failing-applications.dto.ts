@@ -69,7 +69,7 @@ export class FailingApplicationItem {
   @IsInt()
   dlq: number;
 
-  /** Minute of the oldest failure in the range. */
+  /** Minute in which the oldest failure of the range happened. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @CanBeNull()
   @IsDateTime()

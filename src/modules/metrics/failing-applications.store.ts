@@ -18,8 +18,7 @@ export interface FailingApplication {
 
 /**
  * Selects applications, worst first. Adds up the hourly rollups of each endpoint of the environment (rollups_pkey,
- * application_endpoints_pkey). For each failing endpoint shown, reads minute rollups up to the first one with a
- * failure.
+ * application_endpoints_pkey). For each returned endpoint with failures, reads minute rollups up to the first failure.
  */
 const FAILING: Statement = {
   name: 'failing_applications',

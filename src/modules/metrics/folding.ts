@@ -13,9 +13,9 @@ const INCREMENTS_MAX = 5_000;
 const REST_MS = 1_000;
 /**
  * Time between two folds: the duration of the last fold multiplied by the factor, up to the maximum. With many keys, a
- * fold writes three rows for almost every key, even for few increments. Therefore increments are collected for at most
- * 30 seconds, so that all processes together spend about 5 % of the time on folds. After a fold, the job pauses for
- * half of the fold's duration.
+ * fold writes three rows for almost every key, even for few increments. Collecting increments for up to 30 seconds
+ * limits the share of time that all processes spend on folds to about 5 %. During a fold, the statement pauses for half
+ * of the fold's duration.
  */
 const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;
@@ -58,7 +58,7 @@ export class Folding {
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
-    // If rollups must still be deleted, also requests another run, because the poller looks only for increments.
+    // The poller looks only for increments, so a sweep with more rollups to delete must also request another run.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
     return isBusy ? { restMs: REST_MS } : undefined;
   }

@@ -1,7 +1,9 @@
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
-/** Metric increments that one commit of the ledger added. A job folds them into rollups after about a second. */
+/**
+ * Metric increments that one commit of the ledger added. A job folds them into rollups, usually after about a second.
+ */
 @Entity('rollup_parts')
 export class RollupPartEntity {
   @PrimaryGeneratedColumn('identity', {
@@ -17,7 +19,7 @@ export class RollupPartEntity {
   @Column('uuid', { name: 'key_id', nullable: true })
   keyId: Id | null;
 
-  /** Set in the older format with one count per column. Null in the format with arrays. */
+  /** Time of the counts in the older format, which has one count per column. Null in the format with arrays. */
   @Column('timestamptz', { nullable: true })
   minute: Date | null;
 
@@ -51,7 +53,7 @@ export class RollupPartEntity {
   @Column('timestamptz', { array: true, nullable: true })
   ats: Date[] | null;
 
-  /** Kind of step that each count refers to: `RECEIVED`, `DELIVERED` and so on. */
+  /** Bits of each entry, such as `RECEIVED` (modules/ledger/metric-increments.ts). */
   @Column('smallint', { array: true, nullable: true })
   whats: number[] | null;
 

@@ -12,7 +12,7 @@ import {
 } from './overview.dto.js';
 import { Overviews } from './overview.js';
 
-/** Overview of an environment. */
+/** API for the overview of an environment and its failing targets. */
 @ApiTags('Metrics')
 @Controller('v1/metrics')
 export class OverviewController {

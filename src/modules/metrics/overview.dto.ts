@@ -10,8 +10,8 @@ import { type MetricsWindow, type OverviewRange, RANGES, WINDOWS } from './windo
 /** Time range and application of the overview. */
 export class OverviewQuery {
   /**
-   * Time range, as 60 windows of one minute, 24 or 168 windows of one hour, or 30 windows of one day. The last window
-   * is the current one and still incomplete.
+   * Time range: 60 windows of one minute, 24 or 168 windows of one hour, or 30 windows of one day. The last window is
+   * the current one and still incomplete.
    */
   @ApiProperty({ default: '24h', example: '24h' })
   @CanBeOmitted()
@@ -71,7 +71,7 @@ export class OpenItem {
   oldest_due_at: string | null;
 }
 
-/** Sums over the whole range. */
+/** Totals of the whole range. */
 export class TotalItem extends OmitType(RollupItem, ['start', 'window'] as const) {}
 
 /** Overview of an environment or an application. */

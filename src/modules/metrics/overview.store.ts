@@ -17,16 +17,18 @@ export interface FailingTarget extends Counts {
 export interface OpenDeliveries {
   count: number;
   isCapped: boolean;
-  /** When the oldest unclaimed due delivery became due. Null if there is none. Always null for an application. */
+  /**
+   * Time at which the oldest unclaimed due delivery became due. Null if there is none. Always null for an application.
+   */
   oldestDueAt: Date | null;
 }
 
-/** Maximum number of due deliveries, oldest first, that are searched for the environment's oldest due delivery. */
+/** Maximum number of due deliveries, oldest first, that are searched for one of the environment. */
 const DUE_MAX = 1_000;
 
 /**
- * Uses due_deliveries_pkey, where an environment's open deliveries are adjacent, up to the limit. The oldest due
- * deliveries of all environments are the first entries of due_deliveries_due_at_idx.
+ * Counts open deliveries with due_deliveries_pkey, where an environment's rows are adjacent, up to the limit. Searches
+ * the first entries of due_deliveries_due_at_idx, which are the oldest due deliveries of all environments.
  */
 const OPEN: Statement = {
   name: 'overview_open',
@@ -62,7 +64,8 @@ const OPEN_OF_APPLICATION: Statement = {
 
 /**
  * Selects targets, worst first. Reads only windows with failures (rollups_failing_idx) of destinations
- * (destinations_pkey), including those that endpoints own. Adds up successes only for the shown targets (rollups_pkey).
+ * (destinations_pkey), including those that endpoints own. Adds up successes only for the returned targets
+ * (rollups_pkey).
  */
 const FAILING: Statement = {
   name: 'overview_failing_targets',
@@ -89,7 +92,10 @@ const FAILING: Statement = {
 export class OverviewStore {
   constructor(private readonly database: Database) {}
 
-  /** Counts deliveries that wait for an application's endpoints, or all open deliveries of the environment (null). */
+  /**
+   * Counts deliveries that wait for an application's endpoints. For null, counts all open deliveries of the
+   * environment.
+   */
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null

@@ -5,10 +5,10 @@ import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#htt
 import type { Rollup } from './rollups.store.js';
 import { type MetricsWindow, WINDOWS } from './windows.js';
 
-/** Subject, window length and range of the rollups. */
+/** Object, window length and range of the rollups. */
 export class RollupQuery {
   /**
-   * Subject of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
+   * Object of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
    * environment. Defaults to the whole environment.
    */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })

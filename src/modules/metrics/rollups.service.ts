@@ -19,7 +19,7 @@ const NOTHING: Omit<Rollup, 'startMs'> = {
   histogram: [],
 };
 
-/** Reads rollups as the background job wrote them. A request neither folds increments nor counts events. */
+/** Reads the rollups that the background job has written. A request neither folds increments nor counts events. */
 @Injectable()
 export class RollupsService {
   constructor(
@@ -30,7 +30,9 @@ export class RollupsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns rollups of `key` (null: of the environment), oldest first. Throws 404, or 400 for a bad range. */
+  /**
+   * Returns rollups of `key` (or of the environment if null), oldest first. Throws 404, or 400 for an invalid range.
+   */
   async list(tenant: Tenant, key: string | null, window: MetricsWindow, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());
     const keyId = key === null ? WHOLE : await this.owned(tenant, key);
@@ -53,7 +55,7 @@ export class RollupsService {
     throw noSuch('endpoint, destination or application');
   }
 
-  /** True for a destination that the API shows, and for an endpoint's internal destination. Events refer to both. */
+  /** Returns whether events refer to the destination: the API shows it, or an endpoint owns it. */
   private async isShown(environmentId: number, id: Id): Promise<boolean> {
     const target = await this.targets.ofDestination(environmentId, id);
     return target !== null && (target.ownerId === null || target.ownerId === id);

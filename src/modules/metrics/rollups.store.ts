@@ -17,19 +17,21 @@ export interface Rollup extends Counts {
 
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
-/** Flag that must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts. */
+/** Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts. */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
 
-/** Key of the whole environment. It sorts last, so a fold locks its rollups last and holds these locks most briefly. */
+/**
+ * Key of the whole environment. It sorts last, so a fold locks these rollups last and holds their locks only briefly.
+ */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Numbers of entries, key sums and rollups after which a fold pauses. Processing each of these numbers takes about 4
- * ms. If the fold were split into several statements, they would update the same rollups repeatedly. Without pauses, a
- * fold would occupy one of two cores for longer than it takes to accept an event.
+ * Numbers of entries, sums per key, and rollups after which a fold pauses. Processing each of these numbers takes about
+ * 4 ms. Several smaller statements would update the same rollups repeatedly. Without pauses, a fold would occupy one of
+ * two cores for longer than it takes to accept an event.
  */
 const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
@@ -39,15 +41,14 @@ const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
- * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey) and skips increments locked by
- * concurrent folds. A single statement is a single commit: even if a process is killed, an increment is in exactly one
- * of the two tables. An increment written by the previous release contains the sums of one key. Rollups are written in
- * key order, so that concurrent folds wait for each other instead of deadlocking.
+ * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey). Skips increments that concurrent
+ * folds have locked. A single statement is a single commit, so an increment is in exactly one of the two tables even
+ * after a crash. An increment written by the previous release contains the sums of one key. Rollups are written in key
+ * order, so that concurrent folds wait for each other instead of deadlocking.
  *
- * Counts of a key are also added to its application (application_endpoints_pkey) and to the whole environment. An entry
- * with two keys is added only once to the application and the environment, by its first key. That key is null for an
- * ad-hoc URL. This statement computes the counts of both from the sums of the keys, so deliveries write nothing for
- * them.
+ * Counts of a key are also added to its application (application_endpoints_pkey) and to the whole environment, so
+ * deliveries need not write them. An entry with two keys is added to these two only once, by its first key. That key is
+ * null for an ad-hoc URL.
  *
  * Dead letters are recorded here for system events, because each is counted exactly once and deliveries are not
  * delayed. The owner of a dead letter is looked up when the event is sent (modules/system-events/waiting-signals.ts).
@@ -125,7 +126,7 @@ const FOLD: Statement = {
     select count(*)::int as increments from parts`,
 };
 
-/** Query for the poller: 0 (milliseconds) if an increment waits to be folded. Uses rollup_parts_pkey. */
+/** Query for the poller. Returns 0 (milliseconds) if an increment waits to be folded. Uses rollup_parts_pkey. */
 export const PARTS_IN_MS = 'select 0 from rollup_parts order by id limit 1';
 
 /** Deletes the oldest rollups first, by rollups_start_idx. Uses `SKIP LOCKED`, so it does not wait for a fold. */
@@ -180,7 +181,10 @@ export class RollupsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Folds increments once the oldest is `ageMs` old. Returns their number. Avoids the database pool for new events. */
+  /**
+   * Folds increments if the oldest one is at least `ageMs` old. Returns their number. Does not use the connections for
+   * new events.
+   */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.increments ?? 0;

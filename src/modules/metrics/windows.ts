@@ -33,17 +33,17 @@ export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
   return floored(nowMs, LENGTHS_MS[window]) - (windows - 1) * LENGTHS_MS[window];
 }
 
-/** Time range in milliseconds since the epoch. */
+/** Time range, in milliseconds since the epoch. */
 export interface Range {
-  /** Time that lies in the first window. Defaults to a number of windows before `untilMs`, see `startsOf`. */
+  /** Time within the first window. Defaults to a fixed number of windows before `untilMs` (`startsOf`). */
   sinceMs?: number;
   /** Time before which the last window begins. Defaults to now, so that the current window is included. */
   untilMs?: number;
 }
 
 /**
- * Returns window starts, oldest first. Includes only windows that have begun and are within their retention: for other
- * windows the counts are unknown, not zero. Throws 400 for a range that is empty or too long.
+ * Returns window starts, oldest first. Includes only windows that have begun and are within their retention, because
+ * the counts of other windows are unknown, not zero. Throws 400 for a range that is empty or too long.
  */
 export function startsOf(window: MetricsWindow, { sinceMs, untilMs }: Range, nowMs: number): number[] {
   const lengthMs = LENGTHS_MS[window];
@@ -70,8 +70,9 @@ export interface WindowSpan {
 }
 
 /**
- * Returns full windows of the shortest length that fits the maximum number of windows and the retention. Without
- * `sinceMs` the range is one day. Throws 400 for a range that is empty, begins in the future, or is too long.
+ * Returns full windows that cover the range. Selects the shortest window length that fits the maximum number of windows
+ * and the retention. Without `sinceMs`, the range is one day. Throws 400 for a range that is empty, begins in the
+ * future, or is too long.
  */
 export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   const endMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1);
