@@ -8,7 +8,7 @@ import { noSuch } from '#kernel/errors.js';
 import { OwnPortalItem, presentOwnPortal } from './portal.dto.js';
 import { PortalSessions } from './portal-sessions.js';
 
-/** Portal session of the caller. */
+/** API for the portal session of the caller. */
 @ApiTags('Portal')
 @Controller('v1/portal')
 export class OwnPortalController {

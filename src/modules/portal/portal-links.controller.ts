@@ -29,7 +29,7 @@ import { PortalLinks } from './portal-links.js';
 
 const SESSION = { name: 'id', description: 'Id of the portal session.', example: 'pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Opens portals that show a customer their own application. */
+/** Opens and closes the portals in which customers manage their own application. */
 @Section(
   'Portal',
   'A page where your customer sees their own endpoints and deliveries, and changes what you allow. Open it as a separate page or in a frame on your site.',
@@ -44,7 +44,7 @@ export class PortalLinksController {
   @ApiOperation({
     summary: 'Open a portal',
     description:
-      'Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted, when the key that opened it is revoked or expires, or when the member who opened it is removed.',
+      'Call this from your backend for a customer who is signed in to your product, and redirect the customer to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted. It also ends when the key that opened it is revoked or expires, or when the member who opened it is removed.',
   })
   @ApiParam(APPLICATION)
   @ApiBody({ type: NewPortalBody, required: false })
@@ -66,7 +66,7 @@ export class PortalLinksController {
   @ApiOperation({
     summary: 'Preview a portal as the customer sees it',
     description:
-      'Opens a preview of the portal for your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it.',
+      'Opens a preview of the portal for your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records the caller.',
   })
   @ApiParam(APPLICATION)
   @ApiBody({ type: PortalPreviewBody, required: false })

@@ -79,7 +79,10 @@ export class PortalLinks {
     return row;
   }
 
-  /** Ends the session, or all if it is null, on all nodes within five seconds. Returns the ended ids, or throws 404. */
+  /**
+   * Ends the session, or all sessions if it is null, on all nodes within five seconds. Returns the ended ids, or throws
+   * 404.
+   */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);
     if (session !== null && id === null) throw noSuch('portal session');
@@ -119,7 +122,7 @@ export class PortalLinks {
         returnUrl: asked.returnUrl ?? null,
         lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
       });
-      // Evicts a cached failure of this token, in case the token was tried before its session existed.
+      // Evicts the negative cache entry that a lookup of this token may have created before its session existed.
       await this.notifications.announce('portal', hashHex);
       return inserted;
     });
@@ -135,7 +138,7 @@ function permissionsOf(asked: readonly PortalPermission[]): PortalPermission[] {
 function openerOf({ keyId, session }: Caller): { openedBy: string; keyId: Id | null; memberId: Id | null } {
   const memberId = session?.memberId ?? null;
   if (memberId !== null) return { openedBy: showId('mbr', memberId), keyId: null, memberId };
-  // A caller whose token an extension accepted has no Posthorn key.
+  // A caller whose token was accepted by an extension has no Posthorn key.
   if (keyId.startsWith('token:')) return { openedBy: keyId, keyId: null, memberId: null };
   return { openedBy: showId('ek', keyId), keyId, memberId: null };
 }

@@ -6,7 +6,7 @@ import type { PortalPermission, Tenant } from '#kernel/tenant.js';
 import type { PortalSessionEntity } from './portal.entities.js';
 import type { PortalTheme } from './portal-theme.js';
 
-/** Kind of session. A `preview` is opened by a member of the organization, and shows the portal as customers see it. */
+/** Kind of session. A member of the organization opens a `preview` to see the portal as customers see it. */
 export type PortalKind = 'customer' | 'preview';
 
 export interface PortalFacts {
@@ -116,7 +116,8 @@ const REVOKE: Statement = {
 
 const PURGE: Statement = {
   name: 'portal_sessions.purge',
-  // Uses the index portal_sessions_expires_at_idx. Ended sessions stay for 30 days, because the audit log names them.
+  // Uses the index portal_sessions_expires_at_idx. Ended sessions are kept for 30 days, because the audit log refers to
+  // them.
   text: `delete from portal_sessions where expires_at < now() - interval '30 days'`,
 };
 

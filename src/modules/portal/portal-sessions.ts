@@ -42,7 +42,9 @@ export class PortalSessions extends PortalAuthenticator {
     return facts && callerOf(facts);
   }
 
-  /** Returns a token's session, or null if it ended. Throws 429 if the IP address `from` tried too many bad tokens. */
+  /**
+   * Returns a token's session, or null if it has ended. Throws 429 if IP address `from` sent too many unknown tokens.
+   */
   async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
     const facts = await this.lookups.look(this.cache, hash('sha256', token), from);
@@ -50,7 +52,10 @@ export class PortalSessions extends PortalAuthenticator {
   }
 }
 
-/** Returns the caller of a session. The scope is always `read`, to hide the values of authentication headers. */
+/**
+ * Returns the caller of a session. The scope is always `read`, so that the values of authentication headers stay
+ * hidden.
+ */
 function callerOf({
   id,
   environment_id: environmentId,

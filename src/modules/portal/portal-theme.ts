@@ -1,6 +1,6 @@
 import type { Fault } from '#kernel/errors.js';
 
-/** Theme of a portal: validated values, no CSS. */
+/** Theme of a portal. Consists of validated values, without CSS. */
 export interface PortalTheme {
   scheme: 'light' | 'dark' | 'system';
   /** `#rrggbb` in lower case; null for the portal's default. */
@@ -27,7 +27,10 @@ export function themeOf({ scheme, accent, radius, logo }: ThemeAsked): PortalThe
   };
 }
 
-/** Returns what is wrong with a return URL. It must use https, or in the test environment http to the local machine. */
+/**
+ * Returns the errors of a return URL. It must use https. In the test environment, http to the local machine is allowed,
+ * too.
+ */
 export function returnFaults(text: string | null, mode: 'live' | 'test'): Fault[] {
   if (text === null) return [];
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -113,7 +113,7 @@ export class NewPortalBody {
   locale?: string;
 
   /**
-   * Target of the link that leads out of the portal. The URL must use https; in the test environment, http to the local
+   * Target of the link that leads out of the portal. The URL must use https. In the test environment, http to the local
    * machine is also allowed.
    */
   @ApiProperty({ example: 'https://app.example.com/settings' })
