@@ -11,12 +11,12 @@ import type { PullPosition } from './place.js';
 /** The events that a consumer pulls: all events of a pull destination, or only those that one endpoint received. */
 export interface Feed {
   environmentId: number;
-  /** The destination or endpoint that the caller named. Each destination or endpoint has its own committed position. */
+  /** Id of the destination or endpoint that the caller named. Each has its own committed position. */
   keyId: Id;
   targetId: Id;
-  /** Limits the feed to items that this endpoint received; null for all items. */
+  /** Limits the feed to items that this endpoint received. Null for all items. */
   endpointId: Id | null;
-  /** Static headers, names in lower case. Received headers with one of these names are hidden from the consumer. */
+  /** Static headers with lower-case names. Received headers with these names are hidden from the consumer. */
   staticHeaders: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +42,7 @@ export class Feeds {
     return this.cursors.issue(tenant, cursorQuery(feed), `${position}.${epoch}`);
   }
 
-  /** Returns a cursor's position. Throws 400 if the cursor is malformed, altered, expired or for another feed. */
+  /** Returns a cursor's position. Throws 400 if the cursor is malformed, altered, expired or of another feed. */
   placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
     // Cursors of older versions contain only a position. The first part of a position is its epoch.
@@ -71,15 +71,18 @@ export class Feeds {
     return { environmentId, keyId: id, targetId: target.targetId, endpointId: id, staticHeaders: target.headers };
   }
 
-  /** True for pull destinations, even disabled ones, so that consumers can still fetch the remaining items. */
+  /**
+   * Returns whether it is a pull destination. Disabled ones are included, so that consumers can fetch the remaining
+   * items.
+   */
   private isPulled({ type }: Target): boolean {
     return this.targets.adapter(type).pulled;
   }
 }
 
 /**
- * Returns what the cursor is bound to: an endpoint's cursor becomes invalid if the endpoint is routed to another
- * destination.
+ * Returns the properties that a cursor is bound to. The cursor of an endpoint becomes invalid if the endpoint is routed
+ * to another destination.
  */
 function cursorQuery({ keyId, targetId }: Feed): CursorQuery {
   return { list: 'pull', filters: { keyId, targetId } };

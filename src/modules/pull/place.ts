@@ -9,7 +9,10 @@ export interface PullPosition {
   epoch: number;
 }
 
-/** Relation of a position to this database: newer than its data (`ahead`), or from an earlier epoch (`before`). */
+/**
+ * Relation of a position to this database. `ahead`: the position is newer than the data. `before`: it is from an
+ * earlier epoch.
+ */
 export type Standing = 'current' | 'ahead' | 'before';
 
 export const ORIGIN: Position = '0.0.00000000-0000-0000-0000-000000000000.0';

@@ -32,8 +32,8 @@ export class PullBacklogItem {
   count: number;
 
   /**
-   * `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, only the events
-   * that the endpoint received are counted, among the next 5,000 events of the destination.
+   * `true` if there may be more events than `count`, because counting stops at 1,000 events. For an endpoint, only the
+   * next 5,000 events of the destination are searched for events that the endpoint received.
    */
   @ApiProperty({ example: false })
   @IsBoolean()
@@ -45,7 +45,7 @@ export class PullBacklogItem {
   @IsString()
   oldest_event: string | null;
 
-  /** When the oldest waiting event was accepted; `null` if there is none. */
+  /** Time at which the oldest waiting event was accepted; `null` if there is none. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @CanBeNull()
   @IsDateTime()
@@ -85,8 +85,8 @@ export class PullPositionItem {
   committed_through: string | null;
 
   /**
-   * When a pull or an ack last moved the position; `null` if it has never moved. A pull that finds nothing new does not
-   * move it.
+   * Time at which a pull or an ack last moved the position; `null` if it has never moved. A pull that finds nothing new
+   * does not move it.
    */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @CanBeNull()

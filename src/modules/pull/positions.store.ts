@@ -4,11 +4,11 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Maximum number of items that are counted after a position. SCANNED_MAX limits the rows read for an endpoint. */
+/** Maximum number of items that are counted after a position. `SCANNED_MAX` limits the rows read for an endpoint. */
 export const COUNTED_MAX = 1_000;
 const SCANNED_MAX = 5_000;
 
-/** Row after which a page of the list starts: a destination's own row, or the row of one of its endpoints. */
+/** Row after which a page of the list starts: the row of a destination, or of one of its endpoints. */
 export interface ListPlace {
   targetId: Id;
   keyId: Id;
@@ -29,9 +29,9 @@ export interface PositionRow extends ListPlace {
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Uses the indexes destinations_listed_idx, pull_positions_pkey for a destination's own positions, and
- * pull_positions_target_id_idx for its endpoints. From each index, one row more than a page is read. Waiting items are
- * read by pull_items_pkey in order, up to the maximum count.
+ * Uses the indexes destinations_listed_idx, pull_positions_pkey for the positions of destinations, and
+ * pull_positions_target_id_idx for those of endpoints. Reads at most one row more than a page from each index. Reads
+ * waiting items by pull_items_pkey in order, up to the maximum count.
  */
 const LIST: Statement = {
   name: 'pull_positions_list',

@@ -22,7 +22,9 @@ const NOT_PULLED = {
   schema: { $ref: '#/components/schemas/Error' },
 };
 
-/** Serves batches of events to consumers that Posthorn cannot reach. Any key may read. A commit needs scope `write`. */
+/**
+ * Serves batches of events to consumers that Posthorn cannot reach. Any key may read. A commit needs the scope `write`.
+ */
 @Section('Pull', 'Batches for consumers behind a firewall, which fetch events themselves.')
 @Controller('v1/pull')
 export class PullController {
@@ -36,7 +38,7 @@ export class PullController {
   @ApiOperation({
     summary: 'List the positions of pull consumers',
     description:
-      'Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. After each one, it lists the inbound endpoints that were pulled by their own id.',
+      'Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. Each destination is followed by the inbound endpoints whose events were pulled from it by their own id.',
   })
   @ApiOkResponse({ type: PullPositionPage, description: 'One page of positions.' })
   async listPullPositions(
@@ -76,8 +78,7 @@ export class PullController {
   @Scope('write')
   @ApiOperation({
     summary: 'Acknowledge a batch',
-    description:
-      'Commits all events before the cursor without returning further events. The committed position never moves back.',
+    description: 'Commits all events before the cursor and returns no events. The committed position never moves back.',
   })
   @ApiParam(NAMED)
   @ApiOkResponse({ type: Acknowledged, description: 'The events before the cursor are committed.' })

@@ -15,7 +15,7 @@ import type { Caller } from '#kernel/tenant.js';
 import type { Batch } from './pull.service.js';
 import type { ItemRow } from './pull.store.js';
 
-/** Any JSON value. A received body may have any type that its provider sends. */
+/** Any JSON value, because a received body may have any type. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =>
   type === 'array' ? { type, items: {} } : { type },
 );
@@ -48,22 +48,22 @@ export class PullQuery {
 
 /** Times at which the event was received, stored, made available and returned, in milliseconds since the epoch. */
 export class PullTimings {
-  /** When Posthorn received the event. */
+  /** Time at which Posthorn received the event. */
   @ApiProperty({ format: 'int64', example: 1_795_253_400_000 })
   @IsInt()
   edge_at: number;
 
-  /** When the event was stored. */
+  /** Time at which the event was stored. */
   @ApiProperty({ format: 'int64', example: 1_795_253_400_004 })
   @IsInt()
   stored_at: number;
 
-  /** When the event became available to pull. Later than `stored_at` for a replay. */
+  /** Time at which the event became available to pull. Later than `stored_at` for a replay. */
   @ApiProperty({ format: 'int64', example: 1_795_253_400_004 })
   @IsInt()
   processed_at: number;
 
-  /** When this response was created. */
+  /** Time at which this response was created. */
   @ApiProperty({ format: 'int64', example: 1_795_253_400_120 })
   @IsInt()
   consumed_at: number;
@@ -102,7 +102,7 @@ export class PullItem {
   @IsDateTime()
   received_at: string;
 
-  /** When the payload was erased; `payload` is then `null`. Absent if it was not erased. */
+  /** Time at which the payload was erased; `payload` is then `null`. Absent if it was not erased. */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @CanBeOmitted()
   @IsDateTime()
@@ -130,7 +130,7 @@ export class PullItem {
   query: string | null;
 
   /**
-   * Headers that are forwarded with the event, with names in lower case. For keys of scope read, the values of
+   * Headers that are forwarded with the event, with lower-case names. For keys of scope `read`, the values of
    * authentication headers appear as `(hidden)`.
    */
   @ApiProperty({ example: { 'x-tenant': '42' } })
@@ -146,7 +146,7 @@ export class PullItem {
   @IsObjectOf(() => PullTimings)
   timings: PullTimings;
 
-  /** Always empty: Posthorn makes no attempts for deliveries that are pulled. */
+  /** Always empty, because Posthorn makes no attempts for deliveries that are pulled. */
   @ApiProperty({ example: [] })
   @IsArray()
   @ArrayMaxSize(0)
@@ -190,7 +190,7 @@ export class AckBody {
   cursor: string;
 }
 
-/** Response to the commit of a cursor. */
+/** Response to an acknowledgement. */
 export class Acknowledged {
   /** The last committed event. It is later than the cursor's event if another consumer has committed more. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -228,22 +228,22 @@ function presentItem(row: ItemRow, consumedAtMs: number, caller: Pick<Caller, 's
 }
 
 /**
- * Returns the times of an event's stages in ascending order. PostgreSQL's clock may be behind this machine's, so each
- * time is at least that of the stage before.
+ * Returns the times of an event's stages in ascending order. PostgreSQL's clock may be behind this machine's clock, so
+ * each time is raised to at least that of the previous stage.
  */
 function timingsOf({ eventId, replayed, settledAt }: ItemRow, consumedAtMs: number): PullTimings {
   const edgeAtMs = idTimeMs(eventId);
   const processedAtMs = Math.max(edgeAtMs, settledAt?.getTime() ?? 0);
   return {
     edge_at: edgeAtMs,
-    // One commit stored the event and made it available. A replay is an exception: it makes the event available later.
+    // One commit stores an event and makes it available. Only a replay makes a stored event available later.
     stored_at: replayed ? edgeAtMs : processedAtMs,
     processed_at: processedAtMs,
     consumed_at: Math.max(processedAtMs, consumedAtMs),
   };
 }
 
-/** Returns the payload as JSON text. Sent payloads are JSON. Received payloads can have any format. */
+/** Returns the payload as JSON text. A received payload that is not JSON becomes a string. */
 function shownPayload({ direction, payload, body, erasedAt }: ItemRow): {
   encoding: 'json' | 'text' | 'base64';
   json: string;

@@ -13,12 +13,12 @@ import { type ItemRow, type PullLook, PullStore } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
 export interface ReadOn {
-  /** The `next_cursor` of an earlier page. If it is passed, all items before the cursor count as acknowledged. */
+  /** The `next_cursor` of an earlier page. Passing it acknowledges all items before it. */
   cursor?: string;
   limit?: number;
   /** Maximum time to wait for items, in seconds. */
   wait?: number;
-  /** True if passing the cursor commits it. False for a key without write permission, which only reads. */
+  /** True if the cursor is also committed. False for a key without write permission. */
   commits: boolean;
 }
 
@@ -49,7 +49,10 @@ export class PullService {
     this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, including repeated reads.');
   }
 
-  /** Commits all items before the cursor and returns the items after it. Without a cursor, uses the last commit. */
+  /**
+   * Commits all items before the cursor and returns the items after it. Without a cursor, starts at the committed
+   * position.
+   */
   async read(
     tenant: Tenant,
     feedId: string,
@@ -69,21 +72,26 @@ export class PullService {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through, epoch } = found;
-    // None of the scanned items belongs to this feed. This commit keeps the next read without a cursor from scanning
-    // these items again.
+    // None of the scanned items belongs to this feed. Committing their position saves the next read without a cursor
+    // from scanning them again.
     if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });
     return { items: items.map((row) => shownTo(feed, row)), nextCursor, consumedAtMs: this.clock.nowMs() };
   }
 
-  /** Commits all items before the cursor. Returns the last committed event. It may be later than the cursor's event. */
+  /**
+   * Commits all items before the cursor. Returns the last committed event, which may be later than the cursor's event.
+   */
   async acknowledge(tenant: Tenant, feedId: string, cursor: string): Promise<Id> {
     const feed = await this.feeds.find(tenant, feedId);
     return eventAt(await this.commit(feed, this.feeds.placeOf(tenant, feed, cursor)));
   }
 
-  /** Commits the cursor's position if `commits` is true. Returns this position, even if a later one is committed. */
+  /**
+   * Commits the cursor's position if `commits` is true. Returns the cursor's position, even if a later one is
+   * committed.
+   */
   private async pass(tenant: Tenant, feed: Feed, cursor: string, commits: boolean): Promise<Position> {
     const place = this.feeds.placeOf(tenant, feed, cursor);
     if (commits) await this.commit(feed, place);
@@ -97,7 +105,7 @@ export class PullService {
     return through;
   }
 
-  /** Throws 400 for a cursor from before a failover or restore, because it is unknown which items the consumer got. */
+  /** Throws 400 for a cursor from before a failover or restore, because the consumer may have missed items. */
   private async require(standing: Standing): Promise<void> {
     if (standing === 'current') return;
     if (standing === 'ahead') await this.epochs.begin();
@@ -115,7 +123,7 @@ export class PullService {
   }
 }
 
-/** Returns the item without received headers named like a static header, because consumers may trust static headers. */
+/** Removes received headers with the name of a static header, because consumers may trust static headers. */
 function shownTo({ staticHeaders }: Feed, row: ItemRow): ItemRow {
   return row.direction === 'inbound' && row.headers !== null
     ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) }

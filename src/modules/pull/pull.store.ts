@@ -19,27 +19,27 @@ export interface ItemRow
     > {
   position: Position;
   headers: Record<string, string> | null;
-  /** When the item became available to pull. */
+  /** Time at which the item became available to pull. */
   settledAt: Date | null;
 }
 
 export interface PullLook {
   items: ItemRow[];
-  /** Position up to which the read has scanned. Up to this position, `items` are the only new items of the feed. */
+  /** Position up to which the read has scanned. `items` contains all new items of the feed up to this position. */
   through: Position;
   epoch: number;
   /** True if the feed has no items after `through`. */
   isEnd: boolean;
 }
 
-/** Maximum number of rows scanned per read. Only a few items of a busy destination may belong to an endpoint. */
+/** Maximum number of rows scanned per read. Only a few items of a busy destination may belong to the endpoint. */
 const ROWS_MAX = 5_000;
 /** Maximum payload bytes of one page, unless the first item alone is larger. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Hides items at or above the oldest running transaction of this database, because that transaction may still commit
- * items before them. A position therefore guarantees that everything before it was seen.
+ * Hides items of the oldest running transaction of this database and of later ones, because that transaction may still
+ * commit items before them. A position therefore guarantees that a consumer has seen everything before it.
  */
 const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
@@ -81,7 +81,7 @@ const LOOK: Statement = {
     order by page.n`,
 };
 
-/** Like LOOK, but for many positions at once. Returns only which positions have new items. */
+/** Like LOOK, but for many positions at once. Returns only the indexes of the positions that have new items. */
 const PEEK: Statement = {
   name: 'pull_peek',
   text: `
@@ -105,8 +105,8 @@ const COMMITTED: Statement = {
 };
 
 /**
- * SQL for a position and its standing. A position that this database cannot have issued yet comes from before a restore
- * to an earlier state. Its use would skip all events accepted until the database reaches that position again.
+ * SQL for a position and its standing. A position that this database cannot have issued yet was issued before a restore
+ * to an earlier state. Using it would skip all events accepted until the database reaches that position again.
  */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}
@@ -116,7 +116,7 @@ const GIVEN = `
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
 
-/** Moves a committed position, but only forward. Ignores a position that another database issued. */
+/** Moves a committed position forward, never back. Ignores a position that another database issued. */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
@@ -146,7 +146,8 @@ export class PullStore {
   ) {}
 
   /**
-   * Returns the items after `from`: at most `limit` items and about 4 MB of payload, but at least one existing item.
+   * Returns the items after `from`: at most `limit` items and about 4 MB of payload, but at least one item if any
+   * exists.
    */
   async look(feed: Feed, from: Position, limit: number): Promise<PullLook> {
     const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
@@ -211,7 +212,9 @@ export class PullStore {
     return row?.standing ?? 'before';
   }
 
-  /** Commits a position. Returns the committed position or, for a position of another database, only its standing. */
+  /**
+   * Commits a position. Returns the committed position. For a position of another database, returns only its standing.
+   */
   async commit(
     { environmentId, keyId, targetId }: Feed,
     { position, epoch }: PullPosition,

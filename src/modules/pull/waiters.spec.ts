@@ -25,7 +25,7 @@ const feed = (environmentId = 1, targetId = 'a'): Feed => ({
 });
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
-/** Builds `Waiters` on a fake store. `arrived` lists the targets with new items, and each poll takes `tookMs`. */
+/** Builds `Waiters` on a fake store. `arrived` contains the targets with new items, and each poll takes `tookMs`. */
 function arrange() {
   const arrived = new Set<string>();
   const seen = { polls: [] as number[], tookMs: 0, isAway: false };

@@ -13,13 +13,17 @@ interface Waiter {
 }
 
 const POLL_MS = 100;
-/** Pause after a poll, as a multiple of its duration. Polling thus uses a connection at most a third of the time. */
+/**
+ * Pause after a poll, as a multiple of the poll's duration. Polling thus uses a connection at most a third of the time.
+ */
 const REST_FACTOR = 2;
 export const WAITERS_MAX = 1_000;
 /** Maximum number of waiting requests per environment, so that other environments have capacity left. */
 export const WAITERS_PER_ENVIRONMENT_MAX = 250;
 
-/** Lets pull requests wait without one connection each. One statement polls for all of them, ten times a second. */
+/**
+ * Lets pull requests wait without a database connection each. One statement polls for all of them, ten times a second.
+ */
 @Injectable()
 export class Waiters implements OnModuleDestroy {
   private readonly waiting = new Set<Waiter>();
@@ -67,7 +71,7 @@ export class Waiters implements OnModuleDestroy {
     });
   }
 
-  /** Ends all waits before the drain, because the drain waits for open requests. */
+  /** Ends all waits before the drain, because the drain waits until open requests end. */
   async onModuleDestroy(): Promise<void> {
     this.isClosed = true;
     for (const waiter of this.waiting) waiter.end(false);
