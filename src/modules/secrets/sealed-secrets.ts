@@ -8,7 +8,7 @@ import { type SealedSecret, SecretsStore } from './secrets.store.js';
 /** Maximum number of cached values. They take at most 16 MB of memory, because a value has at most 16 KB. */
 const ENTRIES_MAX = 1_000;
 
-/** Secret values, cached by environment and name. A change evicts them on every node. Only this class decrypts them. */
+/** Caches secret values by environment and name. A change evicts them on every node. Only this class decrypts them. */
 @Injectable()
 export class SealedSecrets {
   private readonly cache: Cache<string | null>;
@@ -33,7 +33,7 @@ export class SealedSecrets {
     return values;
   }
 
-  /** Returns the current values in the caller's transaction, for checks that must still hold at the commit. */
+  /** Returns the current values in the caller's transaction, for checks that must still hold when it commits. */
   async current(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = names.length > 0 ? await this.store.values(environmentId, names) : [];
     return new Map(rows.map((row) => [row.name, this.open(row)]));

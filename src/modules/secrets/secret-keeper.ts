@@ -35,7 +35,7 @@ export class SecretKeeper {
     private readonly ids: Ids,
   ) {}
 
-  /** Creates a secret. Throws 422 for an invalid value, or 409 if the name exists or there are too many secrets. */
+  /** Creates a secret. Throws 422 for an invalid value, and 409 if the name exists or there are too many secrets. */
   async create(tenant: Tenant, { name, value, description }: NewSecret): Promise<SecretEntity> {
     refuse(valueFaults(value));
     return this.database.transaction(async () => {
@@ -56,7 +56,9 @@ export class SecretKeeper {
     });
   }
 
-  /** Changes a secret. Any new value creates a new version, even the same value. Throws 404, or 422 for a bad value. */
+  /**
+   * Changes a secret. Any value creates a new version, even an unchanged one. Throws 404, or 422 for an invalid value.
+   */
   async change(tenant: Tenant, id: Id, { value, description }: SecretChanges): Promise<SecretView> {
     if (value !== undefined) refuse(valueFaults(value));
     return this.database.transaction(async () => {

@@ -37,16 +37,18 @@ const USERS: Statement = {
     order by user_kind, user_id limit $3::int`,
 };
 
-/** Stores which resources use which secrets. A foreign key prevents deleting a secret while a use is recorded. */
+/**
+ * Stores which resources use which secrets. While a use is recorded, a foreign key prevents the deletion of the secret.
+ */
 @Injectable()
 export class SecretUsesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Records that a resource uses exactly these secrets from now on. An empty list removes all uses, which is required
-   * when the resource is deleted. Runs in the caller's open transaction. Until the transaction ends, the secrets can be
-   * neither deleted nor changed. Returns the names that do not exist. If any name is missing, nothing is recorded, and
-   * the caller throws 422.
+   * Records that a resource uses exactly these secrets. Pass an empty list when the resource is deleted, to remove all
+   * uses. Runs in the caller's open transaction. Until the transaction ends, the secrets can be neither deleted nor
+   * changed. Returns the names that do not exist. If any name is missing, nothing is recorded, and the caller throws
+   * 422.
    */
   async replace(environmentId: number, { kind, id }: SecretUser, names: readonly string[]): Promise<readonly string[]> {
     const found =

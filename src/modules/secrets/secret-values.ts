@@ -3,7 +3,7 @@ import type { Fault } from '#kernel/errors.js';
 
 const VALUE_BYTES_MAX = 16 * 1024;
 
-/** Returns what is wrong with a secret value. The returned faults never contain the value. */
+/** Returns the errors of a secret value. The errors never contain the value. */
 export function valueFaults(value: string): Fault[] {
   const isTooLong = Buffer.byteLength(value) > VALUE_BYTES_MAX;
   return isTooLong ? [{ path: 'value', message: `must have at most ${VALUE_BYTES_MAX} bytes in UTF-8` }] : [];

@@ -103,7 +103,7 @@ export class SecretsController {
     description: 'Returns 409 while the secret is in use; `details.used_by` lists the resources that use it.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'The resource was deleted.' })
+  @ApiNoContentResponse({ description: 'The secret was deleted.' })
   @ApiConflictResponse({
     description: 'The secret is in use. `details.used_by` lists the resources that use it.',
     schema: { $ref: '#/components/schemas/Error' },

@@ -26,7 +26,7 @@ export interface SecretView {
 const LIMIT_DEFAULT = 50;
 export const USERS_SHOWN_MAX = 100;
 
-/** Lists the secrets of the caller's environment, newest first, without their values. */
+/** Returns secrets of the caller's environment without their values. */
 @Injectable()
 export class SecretsService {
   constructor(

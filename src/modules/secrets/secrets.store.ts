@@ -35,7 +35,9 @@ const VALUES: Statement = {
     from secrets where environment_id = $1::int and name = any($2::text[])`,
 };
 
-/** Stores named secrets. A change is announced in its own transaction, so that every node evicts cached values. */
+/**
+ * Stores named secrets. The transaction of a change also sends a notification, so that every node evicts cached values.
+ */
 @Injectable()
 export class SecretsStore {
   private readonly rows: TenantRepository<SecretEntity>;
