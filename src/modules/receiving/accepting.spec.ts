@@ -11,7 +11,10 @@ import type { Routing } from './routing.js';
 const BODY = Buffer.alloc(BODY_BYTES_DEFAULT + 1, 'a');
 const ANSWER = { status: 200, headers: {}, body: '' };
 
-/** Environment n belongs to organization n. A statement stays open until the test ends it. */
+/**
+ * Builds the class with fakes. Environment n belongs to organization n. Each stored request stays in flight until
+ * `endOne`.
+ */
 function arrange(slowRouting: readonly number[] = []): {
   accept: (environmentId: number) => void;
   stored: number[];

@@ -34,13 +34,13 @@ export interface VerifiedRequest {
   reason: string | null;
   eventType: string;
   traceparent: string | null;
-  /** Id by which the endpoint or its preset detects duplicates. */
+  /** Id that the endpoint or its preset uses to detect duplicates. */
   dedupeId: string | null;
   replayOf: Id | null;
   /** Credentials of the request. They are stored encrypted and not forwarded. */
   credentials: CredentialNames;
   addedHeaders?: Record<string, string> | null;
-  /** For a request sent through the API: its idempotency key, and the response to store with the event for this key. */
+  /** Set for a request that was sent through the API: its idempotency key, and the response to store for this key. */
   idempotency: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
@@ -59,7 +59,7 @@ export interface Decision {
   logs?: CodeLogs | null;
 }
 
-/** Result if the filters exceeded their time limit: the event is parked until a user replays it. */
+/** Decision if the filters exceeded their time limit. The event is parked until a user replays it. */
 export const UNROUTED = {
   disposition: 'parked',
   note: 'Its filters took too long, so its destinations are unknown.',
@@ -74,11 +74,11 @@ export const UNANSWERED = {
 /** Maximum of PostgreSQL's `int`. Larger sizes are stored as this maximum, because a sender may declare any size. */
 const SIZE_BYTES_MAX = 2_147_483_647;
 /**
- * Maximum number of requests with a body of over 1 MB that are stored at the same time. For one organization, requests
- * that wait to be stored also count. Each request needs memory of up to five times the size of its body.
+ * Maximum number of requests with a body of over 1 MB that are stored at the same time. The limit of each organization
+ * also counts its requests that wait to be stored. Each request needs memory of up to five times the size of its body.
  */
 const LARGE_AT_ONCE = 2;
-/** Maximum time that a large request waits before it is stored. Providers wait ten seconds or longer for a response. */
+/** Maximum time that a large request waits to be stored. Providers wait at least ten seconds for a response. */
 const LARGE_WAIT_MS_MAX = 8_000;
 const LARGE = 'large';
 
@@ -111,7 +111,8 @@ export class AcceptReceived {
     const routed = asked.disposition === null ? await this.route(endpoint, verified, asked) : [];
     const store = (): Promise<A | SynchronousAnswer> => this.store(endpoint, verified, asked, { routed, answer });
     if (verified.request.body.length <= BODY_BYTES_DEFAULT) return store();
-    // The limit per organization comes first, so that one organization does not fill the queue of the shared limit.
+    // The limit per organization is applied first, so that one organization does not fill the queue of the shared
+    // limit.
     const given = await this.large.run(endpoint.organizationId, LARGE_WAIT_MS_MAX, (leftMs) =>
       this.large.run(LARGE, leftMs, store),
     );
@@ -168,7 +169,10 @@ export class AcceptReceived {
     return given;
   }
 
-  /** Stores the request as a duplicate of event `firstId`. Resolves after the commit. Throws 503 without a database. */
+  /**
+   * Stores the request as a duplicate of event `firstId`. Resolves after the commit. Throws 503 if the database is
+   * unavailable.
+   */
   async keepDuplicate(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,

@@ -37,7 +37,7 @@ export class Answering {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Performs the action of a handshake and returns its response. Returns `null` if the request is no handshake. */
+  /** Performs the action of a handshake and returns its response. Returns `null` if the request is not a handshake. */
   async handshake(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -48,8 +48,8 @@ export class Answering {
     if (checked !== null || endpoint.response === null) return checked;
     const handshake = challenge(endpoint.response, request, { verification, hasSecret: secrets.length > 0, secrets });
     if (handshake === null) return null;
-    // The new secret is stored before the response is sent, because the provider then starts to sign with the secret.
-    // Only the first handshake can set it.
+    // The new secret is stored before the response is sent, because the provider starts to sign with it after the
+    // response. Only the first handshake can set it.
     if (
       handshake.newSecret !== undefined &&
       !(await this.configurations.setFirstSecret(endpoint.environmentId, endpoint.id, handshake.newSecret))
@@ -83,7 +83,7 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** Returns the result of the rules: `place` is -1 if none matches. Runs slow rules again on a worker thread. */
+  /** Returns the result of the rules. `place` is -1 if no rule matches. Runs slow rules again on a worker thread. */
   async ruled(
     rules: CompiledRules,
     endpoint: Id,
@@ -98,7 +98,7 @@ export class Answering {
     return place === null ? 'undecided' : { place, answer: rules.answer(place, view.fresh()) };
   }
 
-  /** Confirms an SNS subscription. Throws 503 if it cannot be confirmed now. SNS then repeats its request. */
+  /** Confirms an SNS subscription. Throws 503 if it cannot be confirmed now, so that SNS repeats its request. */
   private async confirm(url: string): Promise<void> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return;

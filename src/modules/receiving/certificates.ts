@@ -16,12 +16,12 @@ export interface Published {
 interface Kept {
   text: string;
   sinceMs: number;
-  /** Organization whose request caused the download. */
+  /** Organization whose request triggered the download. */
   organizationId: Id;
 }
 
 const FRESH_MS = 3_600_000;
-/** Maximum age of a cached text. Longer than most outages of providers, but limits how long a revoked key is used. */
+/** Maximum age of a cached text. It bridges most outages of providers, but limits how long a revoked key is used. */
 const STALE_MS = 6 * 3_600_000;
 /** Delay before a failed download is repeated. `FAILED_AGAIN_MS` applies while an older text can be used. */
 const FAILED_MS = 10_000;
@@ -30,13 +30,13 @@ const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Requester of downloads that the operator needs, not an endpoint. The operator has a separate download budget. */
+/** Requester of downloads for the operator instead of an endpoint. The operator has a separate download budget. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
- * Certificates and key sets that providers publish. A text is fetched again after an hour, or earlier if the caller
- * needs a newer one. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they
- * never leave the process.
+ * Certificates and key sets that providers publish. A text is downloaded again after an hour, or earlier if the caller
+ * needs a newer one. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they are
+ * not shared between processes.
  */
 @Injectable()
 export class Certificates {
@@ -54,7 +54,7 @@ export class Certificates {
   ) {}
 
   /**
-   * Returns the text at the URL, or undefined if it is unavailable now. Uses the same cache as endpoints, but a
+   * Returns the text at the URL, or undefined if it is currently unavailable. Uses the same cache as endpoints, but a
    * separate download budget. Outbound address checks apply. The caller must make sure that the URL belongs to the
    * provider.
    */
@@ -63,8 +63,9 @@ export class Certificates {
   }
 
   /**
-   * Fetches the text again if it is older than `maxAgeMs`. If that fails, returns the older text for up to six hours,
-   * or undefined if there is none. A text that is not `isUsable` never replaces a usable text.
+   * Returns a text that is at most `maxAgeMs` old, and downloads it again if necessary. If the download fails, returns
+   * an older text for up to six hours, or undefined if there is none. A text that is not `isUsable` never replaces a
+   * usable text.
    */
   async get(
     url: string,
@@ -94,7 +95,7 @@ export class Certificates {
     return this.kept.has(url) || this.budget.spend(asker, nowMs);
   }
 
-  /** Shares one download per URL between concurrent callers. */
+  /** Downloads the text once for all concurrent callers with the same URL. */
   private fetched(url: string, asker: Asker, isUsable: (text: string) => boolean): Promise<void> {
     const running =
       this.underWay.get(url) ?? this.refresh(url, asker, isUsable).finally(() => this.underWay.delete(url));
@@ -116,7 +117,10 @@ export class Certificates {
     if (this.kept.size > KEPT_MAX) this.makeRoom();
   }
 
-  /** Evicts a text of the organization with the most cached texts, so that it cannot displace those of others. */
+  /**
+   * Evicts a text of the organization with the most cached texts, so that this organization cannot displace texts of
+   * others.
+   */
   private makeRoom(): void {
     const held = new Map<Id, number>();
     for (const { organizationId } of this.kept.values()) held.set(organizationId, (held.get(organizationId) ?? 0) + 1);

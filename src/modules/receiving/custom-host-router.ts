@@ -13,11 +13,11 @@ export interface CustomHost {
 }
 
 /**
- * Routes all requests for custom hosts to the ingest route, regardless of the path. Posthorn serves nothing else on a
- * custom host. Without any custom hosts, requests are not examined.
+ * Routes all requests for custom hosts to the ingest route, regardless of the path. Custom hosts serve nothing else.
+ * Without any custom hosts, requests are not examined.
  */
 export class CustomHostRouter {
-  /** Custom host by request. Routing stores it, because routing also rewrites the URL of the request. */
+  /** Custom host of each request. Recorded during routing, because routing also rewrites the URL of the request. */
   private readonly called = new WeakMap<object, CustomHost>();
   private readonly proxies: AddressSet | null;
   private hasLed = false;
@@ -43,12 +43,12 @@ export class CustomHostRouter {
 
   /** Returns the custom host of a request, or `null` if the request was routed by its path. */
   findHost(request: object): CustomHost | null {
-    // Returns only the host recorded during routing, and null for any other request. Reading the Host header here could
-    // find a host of another organization.
+    // Returns only the host recorded during routing. Reading the Host header here could find a host of another
+    // organization.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }
 
-  /** Returns the requested host. Uses the last of several forwarded hosts, because the trusted proxy added that one. */
+  /** Returns the requested host. Uses the last of several forwarded hosts, because the trusted proxy added it. */
   private hostOf({ headers, socket }: HostedRequest): string | null {
     const forwarded = headers['x-forwarded-host'];
     const address = this.proxies === null || forwarded === undefined ? null : ipAddress(socket.remoteAddress ?? '');

@@ -7,7 +7,10 @@ import type { IdempotentRequest } from '#kernel/idempotency.js';
 import { showId } from '#kernel/ids.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 
-/** Returns the id by which the endpoint detects duplicates, or else the provider's own id according to the preset. */
+/**
+ * Returns the id by which the endpoint detects duplicates. Without deduplication, returns the provider's id according
+ * to the preset.
+ */
 export function shownIdOf(
   { deduplication, preset }: LiveEndpoint,
   request: ReceivedRequest,
@@ -18,13 +21,15 @@ export function shownIdOf(
     : deduplication.idOf(new RequestView(request, verification));
 }
 
-/** Returns the key of a duplicate check: a digest per endpoint and source, because ids can have any length. */
+/**
+ * Returns the key for a duplicate check: a digest per endpoint and source. A digest, because ids can have any length.
+ */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');
   return { environmentId, route: `repeats ${showId('ep', id)}`, key: uuid(fingerprint), fingerprint };
 }
 
-/** Returns a version 8 UUID (RFC 9562) made of the first sixteen of `bytes`. */
+/** Returns a version 8 UUID (RFC 9562) built from the first sixteen of `bytes`. */
 function uuid(bytes: Buffer): string {
   const own = Buffer.from(bytes.subarray(0, 16));
   own[6] = 0x80 | ((own[6] ?? 0) & 0x0f);

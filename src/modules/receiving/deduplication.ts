@@ -12,13 +12,13 @@ const HOURS_A_DAY = 24;
 const HOUR_MS = 3_600_000;
 
 /**
- * Drops requests that a provider sent again, if the endpoint enables this. The first request is the one whose event is
- * committed with the id. Of two simultaneous requests, even in different processes, the one that commits later is the
- * duplicate. A rejected or failed request does not reserve its id.
+ * Drops requests that a provider sent again, if the endpoint enables this. The first request is the one that commits an
+ * event with the id first. If two requests arrive simultaneously, even in different processes, the one that commits
+ * later is the duplicate. A rejected or failed request does not reserve its id.
  */
 @Injectable()
 export class RequestDeduplication {
-  /** The last request in flight for each id in this process. A further request with the id waits for that request. */
+  /** The last request in flight for each id in this process. The next request with the id waits for it. */
   private readonly lines = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -27,7 +27,10 @@ export class RequestDeduplication {
     private readonly environments: Environments,
   ) {}
 
-  /** Returns the result of `first`, or the stored response for a duplicate. Throws whatever `first` throws, and 503. */
+  /**
+   * Returns the result of `first`, or the stored response for a duplicate. Rethrows the errors of `first`. May throw
+   * 503.
+   */
   async once(
     endpoint: LiveEndpoint,
     dedupeId: string,
@@ -64,13 +67,13 @@ export class RequestDeduplication {
     return { eventId, answer, isDuplicate: true };
   }
 
-  /** Returns how long duplicates are detected. Retention may have become shorter, and then limits this time. */
+  /** Returns how long duplicates are detected. A shortened retention limits this time. */
   private async windowMs({ environmentId, deduplication }: LiveEndpoint): Promise<number> {
     const { retentionDays } = await this.environments.get(environmentId);
     return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
   }
 
-  /** Runs requests with the same key in sequence, as rows of one statement cannot share a key. Returns the result. */
+  /** Runs requests with the same key in sequence, because rows of one statement cannot share a key. */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);

@@ -6,7 +6,7 @@ export interface Asker {
 }
 
 const MINUTE_MS = 60_000;
-/** Maximum downloads per minute for an endpoint, an organization and the process. Only forged requests need more. */
+/** Maximum downloads per minute for an endpoint, an organization and the process. Genuine requests need fewer. */
 const ENDPOINT_MAX = 10;
 const ORGANIZATION_MAX = 40;
 const TOTAL_MAX = 240;
@@ -15,8 +15,8 @@ const FOR_OTHERS = 80;
 const HARDLY_ANY = 2;
 
 /**
- * Limits the downloads that requests trigger, because senders choose the URLs. Protects the providers' hosts from
- * floods. Keeps a sender of invented URLs from using up the downloads of other tenants.
+ * Limits the downloads that requests trigger, because senders choose the URLs. Protects providers' hosts from floods. A
+ * sender of invented URLs cannot use up the downloads of other tenants.
  */
 export class DownloadBudget {
   private minuteEndsMs = -Infinity;

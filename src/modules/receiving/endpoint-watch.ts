@@ -4,7 +4,7 @@ import { type Id, showId } from '#kernel/ids.js';
 import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
-/** Number of consecutive failed verifications before an endpoint is reported. Stray requests rarely reach it. */
+/** Number of consecutive failed verifications before an endpoint is reported. A few stray requests do not reach it. */
 const FAILURES_MIN = 10;
 const AGAIN_MS = 3_600_000;
 const ENDPOINTS_MAX = 10_000;
@@ -18,8 +18,8 @@ interface Streak {
 }
 
 /**
- * Reports endpoints whose verification keeps failing, and endpoints that receive too large bodies. Each process counts
- * only the requests that it receives.
+ * Reports endpoints whose verification keeps failing, and endpoints that receive bodies above their size limit. Each
+ * process counts only its own requests.
  */
 @Injectable()
 export class EndpointWatch {
@@ -31,7 +31,7 @@ export class EndpointWatch {
     private readonly clock: Clock,
   ) {}
 
-  /** Counts a request that became an event. Never throws, and reports in the background. */
+  /** Counts a request that became an event. Never throws. Reports in the background. */
   countVerification(endpoint: EndpointSummary, eventId: Id, failed: boolean): void {
     const type = 'endpoint.verification_failing';
     if (failed)
@@ -42,7 +42,7 @@ export class EndpointWatch {
     else if (this.streaks.size > 0) this.streaks.delete(keyOf(endpoint, type));
   }
 
-  /** Counts a request whose body was too large. Never throws, and reports in the background. */
+  /** Counts a request whose body was too large. Never throws. Reports in the background. */
   countTooLarge(endpoint: EndpointSummary & { maxBodyBytes: number }, requestId: Id, sizeBytes: number): void {
     this.count(endpoint, { type: 'endpoint.body_too_large', failuresMin: 1 }, () => ({
       max_body_bytes: endpoint.maxBodyBytes,
@@ -84,14 +84,17 @@ export class EndpointWatch {
         count,
       });
     } catch (error) {
-      // The report failed. Restores the counter, so that the next failure is reported again.
+      // Restores the counter, so that the next failure is reported again.
       streak.unnoted += count;
       streak.quietUntilMs = 0;
       this.logger.warn(`${type} of ${endpoint} could not be recorded: ${(error as Error).message}`);
     }
   }
 
-  /** Stores an endpoint's streak of failures. If there are too many, evicts the one whose last failure is oldest. */
+  /**
+   * Stores an endpoint's streak of failures. If there are too many streaks, evicts the one whose last failure is
+   * oldest.
+   */
   private keep(key: string, streak: Streak): void {
     this.streaks.delete(key);
     this.streaks.set(key, streak);

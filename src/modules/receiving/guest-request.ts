@@ -4,8 +4,8 @@ import { type ReceivedRequest, valuesByName, type Verification } from '#engine/i
 /** Maximum decoded size of a body that code may read. The VM that runs the code has 64 MB of memory. */
 export const CODE_BODY_BYTES_MAX = 1024 * 1024;
 /**
- * Maximum size of the input's JSON. The text of the body can occur twice, as the body and as form fields, and an
- * escaped control character takes six bytes: together up to twelve times the size of the body.
+ * Maximum size of the input's JSON. The body can occur twice, as text and as form fields, and an escaped control
+ * character takes six bytes. Together, this is up to twelve times the size of the body.
  */
 export const CODE_INPUT_BYTES_MAX = 13 * CODE_BODY_BYTES_MAX;
 /** Matches code that mentions `form`. Only such code gets the form's fields, because decoding them costs time. */

@@ -20,14 +20,14 @@ import { RECEIVED_HEADERS } from './received-answer.js';
 import { type Addressee, Reception } from './reception.js';
 import { type BodyLimit, RejectedBody, RequestBodies } from './request-bodies.js';
 
-/** Limit for a body whose endpoint could not be looked up before the body is read, because storage is unavailable. */
+/** Limit for a body that is read without a known endpoint, because storage was unavailable. */
 const LIMIT_OF_UNKNOWN: BodyLimit = { organizationId: '', maxBodyBytes: BODY_BYTES_DEFAULT };
-/** Rejects a body as busy instead of too large: the endpoint is unknown, and may accept a body of this size. */
+/** Rejects a body as busy instead of too large, because the unknown endpoint may accept a body of this size. */
 const BUSY = new RejectedBody('busy', 0);
 
 /**
- * The routes that providers call, with any method and content type, and the body as bytes. They are plain Fastify
- * routes, because all requests of providers use them and Nest's pipeline would add only overhead.
+ * The routes that providers call. They accept any method and content type, and parse the body as bytes. They are plain
+ * Fastify routes, because all requests of providers use them and Nest's pipeline would only add overhead.
  */
 @Injectable()
 export class Ingest implements OnModuleInit {
@@ -55,7 +55,7 @@ export class Ingest implements OnModuleInit {
     void fastify.register((scope, _options, done) => {
       scope.removeAllContentTypeParsers();
       // Fastify rejects content types that it cannot parse, regardless of the registered parsers. Providers send such
-      // content types, so the header is replaced. rawHeaders keeps the original value.
+      // content types, so the header is replaced here. `rawHeaders` keeps the original value.
       scope.addHook('onRequest', (request, _reply, next) => {
         const { headers } = request.raw;
         if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
@@ -103,8 +103,8 @@ export class Ingest implements OnModuleInit {
 
   private async find(request: FastifyRequest): Promise<Addressee | null> {
     const [path] = partsOf(request);
-    // The router decodes paths before it matches. A path that has the prefix only after decoding is not an endpoint's
-    // URL.
+    // The router decodes paths before it matches. A path that contains the prefix only after decoding is not an
+    // endpoint's URL.
     if (!path.startsWith(INGEST_PREFIX)) return null;
     return this.reception.find(path.slice(INGEST_PREFIX.length), this.called.findHost(request.raw)?.domainId ?? null);
   }
@@ -152,13 +152,15 @@ export class Ingest implements OnModuleInit {
     };
   }
 
-  /** Returns the called origin, which the signature may cover. Without BASE_URL, only a trusted proxy can report it. */
+  /**
+   * Returns the requested origin, which the signature may cover. Without BASE_URL, only a trusted proxy can provide it.
+   */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** Returns the scheme, from the header of the proxy that ends TLS in front of Posthorn, or from BASE_URL. */
+  /** Returns the scheme, from the header of the proxy that terminates TLS, or from BASE_URL. */
   private schemeOf(request: FastifyRequest): string {
     const { configuredBaseUrl, trustProxy } = this.config;
     if (trustProxy.length > 0) return request.protocol;
@@ -182,7 +184,8 @@ export class Ingest implements OnModuleInit {
     reply
       .code(answer.status)
       .headers(answer.headers === RECEIVED_HEADERS ? answer.headers : withoutSteering(answer.headers));
-    // Tenants' responses are served from the origin of Swagger UI, which stores keys, so scripts in them must not run.
+    // Tenants' responses have the same origin as Swagger UI, which stores API keys. Scripts in the responses must
+    // therefore not run.
     if (answer.headers !== RECEIVED_HEADERS)
       reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox');
     await reply.send(bodyOf(answer));
@@ -199,7 +202,7 @@ function everyMethod(scope: FastifyInstance): string[] {
     try {
       scope.addHttpMethod(method, { hasBody: true });
     } catch {
-      // The HTTP parser of this Node.js version does not know this method and rejects all requests that use it.
+      // The HTTP parser of this Node.js version does not support this method, and rejects all requests that use it.
     }
   }
   return scope.supportedMethods;
@@ -211,9 +214,9 @@ function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: s
 }
 
 /**
- * Returns the body to send. A custom body is sent as bytes: for a string, Node.js would write the headers in UTF-8, and
- * Fastify would add its charset. The default response has neither problem, and a string is sent in one write with the
- * headers.
+ * Returns the body to send. A custom body is sent as bytes, because for a string Node.js would write the headers in
+ * UTF-8, and Fastify would add its charset. Neither affects the default response, and a string is sent in one write
+ * with the headers.
  */
 function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
   if (headers === RECEIVED_HEADERS) return body;

@@ -21,7 +21,10 @@ import type { EndpointSummary, LiveRoute } from './contract.js';
 /** An inbound endpoint with its compiled configuration. */
 export interface LiveEndpoint extends EndpointSummary {
   organizationId: Id;
-  /** Incremented by every change to the endpoint. An operation that failed with a version is retried with the next. */
+  /**
+   * Version of the configuration. Every change increments it. An operation that failed is retried with the next
+   * version.
+   */
   version: number;
   /** Domain of the endpoint. `null` if it is on the platform's host. */
   domainId: Id | null;
@@ -42,7 +45,10 @@ export interface LiveEndpoint extends EndpointSummary {
   deduplication: Deduplication | null;
 }
 
-/** Returns the compiled endpoint. Throws if a part does not compile, because no configuration may be ignored. */
+/**
+ * Returns the compiled endpoint. Throws if any part of the configuration does not compile, because no part may be
+ * ignored.
+ */
 export function liveEndpoint(
   configuration: EndpointConfiguration,
   organizationId: Id,
@@ -54,7 +60,7 @@ export function liveEndpoint(
     organizationId,
     environmentId: configuration.environmentId,
     id: configuration.id,
-    // Shows an endpoint at the root of its host as `/` instead of an empty string.
+    // An endpoint at the root of its host is shown as `/` instead of an empty string.
     path: configuration.path || '/',
     domainId: configuration.domainId,
     status: configuration.status,

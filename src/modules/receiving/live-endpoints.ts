@@ -12,14 +12,17 @@ import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
 const ENDPOINTS_MAX = 5_000;
 const PATHS_MAX = 20_000;
-/** Maximum number of path segments examined. An endpoint's path has at most eight; the rest belongs to the request. */
+/** Maximum number of path segments examined. An endpoint's path has at most eight. The others belong to the request. */
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
 const ID_LENGTH = 36;
-/** Matches dot segments, which URL parsers resolve. They could leave the path of a destination that mirrors paths. */
+/**
+ * Matches dot segments, which URL parsers resolve. They could point outside the path of a destination that mirrors
+ * paths.
+ */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
-/** Cache of compiled endpoints. A change invalidates them on every node. No entry is older than five seconds. */
+/** Cache of compiled endpoints. A change invalidates an entry on every node. No entry is older than five seconds. */
 @Injectable()
 export class LiveEndpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
@@ -59,7 +62,10 @@ export class LiveEndpoints {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /** Returns the endpoint at `path` or its longest matching prefix, on a domain or the platform's host, or `null`. */
+  /**
+   * Returns the endpoint at the longest matching prefix of `path`, on a domain or the platform's host. Null if there is
+   * none.
+   */
   async at(path: string, domainId: Id | null): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
     if (path.length > PATH_LENGTH_MAX || DOT_SEGMENT.test(path)) return null;
     const address = await (domainId === null ? this.byPath.get(path) : this.byDomainPath.get(domainId + path));

@@ -25,14 +25,14 @@ import { Verifying } from './verifying.js';
 
 export interface RequestSource {
   /**
-   * Set for a replay: its successful verification is reused, no provider waits for a response, and credentials of the
-   * first receipt stay secret.
+   * Set for a replay. A successful verification is reused, no provider waits for a response, and the credentials of the
+   * original request stay secret.
    */
   replayOf: { id: Id; verification: Verification; credentials: CredentialNames } | null;
   traceparent: string | undefined;
   /** True if the request may be a duplicate. False for tests and replays, which must always create an event. */
   mayBeDuplicate: boolean;
-  /** Key of the API call that sent the request, and the response that is stored for this key with the event. */
+  /** Idempotency key of the API call that sent the request, and the response to store for this key. */
   idempotency?: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: PipelineResult['answer']) => StoredAnswer;
@@ -40,8 +40,8 @@ export interface RequestSource {
 }
 
 /**
- * Processes a request: verify, handshake, detect duplicates, transform, route, store, respond. The response is sent
- * only after the commit. After a crash before the commit, nothing is stored and the provider resends.
+ * Processes a request in this order: verify, handshake, detect duplicates, transform, route, store, respond. The
+ * response is sent only after the commit. After a crash before the commit, nothing is stored and the provider resends.
  */
 @Injectable()
 export class Pipeline {
@@ -58,7 +58,10 @@ export class Pipeline {
     private readonly acceptancePolicies: AcceptancePolicies,
   ) {}
 
-  /** Processes a request and returns the result. Throws 409 (forwarding loop), 422 (policy), 503 (no database). */
+  /**
+   * Processes a request and returns the result. Throws 409 for a forwarding loop, 422 if a policy refuses, and 503 if
+   * the database is unavailable.
+   */
   async run(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
@@ -95,7 +98,9 @@ export class Pipeline {
     return result;
   }
 
-  /** Stores the request unless it is a duplicate. An unverified request is always stored, and reserves no id. */
+  /**
+   * Stores the request unless it is a duplicate. An unverified request is always stored, and does not reserve its id.
+   */
   private async decide(
     endpoint: LiveEndpoint,
     verified: VerifiedRequest,

@@ -81,9 +81,9 @@ export class RawRequests {
   }
 
   /**
-   * Processes the request with the current settings of the endpoint, as a new event. A successful verification stays
-   * valid. A failed one is repeated, because the secret may be correct now. Throws 404 if the request does not exist,
-   * and 409 if the endpoint is not active or the request was erased. `keeps` returns the response that is stored for
+   * Processes the request with the current settings of the endpoint, as a new event. A successful verification is not
+   * repeated. A failed one is repeated, because the secret may be correct now. Throws 404 if the request does not
+   * exist, and 409 if the endpoint is not active or the request was erased. `keeps` returns the response to store for
    * the idempotency key, in the commit of the event.
    */
   async replay(
@@ -109,7 +109,8 @@ export class RawRequests {
 
   /**
    * Processes a raw request again as a new event, exactly once per `run` even after a crash. Returns `null` if the
-   * request has no content to process, and an `obstacle` as a sentence if the endpoint is inactive or deleted.
+   * content of the request is not available. Returns an `obstacle` as a sentence if the endpoint is inactive or
+   * deleted.
    */
   async release(
     environmentId: number,
@@ -133,7 +134,7 @@ export class RawRequests {
     idempotency: IdempotentRequest | null,
     keeps: (eventId: Id) => StoredAnswer,
   ): Promise<Id> {
-    // A replay uses the time of the original request, because the signature's timestamp dates from that time.
+    // A replay uses the time of the original request, because the signature's timestamp is from that time.
     const first = replayOf ?? id;
     const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(first) };
     const { eventId } = await this.pipeline.run(endpoint, request, {
@@ -157,7 +158,7 @@ function firstAnd({ id, replayOf }: RequestDetail): Id[] {
   return replayOf === null ? [id] : [id, replayOf];
 }
 
-/** Returns the id of the event that an earlier, interrupted run committed. Rethrows other errors. */
+/** Returns the id of the event that an earlier, interrupted run committed. Rethrows all other errors. */
 function madeBefore(error: unknown): Id {
   if (error instanceof AlreadyAnswered) return error.answer.body;
   throw error;

@@ -10,7 +10,7 @@ export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({
 
 const PARKED_HEADER = 'posthorn-parked';
 
-/** The stored parts of a response. An empty object stands for the default response to the event. */
+/** The stored parts of a response. An empty object represents the default response. */
 export type KeptAnswerParts = { status?: number; headers?: Record<string, string>; body?: string; truncated?: true };
 
 /** A response as the API shows it. `body` is null if it was erased, or was the standard error body for the status. */
@@ -21,7 +21,7 @@ export interface ShownAnswer {
   truncated: boolean;
 }
 
-/** Response to a request, as stored for its duplicates. Omitted parts are the same as in the default response. */
+/** Response to a request, stored for its duplicates. Omitted parts are those of the default response. */
 interface FirstAnswer {
   id: Id;
   headers?: Record<string, string>;
@@ -45,7 +45,10 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
     : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
 }
 
-/** Returns the response to store for duplicates: a 2xx response, or else the default one, as no resend is needed. */
+/**
+ * Returns the response to store for duplicates. For any response other than 2xx, this is the default response, because
+ * a resend is not needed.
+ */
 export function keptForDuplicates(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
   const { status, headers, body } = isRepeated ? answer : received200(id);
@@ -65,7 +68,10 @@ export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answ
   };
 }
 
-/** Returns the JSON to store for a response. It is almost empty for the default response, which most events get. */
+/**
+ * Returns the JSON to store for a response. It is almost empty for the default response, which is the most frequent
+ * one.
+ */
 export function keptAnswer(answer: SynchronousAnswer | 'refused', id: Id): string {
   if (answer === 'refused') return REFUSED;
   const { status, headers, body } = answer;

@@ -28,7 +28,7 @@ export class Reception {
     private readonly acceptReceived: AcceptReceived,
   ) {}
 
-  /** Returns the endpoint. `path` is not decoded, and starts after the ingest prefix or a custom domain's `/`. */
+  /** Returns the endpoint. `path` is not decoded. It starts after the ingest prefix, or after a custom domain's `/`. */
   find(path: string, domainId: Id | null): Promise<Addressee | null> {
     return this.endpoints.at(path, domainId);
   }
@@ -40,7 +40,10 @@ export class Reception {
     throw methodNotAllowed(`The endpoint does not take ${method}. Nothing was stored.`, allowedMethods);
   }
 
-  /** Records a request whose body was not read. Returns the error for the provider. Throws 503 without a database. */
+  /**
+   * Records a request whose body was not read. Returns the error for the provider. Throws 503 if the database is
+   * unavailable.
+   */
   async reject(
     { endpoint, rest }: Addressee,
     request: Omit<ReceivedRequest, 'path'>,

@@ -21,7 +21,7 @@ function read(
   );
 }
 
-/** Sends a body of `length` bytes. Returns the request, whose reserved memory is not released yet, or the error. */
+/** Sends a body of `length` bytes. Returns the request with its memory still reserved, or the error. */
 async function send(
   bodies: RequestBodies,
   length: number,

@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import type { Id } from '#kernel/ids.js';
 import { BODY_BYTES_DEFAULT, BODY_BYTES_MAX } from '#modules/endpoints/contract.js';
 
-/** Maximum bytes of large bodies in memory that are not stored yet: in total, and for one organization. */
+/** Maximum bytes of large bodies in memory that are not stored yet, in total and for one organization. */
 const HELD_BYTES_MAX = 5 * BODY_BYTES_MAX;
 const HELD_BYTES_OF_ONE_MAX = 2 * BODY_BYTES_MAX;
-/** Step by which memory is reserved while a large body arrives. A sender that sends nothing reserves no memory. */
+/** Step in which memory is reserved while a large body arrives. A sender that sends nothing reserves no memory. */
 const STEP_BYTES = 1024 * 1024;
 
 type IncomingMessage = FastifyRequest['raw'];
@@ -28,8 +28,8 @@ export class RejectedBody {
 type Done = (error: Error | null, body?: Buffer | RejectedBody) => void;
 
 /**
- * Reads the bodies of providers' requests. Bodies of over 1 MB share a fixed number of bytes, so that a flood of them
- * cannot exhaust the memory, and one organization cannot use all of them.
+ * Reads the bodies of providers' requests. Bodies of over 1 MB share a fixed amount of memory. A flood of them can
+ * therefore not exhaust the memory, and one organization cannot use all of it.
  */
 @Injectable()
 export class RequestBodies {
@@ -61,7 +61,7 @@ export class RequestBodies {
     request.on('data', onData).on('end', onEnd).on('error', onError);
   }
 
-  /** Frees the memory reserved for a request's body. Does nothing if no memory is reserved for the request. */
+  /** Releases the memory reserved for a request's body, if any. */
   release(request: IncomingMessage): void {
     const held = this.held.get(request);
     if (held === undefined) return;
@@ -69,7 +69,7 @@ export class RequestBodies {
     this.add(held.organizationId, -held.bytes);
   }
 
-  /** Reserves memory until `bytes` are reserved for the request. Returns false if too little memory is left. */
+  /** Increases the request's reservation to `bytes`. Returns false if too little memory is left. */
   private hold(request: IncomingMessage, organizationId: Id, bytes: number): boolean {
     const more = bytes - (this.held.get(request)?.bytes ?? 0);
     if (more === 0) return true;

@@ -33,7 +33,7 @@ const REQUEST = {
   example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
-/** Raw requests of providers, as they were received. */
+/** API for the raw requests of providers, as they were received. */
 @ApiTags('Endpoints')
 @Controller('v1/endpoints/:id')
 export class RequestsController {
@@ -68,7 +68,7 @@ export class RequestsController {
   @ApiOperation({
     summary: 'Get a raw request',
     description:
-      'Returns the headers, query and body as they were received. Credentials are shown only to a key of scope `write`; with scope `read` they are `(hidden)`. Credentials are the values of authentication headers (`authorization`, `cookie`, the header with the token of the provider) and of the query parameter that holds the key of the provider.',
+      "Returns the headers, query and body as they were received. Credentials are shown only to a key of scope `write`. With scope `read`, they are `(hidden)`. Credentials are the values of authentication headers (`authorization`, `cookie`, the header with the provider's token) and of the query parameter with the provider's key.",
   })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)

@@ -82,7 +82,7 @@ export class RequestItem {
   id: string;
 
   /**
-   * Id of the event that the request created. For a duplicate, it is the event of the original request. `null` for
+   * Id of the event that the request created. For a duplicate, this is the event of the original request. `null` for
    * status `too_large`.
    */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -102,8 +102,9 @@ export class RequestItem {
 
   /**
    * `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
-   * its transform failed), `ignored`, `duplicate` (an earlier request had the same id), or `too_large` (the body was
-   * larger than the endpoint's `max_body_bytes`, and was not stored).
+   * its transform failed), `ignored` (no route matched, or the transform dropped the event), `duplicate` (an earlier
+   * request had the same id), or `too_large` (the body was larger than the endpoint's `max_body_bytes`, and was not
+   * stored).
    */
   @ApiProperty({ example: 'routed' })
   @IsIn(STATUSES)
@@ -129,8 +130,8 @@ export class RequestItem {
   size_bytes: number;
 
   /**
-   * The provider's id of this delivery, which stays the same when the provider resends. The endpoint's `deduplicate`
-   * setting can use it to detect duplicates.
+   * The provider's id of this delivery, which stays the same when the provider resends it. The endpoint's `deduplicate`
+   * setting can use this id to detect duplicates.
    */
   @ApiProperty({ example: 'evt_1NG8Du2eZvKYlo2CUI79vXWy' })
   @CanBeNull()
@@ -138,7 +139,7 @@ export class RequestItem {
   dedupe_id: string | null;
 
   /**
-   * Additional information in one sentence: why the signature is invalid, why the request was parked, or that it was
+   * Note on the processing, as a sentence: why the signature is invalid, why the request was parked, or that it was
    * transformed.
    */
   @ApiProperty({ example: null })
@@ -153,8 +154,8 @@ export class RequestItem {
   replay_of: string | null;
 
   /**
-   * Time at which a replay of the quarantined, parked or dropped request was routed, so that the request counts as
-   * released. `null` if it was not released.
+   * Time at which a replay routed the quarantined, parked or dropped request. `null` if the request was not released in
+   * this manner.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -248,14 +249,14 @@ export class RequestDetailItem extends RequestItem {
   ip: string;
 
   /**
-   * The response that the provider got. `null` for a replay, which has no waiting sender. Also `null` for requests
-   * stored by versions that did not record it.
+   * The response that the provider got. `null` for a replay, because no provider waits for its response. Also `null`
+   * for requests stored by versions that did not record it.
    */
   @CanBeNull()
   @IsObjectOf(() => RequestAnswer)
   answer: RequestAnswer | null;
 
-  /** Output of the transform's console. `null` if it wrote nothing. */
+  /** Console output of the transform. `null` if there is no output. */
   @CanBeNull()
   @IsObjectOf(() => CodeLogsItem)
   logs: CodeLogsItem | null;

@@ -20,10 +20,12 @@ export type ProxyResult =
   { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Headers of the response from the proxy's URL that are passed on to the provider. */
+/** Headers that are passed on to the provider from the response of the proxy's URL. */
 const PASSED_HEADERS = ['content-type', 'location', 'retry-after'];
 
-/** Gets the synchronous response from an endpoint's proxy: JavaScript in the sandbox, or a URL. Never throws. */
+/**
+ * Gets the synchronous response from an endpoint's proxy, which is JavaScript in the sandbox or a URL. Never throws.
+ */
 @Injectable()
 export class ResponseProxy {
   private readonly keyedSemaphore = new KeyedSemaphore();

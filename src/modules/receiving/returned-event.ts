@@ -39,7 +39,7 @@ export function returnedEvent(json: string, given: Given, givenBody: string): Tr
   };
 }
 
-/** Returns what is wrong with the event, or null. Rejects unknown fields, and changes to read-only fields. */
+/** Returns the error in the event, or null. Rejects unknown fields, and changes to read-only fields. */
 function faultOf(returned: object, given: Given): string | null {
   for (const [name, value] of Object.entries(returned)) {
     if (!Object.hasOwn(given, name)) return `it returned the unknown field ${JSON.stringify(name)}`;

@@ -15,7 +15,7 @@ export class Routing {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Returns one delivery per matching route. Null if filters took too long. Throws 503 if threads are overloaded. */
+  /** Returns one delivery per matching route. Null if filters took too long. Throws 503 if no thread is free. */
   async route(endpoint: LiveEndpoint, view: RequestView): Promise<Omit<Arrival, 'payload'>[] | null> {
     const matching = await this.matching(endpoint, view);
     const { environmentId } = endpoint;
@@ -35,7 +35,7 @@ export class Routing {
   async routeAgain(endpoint: LiveEndpoint, view: RequestView): Promise<Omit<Arrival, 'payload'>[] | null> {
     const arrivals = await this.route(endpoint, view);
     if (arrivals === null) return null;
-    // A destination that cannot be loaded now is kept, so that it does not block the replay.
+    // A destination that cannot be loaded now counts as active, so that it does not block the replay.
     const takes = await Promise.all(
       arrivals.map(({ environmentId, targetId }) =>
         this.targets.ofDestination(environmentId, targetId).then(
@@ -62,7 +62,10 @@ export class Routing {
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
-  /** Returns whether each filter matches, or `null` if unknown. Filters too slow for this thread run in another. */
+  /**
+   * Returns whether each filter matches, or `null` if unknown. Filters that are too slow for this thread run in another
+   * one.
+   */
   async verdicts(
     owner: { organization: string; endpoint: string },
     filters: readonly (Condition | null)[],

@@ -19,7 +19,7 @@ import type { PipelineResult } from './pipeline-result.js';
 
 export type Tested = PipelineResult & { verifies: boolean };
 
-/** Sends samples through the same pipeline as the provider's own requests. */
+/** Sends sample events through the same pipeline as the provider's own requests. */
 @Injectable()
 export class SampleEvents {
   constructor(
@@ -33,8 +33,8 @@ export class SampleEvents {
   ) {}
 
   /**
-   * Sends a sample event. Throws 404 for an unknown endpoint, 409 if the endpoint does not accept the sample's
-   * method, and 422 if only the provider can sign the sample or the endpoint has no secret. `keeps` returns the
+   * Sends a sample event. Throws 404 for an unknown endpoint, and 409 if the endpoint does not accept the sample's
+   * method. Throws 422 if only the provider can sign the sample, or if the endpoint has no secret. `keeps` returns the
    * response to store for the idempotency key, in the commit of the event.
    */
   async send(
@@ -94,7 +94,7 @@ export class SampleEvents {
   }
 }
 
-/** Returns the preset with another type for its samples. Throws 422 if the type of its samples is fixed. */
+/** Returns the preset with another type for its samples. Throws 422 if the preset has a fixed type. */
 function ofType(preset: Preset, type: string | undefined): Preset {
   if (type === undefined) return preset;
   const sample = sampleOfType(preset, type);

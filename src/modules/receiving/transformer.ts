@@ -20,7 +20,10 @@ import {
   UrlTransforms,
 } from './url-transforms.js';
 
-/** Runs transforms of endpoints: JavaScript in the sandbox, or a URL. Never throws: an error is a `failed` result. */
+/**
+ * Runs transforms of endpoints, which are JavaScript in the sandbox or a URL. Never throws: an error becomes a `failed`
+ * result.
+ */
 @Injectable()
 export class Transformer {
   private readonly logger = new Logger(Transformer.name);
@@ -31,7 +34,10 @@ export class Transformer {
     private readonly transforms: UrlTransforms,
   ) {}
 
-  /** Runs a transform. With `secrets: 'names'`, code gets secret names, not values, because users see the result. */
+  /**
+   * Runs a transform. With `secrets: 'names'`, code gets the names of secrets instead of values, because users see the
+   * result.
+   */
   async run(
     endpoint: LiveEndpoint,
     event: TransformInput,
@@ -39,7 +45,7 @@ export class Transformer {
   ): Promise<TransformResult> {
     if (endpoint.transform === null) return { kind: 'unchanged' };
     return this.attempt(endpoint, event, secrets === 'names').catch((error: unknown): TransformResult => {
-      // Another attempt would fail too. The error's message is not passed on, because it may quote the body.
+      // A retry would fail, too. The error's message is not passed on, because it may quote the body.
       if (error instanceof RangeError || error instanceof SyntaxError) return UNREADABLE;
       this.logger.warn(`A transform could not be run: ${(error as Error).message}`);
       return { kind: 'busy' };
@@ -77,7 +83,7 @@ export class Transformer {
           secrets: Object.fromEntries([...values].map(([name, value]) => [name, isShown ? `(${name})` : value])),
         }),
       ],
-      // Copies the body, because a buffer is often a view of a much larger one, which would be sent entirely.
+      // Copies the body, because a buffer is often a view of a much larger one, which would be transferred entirely.
       body: RAW.test(code) ? new Uint8Array(body) : undefined,
       spellings: exact === undefined ? null : JSON.stringify(spellingsOf(exact)),
       secrets: hidden,
@@ -95,7 +101,7 @@ export class Transformer {
   }
 }
 
-/** Matches code that mentions the exact body. Only such code gets the body's bytes, because copying them costs time. */
+/** Matches code that mentions the raw body. Only such code gets the body's bytes, because copying them costs time. */
 const RAW = /\braw(?:Body)?\b/;
 const REASON_LENGTH_MAX = 300;
 const UNREADABLE: TransformResult = { kind: 'failed', why: "the body is nested too deeply, or the result isn't JSON" };
@@ -116,7 +122,7 @@ function resultOf(
     input,
     exact === undefined ? JSON.stringify(input.body) : writeExact(exact),
   );
-  // Masks secrets in the reason, which may quote names that the code returned, and limits the length of the reason.
+  // Masks secrets in the reason, because it may quote names that the code returned. Also limits its length.
   return result.kind === 'failed'
     ? { ...result, why: mask.apply(result.why, false).slice(0, REASON_LENGTH_MAX) }
     : result;

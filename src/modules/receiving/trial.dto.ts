@@ -23,7 +23,7 @@ const ROUTES_MAX = 100;
 
 /** A route to evaluate. */
 export class TriedRouteBody {
-  /** Id of the destination, which only identifies the route in the response. The destination need not exist. */
+  /** Id of the destination. It only identifies the route in the response, so the destination need not exist. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @IsOptional()
   @IsString()
@@ -41,7 +41,8 @@ export class TriedRouteBody {
 }
 
 /**
- * The request to try, and settings to use instead of the endpoint's own. Omitted settings are taken from the endpoint.
+ * The stored request to process, and settings to use instead of the endpoint's own. Omitted settings are taken from the
+ * endpoint.
  */
 @Examples({
   now: { summary: 'Try the current settings', value: { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
@@ -123,12 +124,12 @@ export class TriedAnswer {
   body: string;
 }
 
-/** Outcome that the request would have. */
+/** Outcome of processing the request with these settings. */
 export class TrialResult {
   /**
    * `routed`, `quarantined` (the signature is invalid), `parked` (the transform fails, or filters or rules exceed their
-   * time limit) or `ignored` (the transform drops the event, or no route matches). The results of all steps are given,
-   * even if an earlier step fails.
+   * time limit) or `ignored` (the transform drops the event, or no route matches). The results of all steps are
+   * returned, even if an earlier step fails.
    */
   @ApiProperty({ example: 'routed' })
   @IsIn(OUTCOMES)
@@ -162,7 +163,7 @@ export class TrialResult {
   @IsString()
   transform_error: string | null;
 
-  /** Output of the transform's console. `null` if it wrote nothing. */
+  /** Console output of the transform. `null` if there is no output. */
   @CanBeNull()
   @IsObjectOf(() => CodeLogsItem)
   logs: CodeLogsItem | null;

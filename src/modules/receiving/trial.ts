@@ -48,7 +48,7 @@ interface Compiled {
   rules: CompiledRules | null;
 }
 
-/** A stored request, as it is processed with the settings to try. */
+/** A stored request, prepared for the settings to try. */
 interface GivenRequest {
   id: Id;
   /** The stored request, without the values of its credentials. */
@@ -70,9 +70,9 @@ export class Trial {
   ) {}
 
   /**
-   * Returns the results of the draft for a stored request. Because they are shown to users, code gets the names of
-   * secrets instead of values, and neither code nor filters see authentication headers. Throws 404, 409 (erased
-   * request), 422 (invalid settings) and 503 (no capacity).
+   * Returns the results of the draft for a stored request. Users see these results, so code gets the names of secrets
+   * instead of values, and neither code nor filters see authentication headers. Throws 404, 409 (erased request), 422
+   * (invalid settings) and 503 (no capacity).
    */
   async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
@@ -151,7 +151,10 @@ function compile(endpoint: LiveEndpoint, { transform, routes, responseRules }: T
   };
 }
 
-/** Returns the request as received. A replay gets the time of the original request, when the signature was made. */
+/**
+ * Returns the request as received. A replay gets the time of the original request, because the signature was created
+ * then.
+ */
 function receivedOf({ id, method, path, query, headers, body, url, ip, replayOf }: RequestDetail): ReceivedRequest {
   return { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(replayOf ?? id) };
 }

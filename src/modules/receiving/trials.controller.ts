@@ -8,7 +8,7 @@ import { endpointIdOf, requestId } from './requests.dto.js';
 import { presentTried, TrialBody, TrialResult } from './trial.dto.js';
 import { Trial } from './trial.js';
 
-/** Tries filters, rules and transforms on requests that were already received. */
+/** API to try filters, rules and transforms on requests that were already received. */
 @ApiTags('Endpoints')
 @Controller('v1/endpoints/:id')
 export class TrialsController {
@@ -23,7 +23,7 @@ export class TrialsController {
   @ApiOperation({
     summary: 'Try settings on a raw request',
     description:
-      'Tests a transform, routes or rules on a received request and returns the outcome. They need not be saved. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden.',
+      'Processes a received request with a transform, routes or rules that need not be saved, and returns the outcome. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden.',
   })
   @ApiParam({ name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: TrialResult, description: 'The outcome of the trial.' })

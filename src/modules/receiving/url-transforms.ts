@@ -20,7 +20,7 @@ export type TransformResult = (
   | { kind: 'dropped' }
   /** Failure of a transform. `message` is the code's error message, without values of secrets. */
   | { kind: 'failed'; why: string; message?: string }
-  /** There was no capacity for the transform: nothing is stored, and the provider resends. */
+  /** There was no capacity for the transform. Nothing is stored, and the provider resends. */
   | { kind: 'busy' }
 ) & { logs?: CodeLogs };
 
@@ -43,12 +43,12 @@ export interface TransformInput {
   eventId: string;
   eventType: string;
   request: ReceivedRequest;
-  /** Names of the request's credentials, whose values are hidden in the output of code. */
+  /** Names of the request's credentials. Their values are hidden in the output of code. */
   credentials: CredentialNames;
   verification: Verification;
 }
 
-/** Result for a body that does not match its content encoding, or is larger than one megabyte when unpacked. */
+/** Result for a body that does not match its content encoding, or is larger than one megabyte after decoding. */
 export const NOT_UNPACKED: TransformResult = { kind: 'failed', why: "the body can't be unpacked" };
 
 export const TRANSFORMED_BYTES_MAX = 256 * 1024;

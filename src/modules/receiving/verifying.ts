@@ -12,11 +12,11 @@ import type { LiveEndpoint } from './live-endpoint.js';
 
 export interface VerificationVerdict {
   verification: Verification;
-  /** Why the verification failed, as the last part of a sentence. `null` if it did not fail. */
+  /** Reason for the failure, as the last part of a sentence. `null` if the verification did not fail. */
   reason: string | null;
 }
 
-/** Minimum time between downloads of a key set. Limits downloads triggered by invented key ids in tokens. */
+/** Minimum time between downloads of a key set. Invented key ids in tokens therefore trigger few downloads. */
 const ROTATED_MS = 60_000;
 const VERDICT_KEPT = new Set<Verification>(['verified']);
 
@@ -63,8 +63,8 @@ export class Verifying {
     const isUsable = scheme.kind === 'jwt' ? isKeySet : isPem;
     const found = await this.certificates.get(url, asker, isUsable);
     const token = scheme.kind === 'jwt' ? jwtOf(scheme, request) : null;
-    // Keys are rotated: a key that is missing in an hour-old set may be in the current set. If the download fails, the
-    // key's validity is unknown.
+    // Keys are rotated, so a key that is missing in an hour-old set may be in the current set. If the download fails,
+    // the key's validity is unknown.
     const isOld = found !== undefined && token !== null && !hasKeyOf(token, found.text);
     const latest = isOld ? await this.certificates.get(url, asker, isUsable, ROTATED_MS) : found;
     const isUnknown = isOld && latest !== undefined && latest.ageMs >= ROTATED_MS && !hasKeyOf(token, latest.text);
