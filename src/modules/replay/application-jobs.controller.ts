@@ -17,7 +17,7 @@ import {
 } from './recover.dto.js';
 import { presentJob, ReplayJobItem } from './replays.dto.js';
 
-/** Jobs over all events that were sent to an application. */
+/** API for jobs over all events that were sent to an application. */
 @ApiTags('Replay')
 @Controller('v1/app/:app')
 export class ApplicationJobsController {
@@ -31,7 +31,7 @@ export class ApplicationJobsController {
   @ApiOperation({
     summary: 'Resend failed events of an application',
     description:
-      'Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints.',
+      'Starts a background job that resends every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints.',
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
@@ -51,7 +51,7 @@ export class ApplicationJobsController {
   @ApiOperation({
     summary: 'Resend all events of an application',
     description:
-      'Starts a background job that sends again every event of the time range, whatever its state. Each event is sent only to its original endpoint. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints.',
+      'Starts a background job that resends every event of the time range, whatever its state. Each event is sent only to its original endpoint. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints.',
   })
   @ApiParam(APPLICATION)
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
@@ -71,7 +71,7 @@ export class ApplicationJobsController {
   @ApiOperation({
     summary: 'Erase an application',
     description:
-      'Starts a background job that permanently erases the application, its endpoints and their secrets. It also erases its waiting deliveries, the responses of its receivers, and the payload, header values and channels of every message that was sent to it. Ids, types, times and states stay. The field `erased` of the job counts the erased items. A deleted application can be erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased.',
+      'Starts a background job that permanently erases the application, its endpoints and their secrets. It also erases its waiting deliveries, the responses of its receivers, and the payload, header values and channels of every message that was sent to it. Ids, types, times and states are kept. The field `erased` of the job counts the erased items. A deleted application can be erased by its `app_` id. With `dry_run`, the response (200) contains only the counts, and nothing is erased.',
   })
   @ApiParam({ ...APPLICATION, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: EraseApplicationBody, required: false })

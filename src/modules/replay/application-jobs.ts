@@ -27,7 +27,7 @@ export class ApplicationJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a recovery for an application. Throws 404, 422, and 409 without endpoints or during an unfinished job. */
+  /** Starts a recovery for an application. Throws 404, 422, and 409 without endpoints or while a job is unfinished. */
   async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
     const window = windowOf(query, this.clock.nowMs());
@@ -68,7 +68,10 @@ export class ApplicationJobs {
     });
   }
 
-  /** Starts an application's erasure. A deleted one is found by id. Throws 404, and 409 if a job is unfinished. */
+  /**
+   * Starts the erasure of an application. Finds a deleted application by its id. Throws 404, and 409 while a job is
+   * unfinished.
+   */
   async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
     const applicationId = await this.erasable(environmentId, application);
     const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];

@@ -76,7 +76,7 @@ export class ApplicationPages implements PageSource {
     };
   }
 
-  /** Returns a page of failed deliveries, without those of other endpoints that use the same destination. */
+  /** Returns a page of failed deliveries. Leaves out deliveries of other endpoints that use the same destination. */
   private async failures(
     { environmentId, beforeId, fromId, status }: ReplayJob,
     endpoints: ReadonlyMap<Id, ApplicationEndpoint>,

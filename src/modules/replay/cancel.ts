@@ -8,7 +8,7 @@ import type { NamedTarget } from './named-targets.js';
 export class Cancel {
   constructor(private readonly cancellations: Cancellations) {}
 
-  /** Cancels deliveries. Returns how many end, now or after their attempt in flight. Throws 422 for an invalid time. */
+  /** Cancels deliveries. Returns how many end, now or with their attempt in flight. Throws 422 for an invalid time. */
   async waiting(
     { environmentId, targetId, endpointId }: NamedTarget,
     query: { event_type?: string; until?: string },

@@ -7,17 +7,20 @@ import { ApplicationErasures } from '#modules/events/erasure/application-erasure
 import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Time after which no process accepts events for an erased application. Caches are at most five seconds old. */
+/**
+ * Time after which no process accepts events for a deleted application. It exceeds the maximum age of cache entries, 5
+ * s.
+ */
 const ALL_KNOW_MS = 6_000;
-/** Allowance for differing clocks: the id of an event accepted after the removal may be older by up to this time. */
+/** Allowance for clock differences. The id of an event accepted after the deletion may be older by up to this time. */
 const CLOCKS_MS = 60_000;
 /** Pause before the next check for attempts in flight. Such attempts end within their timeout. */
 const PENDING_REST_MS = 250;
 
 /**
- * First counts and records the endpoints. Then deletes the application with its endpoints, so that no new events are
- * accepted, and erases the events, newest first. Finally erases events that processes with outdated caches still
- * accepted.
+ * Erases an application. First counts and records its endpoints. Then deletes the application with its endpoints, so
+ * that no new events are accepted, and erases the events, newest first. Finally erases events that processes with
+ * outdated caches still accepted.
  */
 @Injectable()
 export class EraseWork implements WorkSource {

@@ -13,7 +13,7 @@ import { EVENTS_MAX, JOB_ACTIONS, type JobAction } from './replay-job.js';
     value: { action: 'recover', filter: { application: 'customer-42' }, dry_run: true },
   },
   recover: {
-    summary: 'Replay events that a customer did not receive',
+    summary: 'Resend events that a customer did not receive',
     value: { action: 'recover', filter: { application: 'customer-42', since: '2026-11-20T00:00:00.000Z' } },
   },
   replay: {
@@ -30,7 +30,7 @@ export class EventJobBody {
    * `replay` resends each event to all its original targets, whatever the outcome was. `recover` selects events that
    * are `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` selects
    * events that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter
-   * has a `destination`, all three actions affect only the deliveries to it.
+   * has a `destination`, each action affects only the deliveries to it.
    */
   @ApiProperty({ example: 'recover' })
   @IsIn(JOB_ACTIONS)
@@ -62,7 +62,7 @@ export class EventJobBody {
   dry_run?: boolean;
 }
 
-/** Result of a dry run of a job that processes the events selected by a filter. */
+/** Result of a dry run of a job that processes events by filter. */
 export class EventJobDryRun {
   /** Always `true` in this response. */
   @ApiProperty({ example: true })

@@ -25,7 +25,7 @@ export interface SelectionEstimate extends SelectionCount {
   max: number;
 }
 
-/** Event states that an action can process. `null` for all states. */
+/** Event states that an action can process. `null` if it can process all states. */
 const STATES: Readonly<Record<JobAction, readonly string[] | null>> = {
   replay: null,
   recover: ['failed', 'dlq'],
@@ -51,7 +51,7 @@ export class EventJobs {
     const found = await this.resolve(tenant, action, query);
     if (action !== 'cancel') await this.refuseDisabled(environmentId, query, found);
     const { count, isCapped } = await this.estimate(tenant, action, query, limit);
-    // If the filter can match no event, starts a job that ends immediately. Events that arrive while the job runs are
+    // If the filter matches no event, starts a job that ends immediately. Events that arrive while the job runs are
     // excluded.
     const filter = found
       ? { ...found, beforeId: earlier(found.beforeId, window.beforeId) }
@@ -75,7 +75,7 @@ export class EventJobs {
     });
   }
 
-  /** Returns the number of selected events, without starting a job. Throws 422 for an invalid filter. */
+  /** Returns the number of selected events without starting a job. Throws 422 for an invalid filter. */
   dryRun(tenant: Tenant, { action, filter, limit = EVENTS_MAX }: EventJobQuery): Promise<SelectionEstimate> {
     windowOf(filter, this.clock.nowMs(), 'filter.');
     return this.estimate(tenant, action, filter, limit);
@@ -130,7 +130,7 @@ function earlier(a: Id, b: Id): Id {
   return a < b ? a : b;
 }
 
-/** Rethrows a filter's 400 as 422, because here the filter is part of the body. Rethrows any other error unchanged. */
+/** Rethrows a filter's 400 as 422, because here the filter is part of the body. Rethrows other errors unchanged. */
 function refuseFilter(error: unknown): never {
   if (error instanceof ApiError && error.type === 'bad_request')
     throw invalid([{ path: 'filter', message: error.message }]);

@@ -6,7 +6,7 @@ import { ReceivedStore } from '#modules/events/received.store.js';
 
 const WINDOW_MS = 500;
 const COUNTED_MAX = 10_000;
-/** Rate of live events (not replayed ones) per second below which a replay is not slowed down. */
+/** Rate of accepted live events per second below which a replay is not slowed down. */
 const LIVE_MIN = 50;
 /** Event loop utilization below which a process has capacity for both live events and a replay. */
 const BUSY_MIN = 0.7;
@@ -23,7 +23,9 @@ export class LiveLoad {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns how long a replay must pause after it has enqueued `enqueued` deliveries. 0 while there is capacity. */
+  /**
+   * Returns how long a replay must pause after it has enqueued `enqueued` deliveries. 0 if there is enough capacity.
+   */
   async restMs(environmentId: number, enqueued: number): Promise<number> {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.last);

@@ -12,9 +12,12 @@ export interface NamedTarget {
   id: Id;
   /** Application of the endpoint. `null` for a destination. */
   applicationId: Id | null;
-  /** Target of the deliveries: the endpoint itself if it has its own URL. */
+  /** Target of the deliveries. For an endpoint with its own URL, this is the endpoint itself. */
   targetId: Id;
-  /** Limits the deliveries to those of this endpoint if it shares the target with others. `null` for all deliveries. */
+  /**
+   * Endpoint whose deliveries are selected, if it shares the target with others. `null` for all deliveries to the
+   * target.
+   */
   endpointId: Id | null;
   /** Reason why the target accepts no deliveries, as a sentence. `null` if it accepts them. */
   obstacle: string | null;
@@ -43,7 +46,7 @@ export class NamedTargets {
     };
   }
 
-  /** Returns destination ids in the order of `texts`. An entry is null for an unknown or an internal destination. */
+  /** Returns destination ids in the order of `texts`. An entry is null if the destination is unknown or internal. */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
     return Promise.all(
       texts.map(async (text) => {
@@ -53,7 +56,7 @@ export class NamedTargets {
     );
   }
 
-  /** Returns an application's endpoint as the target of a job. Accepts ids or uids. Throws 404 for an unknown one. */
+  /** Returns an application's endpoint as the target of a job. Accepts ids and uids. Throws 404 if it is unknown. */
   async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
     const found = await this.applications.endpoint(environmentId, application, endpoint);
     const { id, applicationId, destinationId: targetId } = found;
@@ -75,7 +78,9 @@ export class NamedTargets {
     return endpoint ? this.obstacle(environmentId, targetId, endpoint) : 'The endpoint was deleted.';
   }
 
-  /** Like `obstacleOf`, but also returns a reason if the target's settings are unusable (such as a missing secret). */
+  /**
+   * Like `obstacleOf`, but also returns a reason if the target cannot be used, for example because a secret is missing.
+   */
   async reasonAgainst(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
     try {
       return await this.obstacleOf(environmentId, targetId, endpointId);
@@ -85,7 +90,7 @@ export class NamedTargets {
     }
   }
 
-  /** Like `reasonAgainst`, for an endpoint id. Returns `null` for an inbound endpoint and for a deleted endpoint. */
+  /** Like `reasonAgainst`, for an endpoint id. Returns `null` for inbound and deleted endpoints. */
   async reasonAgainstEndpoint(environmentId: number, endpointId: Id): Promise<string | null> {
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);

@@ -55,14 +55,17 @@ export class RangeReplay {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a job. Throws 404, 400 if a cursor is given, 409 (inactive endpoint, unfinished job), 422 (bad query). */
+  /**
+   * Starts a job. Throws 404, 400 if a cursor is given, 409 (inactive endpoint or unfinished job), and 422 (invalid
+   * query).
+   */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined)
       throw badRequest('A real replay takes no cursor: it is one job over the whole time range.');
     const { endpoint, window, destinations, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active')
       throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
-    // Counts events in any state. A count by state would take as long as the job itself for a large range.
+    // Counts events in any state. For a large range, a count by state would take as long as the job itself.
     const { scanned } = await this.received.count({ ...range, status: null }, ESTIMATE_MAX);
     return this.starting.start({
       ...window,
@@ -98,7 +101,10 @@ export class RangeReplay {
     return { ...run, scanned, replayed, enqueued: page.deliveries.length, skipped, excluded, nextCursor };
   }
 
-  /** Returns the counts of a dry run without filters: every event matches every route, so counting events is enough. */
+  /**
+   * Returns the counts of a dry run without filters. Every event matches every route, so it is enough to count the
+   * events.
+   */
   private async countAll(
     range: ReceivedRange,
     routes: number,

@@ -6,7 +6,7 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource, ReplayPage } from './replay-pages.js';
 
-/** Pages of failed deliveries to a target, which are sent to the same target again. */
+/** Pages of failed deliveries to a target. The deliveries are sent to the same target again. */
 @Injectable()
 export class RecoverPages implements PageSource {
   constructor(
@@ -30,7 +30,10 @@ export class RecoverPages implements PageSource {
   }
 }
 
-/** Returns a page without other endpoints' deliveries. Pages go back in time, but each page is sent oldest first. */
+/**
+ * Returns a page, without deliveries of other endpoints. Later pages contain older events, but each page is sent oldest
+ * first.
+ */
 function pageOf(
   own: readonly FailedRow[],
   rows: readonly FailedRow[],
@@ -39,7 +42,7 @@ function pageOf(
 ): ReplayPage {
   const whole = own.filter(({ isGone }) => !isGone);
   const sent = whole.filter(({ reason }) => includesCancelled || reason !== 'cancelled');
-  // Two deliveries of an event to the same target, due to two former routes, are replaced by one delivery.
+  // An event may have two deliveries to the target, from two former routes. One delivery replaces both.
   const once = [...new Map(sent.map((row) => [row.eventId, row])).values()];
   return {
     deliveries: once

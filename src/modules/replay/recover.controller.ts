@@ -28,7 +28,7 @@ const CANCELS =
   'Ends the waiting deliveries as `failed` with reason `cancelled`. An attempt in flight completes, but is not retried. ' +
   'Events that are accepted later are delivered.';
 
-/** Recovers failed deliveries to a target, and cancels deliveries that wait for it. */
+/** API to resend failed deliveries to a target, and to cancel deliveries that wait for it. */
 @ApiTags('Replay')
 @Controller('v1')
 export class RecoverController {

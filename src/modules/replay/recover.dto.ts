@@ -5,7 +5,7 @@ import { CanBeOmitted, IsDateTime } from '#http/validation.js';
 import type { EraseDryRun } from './application-jobs.js';
 import { ErasedItem } from './replays.dto.js';
 
-/** Filter for the failed deliveries to send again. */
+/** Filter for the failed deliveries to resend. */
 export class RecoverBody {
   /** Selects only events accepted at or after this time (RFC 3339). */
   @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
@@ -24,14 +24,14 @@ export class RecoverBody {
   @IsIn(['failed', 'dlq'])
   status?: 'failed' | 'dlq';
 
-  /** If `true`, cancelled deliveries are sent again as well. */
+  /** If `true`, cancelled deliveries are resent as well. */
   @ApiProperty({ default: false, example: false })
   @CanBeOmitted()
   @IsBoolean()
   include_cancelled?: boolean;
 }
 
-/** Filter for the events of an application to send again. */
+/** Filter for the events of an application to resend. */
 export class ApplicationReplayBody {
   /** Selects only events accepted at or after this time (RFC 3339). */
   @ApiProperty({ example: '2026-11-20T00:00:00.000Z' })
@@ -74,7 +74,9 @@ export class EraseDryRunResult extends ErasedItem {
   is_capped: boolean;
 }
 
-/** Filter for the waiting deliveries to end. Without fields, all deliveries that wait for the target are ended. */
+/**
+ * Filter for the waiting deliveries to cancel. Without fields, all deliveries that wait for the target are cancelled.
+ */
 @Examples({
   type: { summary: 'Cancel the waiting deliveries of one event type', value: { event_type: 'invoice.paid' } },
   all: { summary: 'Cancel all waiting deliveries', value: {} },

@@ -22,7 +22,10 @@ export class Recover {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a recovery. Throws 409 if the target accepts no deliveries or has an unfinished job, 422 for bad input. */
+  /**
+   * Starts a recovery. Throws 409 if the target accepts no deliveries or has an unfinished job, and 422 for invalid
+   * input.
+   */
   async start(target: NamedTarget, query: RecoverQuery): Promise<ReplayJob> {
     if (target.obstacle !== null) throw conflict(`${target.obstacle} Change that first.`, { reason: 'disabled' });
     const { environmentId, id, applicationId, targetId, endpointId } = target;
@@ -39,7 +42,7 @@ export class Recover {
       status,
       destinations: null,
       includeCancelled: query.include_cancelled ?? false,
-      // The internal destination of an endpoint with its own URL is not part of the API.
+      // The API does not show the internal destination of an endpoint with its own URL.
       destinationsUsed: targetId === id && applicationId !== null ? [] : [targetId],
       totalEstimate: await this.failed.count(
         { environmentId, targetIds: [targetId], beforeId, fromId, status },

@@ -25,7 +25,7 @@ export interface ReleaseDryRun {
 
 const COUNT_MAX = 2_000_000_000;
 
-/** Starts jobs that process the requests that were not routed, with the current settings of their endpoint. */
+/** Starts jobs that process requests that were not routed again, with the current settings of their endpoint. */
 @Injectable()
 export class Release {
   constructor(
@@ -36,7 +36,9 @@ export class Release {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a job. Throws 404, 409 if the endpoint is not active or has an unfinished job, and 422 for a bad query. */
+  /**
+   * Starts a job. Throws 404, 409 if the endpoint is not active or has an unfinished job, and 422 for an invalid query.
+   */
   async start(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReplayJob> {
     const { endpoint, window, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active')
@@ -57,7 +59,7 @@ export class Release {
     });
   }
 
-  /** Returns the counts of a dry run, which releases no request. Throws 404, and 422 for an invalid query. */
+  /** Returns the counts of a dry run. Throws 404, and 422 for an invalid query. */
   async dryRun(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReleaseDryRun> {
     const { range } = await this.checked(tenant, endpointId, query);
     return { replayId: this.ids.next(), ...(await this.setAside.count(range, COUNT_MAX)) };

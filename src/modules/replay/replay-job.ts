@@ -12,18 +12,20 @@ export const PAGE_EVENTS = 1_000;
 /** Limit for counts during a request. The job itself determines the exact number. */
 export const ESTIMATE_MAX = 100_000;
 
-/** Time without progress after which a job counts as abandoned. A page takes less, including its pause and commit. */
+/**
+ * Time without progress after which a job counts as abandoned. A page takes less time, including its pause and commit.
+ */
 export const FORGOTTEN_MS = 15_000;
 
 /**
- * Kinds of jobs: `range` sends events that an endpoint received in a time range, `recover` sends failed deliveries to a
- * target or an application again, and `application` sends all events of an application. `requests` releases requests
- * that were not routed, `erase` erases an application, and `events` sends or cancels the events of a list.
+ * Kinds of jobs: `range` resends events that an endpoint received in a time range. `recover` resends failed deliveries
+ * to a target or an application. `application` resends all events of an application. `requests` releases requests that
+ * were not routed. `erase` erases an application. `events` resends or cancels the events that a filter selects.
  */
 export const JOB_KINDS = ['range', 'recover', 'application', 'requests', 'erase', 'events'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** Maximum number of events of a job over a filtered list. For older events, start another job with an `until`. */
+/** Maximum number of events of a job by filter. To process older events, start another job with an `until`. */
 export const EVENTS_MAX = 1_000_000;
 
 export const JOB_ACTIONS = ['replay', 'recover', 'cancel'] as const;
@@ -42,9 +44,9 @@ export interface JobSelection {
 }
 
 /**
- * Returns the `endpointId` of a job over a filtered list of events. Jobs with the same value exclude each other until
- * they are finished. The value depends on the action (send or cancel) and on the target in the filter, or else on the
- * environment. It is a version 8 UUID, so it differs from all other ids.
+ * Returns the `endpointId` of a job over the events that a filter selects. While a job is unfinished, no other job with
+ * the same value can start. The value depends on the action (send or cancel) and on the target in the filter, or else
+ * on the environment. It is a version 8 UUID, so it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,
@@ -83,7 +85,7 @@ export interface ReplayJob {
   applicationId: Id | null;
   /** For a recovery: the target of the failed deliveries. */
   targetId: Id | null;
-  /** For a recovery: true if cancelled deliveries are sent as well. */
+  /** For a recovery: true if cancelled deliveries are resent as well. */
   includeCancelled: boolean;
   state: JobState;
   since: Date | null;

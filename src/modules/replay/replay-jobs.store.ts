@@ -42,7 +42,7 @@ const FIND: Statement = {
   text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
 };
 
-/** Locks a job after waiting for a concurrent page or stop. SKIP LOCKED would not find the row of a running job. */
+/** Locks a job. Waits for a concurrent page or stop, because `SKIP LOCKED` would not find the row of a running job. */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
 /** Selects jobs, newest first. Reads the index `replay_jobs_pkey` in descending order. */
@@ -55,7 +55,7 @@ const PAGE: Statement = {
     order by id desc limit $5`,
 };
 
-/** Stops a job, immediately if it has not started. Leaves ended jobs unchanged. */
+/** Stops a job. A job that has not started ends immediately. Ended jobs stay unchanged. */
 const STOP: Statement = {
   name: 'replay_jobs_stop',
   text: `
@@ -77,7 +77,7 @@ const UPDATE: Statement = {
     where environment_id = $1 and id = $2`,
 };
 
-/** Selects abandoned jobs: their process no longer commits pages. Uses the index `replay_jobs_open_idx`. */
+/** Selects abandoned jobs, whose process no longer commits pages. Uses the index `replay_jobs_open_idx`. */
 const FORGOTTEN: Statement = {
   name: 'replay_jobs_forgotten',
   text: `
@@ -86,7 +86,7 @@ const FORGOTTEN: Statement = {
       limit 100`,
 };
 
-/** Query for the poller: time until the next job counts as abandoned. Uses `replay_jobs_open_idx`. */
+/** Query for the poller. Returns the time until the next job counts as abandoned. Uses `replay_jobs_open_idx`. */
 export const FORGOTTEN_IN_MS = `
   select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS}
     from replay_jobs
@@ -96,7 +96,7 @@ export const FORGOTTEN_IN_MS = `
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** Inserts a job in the commit of its idempotency key. Throws 409 if an unfinished job has its `endpointId`. */
+  /** Inserts a job, in the commit of its idempotency key. Throws 409 if an unfinished job has the same `endpointId`. */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId,

@@ -46,7 +46,7 @@ export class ReplayJobs {
     return job;
   }
 
-  /** Stops a running job after its current page, or at once if it has not started. Throws 404 for an unknown job. */
+  /** Stops a running job after its current page, and any other job immediately. Throws 404 for an unknown job. */
   stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
     return this.database.transaction(async () => {
       const before = await this.store.lock(tenant.environmentId, id);

@@ -19,7 +19,10 @@ export interface ReplayPage {
   replayed: number;
   /** Number of events that match no route or were cancelled. */
   skipped: number;
-  /** Number of events that cannot be sent: quarantined, parked, dropped, erased, or with filters that time out. */
+  /**
+   * Number of events that cannot be sent, because they are quarantined, parked, dropped or erased, or their filters
+   * time out.
+   */
   excluded: number;
   /** Id of the oldest event of the page. `null` for an empty page. */
   lastId: Id | null;
@@ -27,7 +30,7 @@ export interface ReplayPage {
   isFull: boolean;
 }
 
-/** The next page of a job. `obstacle` is a sentence that says why there is no page. */
+/** The next page of a job. Without a page, `obstacle` is a sentence with the reason. */
 export type NextPage = { page: ReplayPage; destinations: readonly Id[] } | { obstacle: string };
 
 /** Provides the pages of one kind of job. Each page is read in the transaction that sends it. */
@@ -47,8 +50,8 @@ export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'ski
 }
 
 /**
- * Work of a job kind that sends no pages. The work commits in batches of a few seconds. It must be possible to repeat a
- * batch, because the process may crash before the progress is recorded.
+ * Work of a job kind that does not send pages of events. The work commits in batches that take at most a few seconds.
+ * It must be possible to repeat a batch, because the process may crash before it records the progress.
  */
 export interface WorkSource {
   work(job: ReplayJob): Promise<WorkDone | { obstacle: string }>;
@@ -62,7 +65,7 @@ export class ReplayPages {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Returns a page. The newest event is read first. */
+  /** Returns a page. Reads the newest event first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
     const hasFilters = routes.some(({ filter }) => filter !== null);
     const page: ReplayPage = {
@@ -75,7 +78,7 @@ export class ReplayPages {
       isFull: false,
     };
     const backwards: Redelivered[][] = [];
-    // Reads in smaller steps if bodies are included, so that a page of large bodies fits into memory.
+    // If bodies are included, reads in smaller steps, so that a page of large bodies fits into memory.
     const step = hasFilters ? STEP_WITH_BODIES : limit;
     for (let scanned = 0, isFull = true; isFull && scanned < limit;) {
       const rows = await this.received.page(
@@ -88,10 +91,10 @@ export class ReplayPages {
       page.isFull = isFull && scanned === limit;
       page.lastId = rows.at(-1)?.id ?? page.lastId;
       for (const row of rows) if (row.inStatus) backwards.push(await this.count(page, row, range, routes));
-      // Yields to the event loop, because customers' filters run here.
+      // Yields to the event loop, because filters of customers may be slow.
       if (hasFilters) await new Promise((resolve) => setImmediate(resolve));
     }
-    // Pages go back in time, but the events of one page are sent oldest first.
+    // Later pages contain older events, but the events of one page are sent oldest first.
     page.deliveries = backwards.reverse().flat();
     return page;
   }
@@ -113,7 +116,7 @@ export class ReplayPages {
     return destinations.map((targetId) => ({ eventId: row.id, expiresOn: row.expiresOn, targetId, endpointId }));
   }
 
-  /** Returns a request's destinations, or `null` if they are unknown because filters exceed their time limit. */
+  /** Returns a request's destinations, or `null` if they are unknown because filters exceeded their time limit. */
   private async destinations(
     { request }: ReceivedRow,
     { environmentId, endpointId }: Pick<ReceivedRange, 'environmentId' | 'endpointId'>,

@@ -2,9 +2,7 @@ import { invalid } from '#kernel/errors.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 
-/**
- * Time range of a job: as the caller gave it, and as a range of ids from `fromId` up to but not including `beforeId`.
- */
+/** Time range of a job, as the caller gave it and as a range of ids. `beforeId` is exclusive. */
 export interface ReplayRange {
   since: Date | null;
   until: Date | null;
@@ -13,8 +11,8 @@ export interface ReplayRange {
 }
 
 /**
- * Returns the time range of a job. The range ends at the current time at the latest, to exclude events that arrive or
- * fail while the job runs. `within` is the path of the query in the body. Throws 422 for an invalid time.
+ * Returns the time range of a job. It ends at the current time at the latest, to exclude events that arrive or fail
+ * while the job runs. `within` is the path of the query in the request body. Throws 422 for an invalid time.
  */
 export function windowOf(query: { since?: string; until?: string }, nowMs: number, within = ''): ReplayRange {
   const since = query.since === undefined ? null : new Date(momentMs(query.since, `${within}since`));

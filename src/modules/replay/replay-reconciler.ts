@@ -7,10 +7,13 @@ import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
-/** Maximum number of abandoned jobs that run at a time. A job that still waits in the queue also looks abandoned. */
+/**
+ * Maximum number of abandoned jobs that run at the same time. A job that still waits in the queue also counts as
+ * abandoned.
+ */
 const RUNS_MAX = 2;
 
-/** Resumes abandoned jobs: their process crashed, or the queue lost them. */
+/** Resumes abandoned jobs. Their process crashed, or the queue lost them. */
 @Injectable()
 export class ReplayReconciler {
   private readonly running = new Set<string>();
@@ -21,7 +24,7 @@ export class ReplayReconciler {
     private readonly clock: Clock,
   ) {}
 
-  /** Runs abandoned jobs without the queue, because a failure of the queue may have stopped them. */
+  /** Runs abandoned jobs without the queue, because a failure of the queue may be the reason why they stopped. */
   @Every(EVERY_MS, { name: 'Replay reconciler', dueWork: { name: 'replays', inMs: FORGOTTEN_IN_MS } })
   async resume(): Promise<LoopDelay | undefined> {
     const forgotten = await this.jobs.forgotten(new Date(this.clock.nowMs() - FORGOTTEN_MS));

@@ -16,10 +16,13 @@ import type { ReplayPage, WorkSource } from './replay-pages.js';
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
-/** Maximum time a job waits until fewer deliveries are unclaimed. Then it continues, because a receiver may be slow. */
+/**
+ * Maximum time that a job waits for fewer unclaimed deliveries. Then it continues, because a slow receiver may be the
+ * cause.
+ */
 const WAIT_MAX_MS = 5_000;
 const FAILURES_MAX = 10;
-/** Number of failures of a page after which the job fails, if PostgreSQL is reachable but rejects the page. */
+/** Number of failures of a page after which the job fails. Does not apply while storage is unavailable. */
 const REFUSALS_MAX = 5;
 
 type Step =
@@ -30,7 +33,7 @@ type Step =
 
 /**
  * Runs jobs, one page per transaction. A page's deliveries and the job's progress are committed together, so a crash
- * neither repeats nor skips anything. If two processes get the same job, only the first process runs it.
+ * neither repeats nor skips events. If two processes get the same job, only the first one runs it.
  */
 @Injectable()
 export class ReplayRunner {
@@ -63,7 +66,7 @@ export class ReplayRunner {
         failures += 1;
         this.logger.warn(`A page of a replay failed: ${(error as Error).message}`);
         if (failures >= REFUSALS_MAX && !isStorageAway(error)) return await this.giveUp(environmentId, id);
-        // Gives up after repeated failures. The reconciler resumes the job later.
+        // Stops after repeated failures. The reconciler resumes the job later.
         if (failures >= FAILURES_MAX) return;
         await rest(Math.min(100 * 2 ** failures, WAIT_MAX_MS));
       }
@@ -143,7 +146,9 @@ export class ReplayRunner {
     job.excluded += excluded;
   }
 
-  /** Returns whether another process runs the job. The queue delivers a job again if this process was unresponsive. */
+  /**
+   * Returns whether another process runs the job. The queue may deliver a job twice if this process was unresponsive.
+   */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
     return (
       runner !== null &&
@@ -153,7 +158,7 @@ export class ReplayRunner {
     );
   }
 
-  /** Marks the job as run by this process. Records an interruption if the job had another runner before. */
+  /** Assigns the job to this process. Records an interruption if the job had another runner before. */
   private begin(job: ReplayJob): void {
     const now = this.clock.now();
     if (job.runner !== null && job.runner !== this.runner) job.resumedFrom = job.scanned;
@@ -180,7 +185,7 @@ export class ReplayRunner {
       .catch((error: unknown) => this.logger.warn(`A replay could not be ended: ${(error as Error).message}`));
   }
 
-  /** Pauses for a limited time, so that the job is not considered abandoned. Ends early when this process stops. */
+  /** Pauses, but not long enough for the job to count as abandoned. Ends early when this process stops. */
   private async rest(ms: number): Promise<void> {
     const untilMs = Math.min(ms, WAIT_MAX_MS);
     for (let restedMs = 0; restedMs < untilMs && !this.stopping; restedMs += REST_STEP_MS)

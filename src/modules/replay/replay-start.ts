@@ -8,7 +8,7 @@ export abstract class ReplayAnnouncer {
   abstract announce(job: Pick<ReplayJob, 'environmentId' | 'id'>): void;
 }
 
-/** Starts jobs. A job is stored first and then announced to the workers. */
+/** Starts jobs. Stores a job before it notifies the workers. */
 @Injectable()
 export class ReplayStart {
   constructor(

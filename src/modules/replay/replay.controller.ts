@@ -12,7 +12,7 @@ import { ReplayService } from './replay.service.js';
 const REDRIVES =
   'Sends all selected dead letters again, marked as replays. Dead letters whose target is disabled or was deleted stay dead letters and are counted as `skipped`. Returns 409 if no other dead letters are selected. With an `Idempotency-Key`, all are sent in one transaction.';
 
-/** Sends events again. */
+/** API to resend stored events. */
 @Section('Replay', 'Operations that send stored events and dead letters again.')
 @Controller('v1')
 export class ReplayController {
@@ -29,7 +29,7 @@ export class ReplayController {
   @ApiOperation({
     summary: 'Replay an event',
     description:
-      'Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Nothing is sent to targets that are disabled or were deleted. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations.',
+      'Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Targets that are disabled or were deleted are skipped. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations.',
   })
   @ApiParam({
     name: 'id',

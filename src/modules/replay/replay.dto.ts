@@ -3,7 +3,7 @@ import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsString, MaxLength } from 
 import { Examples } from '#http/openapi-examples.js';
 import { CanBeOmitted, IsDateTime } from '#http/validation.js';
 
-/** Targets of the replay. Without fields, the event is sent again to all its original targets. */
+/** Targets of the replay. Without fields, the event is resent to all its original targets. */
 @Examples({
   all: { summary: 'Send to all original destinations', value: {} },
   one: {
@@ -38,7 +38,7 @@ export class ReplayAccepted {
   event_id: string;
 }
 
-/** Filter for the dead letters to send again. Without fields, all dead letters are sent. */
+/** Filter for the dead letters to resend. Without fields, all dead letters are sent. */
 @Examples({
   all: { summary: 'All dead letters', value: {} },
   destination: {
@@ -63,7 +63,7 @@ export class RedriveBody {
   since?: string;
 }
 
-/** Result of sending dead letters again. */
+/** Result of redriving dead letters. */
 export class Redriven {
   /** Number of dead letters that are sent again. */
   @ApiProperty({ example: 3 })

@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 import type { Id } from '#kernel/ids.js';
 import type { Erased, JobKind, JobSelection, JobState } from './replay-job.js';
 
-/** A job that sends, cancels, releases or erases many events. */
+/** A job that resends, cancels, releases or erases many events. */
 @Entity('replay_jobs')
 @Check('replay_jobs_kind_check', `kind in ('range', 'recover', 'application', 'requests', 'erase', 'events')`)
 @Check('replay_jobs_state_check', `state in ('pending', 'running', 'completed', 'stopped', 'failed')`)

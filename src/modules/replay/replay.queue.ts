@@ -13,9 +13,7 @@ export interface ReplayWork {
   id: string;
 }
 
-/**
- * Notifies a worker of a job. The notification is only a wake-up: if the queue loses it, the reconciler finds the job.
- */
+/** Notifies a worker about a job. If the queue loses the notification, the reconciler finds the job. */
 @Injectable()
 export class ReplayQueue extends ReplayAnnouncer implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ReplayQueue.name);
@@ -30,7 +28,7 @@ export class ReplayQueue extends ReplayAnnouncer implements BeforeApplicationShu
 
   override announce({ environmentId, id }: Pick<ReplayJob, 'environmentId' | 'id'>): void {
     const options = { jobId: showId('rpj', id), removeOnComplete: true, removeOnFail: true };
-    // With an idempotency key, this code runs before the job is committed. A worker would not find an uncommitted job.
+    // With an idempotency key, the job is not committed yet, and a worker would not find it.
     this.database.afterCommit(() => {
       this.queue.add('replay', { environmentId, id }, options).catch((error: unknown) => {
         this.logger.warn(`The queue did not accept a replay job: ${(error as Error).message}`);

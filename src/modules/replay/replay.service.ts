@@ -26,7 +26,7 @@ export class ReplayService {
   ) {}
 
   /**
-   * Sends an event again, and returns the event's id. `text` is an `evt_` id or the `msg_` id of a send. `destinations`
+   * Resends an event and returns the event's id. `text` is an `evt_` id or the `msg_` id of a send. `destinations`
    * limits the replay to some of the original destinations. Throws 404, 409 (payload erased, no targets, or no target
    * accepts deliveries now) and 422 for a destination to which the event was not sent.
    */
@@ -49,7 +49,7 @@ export class ReplayService {
     );
   }
 
-  /** Sends dead letters again. Throws 409 if there are dead letters, but no target of them accepts deliveries now. */
+  /** Resends dead letters. Throws 409 if there are dead letters, but no target of them currently accepts deliveries. */
   async deadLetters(tenant: Tenant, filter: { endpoint?: string; since?: string }): Promise<Resent> {
     const sinceMs = filter.since === undefined ? undefined : momentMs(filter.since, 'since');
     const aim = filter.endpoint === undefined ? {} : await this.aim(tenant, filter.endpoint);
@@ -75,7 +75,10 @@ export class ReplayService {
   }
 }
 
-/** Returns the original targets that `named` contains. Throws 422 for any other entry, and for null (an invalid id). */
+/**
+ * Returns those original targets that are in `named`. Throws 422 if `named` contains any other target, or null (an
+ * invalid id).
+ */
 function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
   const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));
   const faults = named.flatMap((id, i) =>

@@ -28,7 +28,7 @@ import {
 
 const JOB = { name: 'id', description: 'Id of the replay job.', example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Replays by time range and by filter, and the list of all jobs. */
+/** API for jobs that process events by time range or filter, and for the list of all jobs. */
 @ApiTags('Replay')
 @Controller('v1')
 export class ReplaysController {
@@ -75,7 +75,7 @@ export class ReplaysController {
   @ApiOperation({
     summary: 'Release quarantined, parked or dropped requests',
     description:
-      'Starts a background job that processes the requests that the endpoint quarantined, parked or dropped between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200).',
+      'Starts a background job that processes the requests that the endpoint quarantined, parked or dropped between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. Requests that were already released are skipped. With `dry_run`, the response (200) contains only the counts.',
   })
   @ApiParam({ name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: ReleaseDryRunResult, description: 'The result of a dry run (`dry_run: true`).' })
@@ -101,7 +101,7 @@ export class ReplaysController {
   @ApiOperation({
     summary: 'Replay, recover or cancel events by filter',
     description:
-      'Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). Returns 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also returns 409 while another job for the same destination, endpoint, application or message is pending or running (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be pending or running. If the filter names no target, disabled targets are skipped and counted.',
+      'Starts a background job that processes every event that `GET /v1/events` returns for the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run`, the response (200) contains only the count. Returns 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also returns 409 while another job for the same destination, endpoint, application or message is pending or running (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be pending or running. If the filter names no target, disabled targets are skipped and counted.',
   })
   @ApiOkResponse({
     type: EventJobDryRun,

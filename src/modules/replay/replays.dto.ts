@@ -22,7 +22,7 @@ import { ESTIMATE_MAX, JOB_ACTIONS, JOB_KINDS, JOB_STATES, type ReplayJob, subje
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
-/** Filter for the events of an endpoint to send again. */
+/** Filter for the events of an endpoint to resend. */
 @Examples({
   count: { summary: 'Only count, without making changes', value: { dry_run: true } },
   all: { summary: 'Replay all stored events', value: {} },
@@ -123,7 +123,7 @@ export class ReleaseDryRunResult {
   scanned: number;
 
   /**
-   * Number of matching requests that the endpoint would process. The outcome is not known in advance: a request may be
+   * Number of matching requests that the job would process. The outcome is not known in advance: a request may be
    * quarantined, parked or dropped again.
    */
   @ApiProperty({ example: 41 })
@@ -223,9 +223,9 @@ export class ReplayJobItem {
 
   /**
    * `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
-   * destination or an application, `application` for everything that was sent to an application, `requests` for
-   * requests that an endpoint quarantined, parked or dropped, `erase` for the erasure of an application, `events` for events
-   * that a filter selects.
+   * destination or an application, `application` for all events that were sent to an application, `requests` for
+   * requests that an endpoint quarantined, parked or dropped, `erase` for the erasure of an application, `events` for
+   * events that a filter selects.
    */
   @ApiProperty({ example: 'range' })
   @IsIn(JOB_KINDS)
@@ -278,7 +278,7 @@ export class ReplayJobItem {
   @IsDateTime()
   until: string | null;
 
-  /** State that the events were filtered by; `null` for all states. */
+  /** State by which the events were filtered; `null` for all states. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
@@ -301,9 +301,9 @@ export class ReplayJobItem {
   stop_requested: boolean;
 
   /**
-   * Number of items in the time range when the job was requested. These are events in any state for a range replay,
-   * requests for a release, and messages for an erasure. Counted up to 100,000. For a job of kind `events`, counted up
-   * to 10,000.
+   * Number of items in the time range when the job was requested, counted up to 100,000. These are events in any state
+   * for a range replay, requests for a release, and messages for an erasure. For a job of kind `events`, counted up to
+   * 10,000.
    */
   @ApiProperty({ example: 120 })
   @IsInt()
@@ -319,7 +319,7 @@ export class ReplayJobItem {
   @IsInt()
   scanned: number;
 
-  /** Number of events sent again so far, or of requests released so far. */
+  /** Number of events resent so far, or of requests released so far. */
   @ApiProperty({ example: 115 })
   @IsInt()
   replayed: number;
@@ -353,8 +353,8 @@ export class ReplayJobItem {
   erased: ErasedItem | null;
 
   /**
-   * For a cancellation of kind `events`: number of deliveries that it has ended so far, or that end with the attempt in
-   * flight. `null` for any other job.
+   * For a cancellation of kind `events`: number of deliveries that it has ended so far, including those that end with
+   * their attempt in flight. `null` for any other job.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -362,7 +362,7 @@ export class ReplayJobItem {
   cancelled: number | null;
 
   /**
-   * For a job of kind `events`, which runs from the newest event backwards: all events received since this time were
+   * For a job of kind `events`, which processes the newest event first: all events received since this time were
    * examined. `null` before the first event is examined, and for any other job.
    */
   @ApiProperty({ example: null })

@@ -8,9 +8,11 @@ import type { ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
 const PAGE_SIZE = 100;
-/** Time after which a batch ends. The request in progress is completed first, and its transform may take seconds. */
+/** Time after which a batch ends. The current request is completed first, and its transform may take seconds. */
 const STRETCH_MS = 2_000;
-/** Types of errors that may be temporary. The job then repeats the page instead of skipping the request. */
+/**
+ * Types of errors that may be temporary. After such an error, the job repeats the page instead of skipping the request.
+ */
 const TEMPORARY: readonly ErrorType[] = ['unavailable', 'internal', 'rate_limited'];
 
 /** Processes requests sequentially, oldest first, so that their order is preserved. */
@@ -59,7 +61,9 @@ export class RequestsWork implements WorkSource {
   }
 }
 
-/** Returns "not released" for a rejected request, so that the job can end. Rethrows errors that may be temporary. */
+/**
+ * Returns "not released" for a rejected request, so that the job can continue. Rethrows errors that may be temporary.
+ */
 function skipRejected(error: unknown): Released {
   if (error instanceof ApiError && !TEMPORARY.includes(error.type)) return { isReleased: false, deliveries: 0 };
   throw error;

@@ -8,7 +8,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { ReplayAccepted } from './replay.dto.js';
 import { Resend } from './resend.js';
 
-/** Sends one message of an application again. */
+/** API to resend one message of an application. */
 @ApiTags('Replay')
 @Controller('v1/app/:app/messages/:message/endpoints/:endpoint/resend')
 export class ResendController {
@@ -26,7 +26,7 @@ export class ResendController {
   @ApiOperation({
     summary: 'Resend a message to an endpoint',
     description:
-      'Sends the message to this endpoint of the application again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Returns 404 if the message was not sent to the endpoint. Returns 409 if the payload was erased, if the endpoint is disabled, or if it has another destination now.',
+      'Sends the message to this endpoint of the application again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Returns 404 if the message was not sent to the endpoint. Returns 409 if the payload was erased, if the endpoint is disabled, or if it now has another destination.',
   })
   @ApiParam({
     name: 'app',

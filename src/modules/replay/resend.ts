@@ -18,8 +18,8 @@ export class Resend {
   ) {}
 
   /**
-   * Sends a message to an endpoint again. Throws 404 if the message does not belong to the application or was not sent
-   * to the endpoint, and 409 if its payload was erased or the endpoint accepts no deliveries.
+   * Resends a message to an endpoint. Throws 404 if the message does not belong to the application or was not sent to
+   * the endpoint, and 409 if its payload was erased or the endpoint accepts no deliveries.
    */
   async message(tenant: Tenant, application: string, message: string, endpoint: string): Promise<Id> {
     const { environmentId } = tenant;
@@ -27,7 +27,7 @@ export class Resend {
     const messageId = parseId('msg', message);
     const found = messageId === null ? null : await this.messages.find(tenant, messageId);
     if (messageId === null || found?.applicationId !== applicationId) throw noSuch('message');
-    // The events of a fan-out have ids that directly follow the id of the message.
+    // The ids of a fan-out's events directly follow the id of the message.
     const range = {
       environmentId,
       endpointIds: [endpointId],

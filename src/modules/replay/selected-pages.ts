@@ -6,7 +6,10 @@ import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource } from './replay-pages.js';
 
-/** Pages of the events that a filter selects, with all original targets. A recovery includes only failed targets. */
+/**
+ * Pages of the events that a filter selects, with all original targets. A recovery includes only targets with failed
+ * deliveries.
+ */
 @Injectable()
 export class SelectedPages implements PageSource {
   constructor(
@@ -29,7 +32,7 @@ export class SelectedPages implements PageSource {
       includesCancelled: includeCancelled,
       targetId: filter.destinationId ?? null,
     };
-    // Pages go back in time, but the events of one page are sent oldest first.
+    // Later pages contain older events, but the events of one page are sent oldest first.
     const rows =
       events.length === 0 ? [] : await this.redeliveries.whereabouts(environmentId, events.toReversed(), which);
     const whole = rows.filter(({ isGone }) => !isGone);
