@@ -30,8 +30,8 @@ export interface AcceptedEvent extends AcceptedWebhook {
 export interface SendOptions {
   /**
    * Any text of 1 to 255 characters, such as an order number. A repeated call with the same key and content returns the
-   * first response, and sends nothing. A call with the same key and other content causes a conflict. A key passed by
-   * code never conflicts with the same key in an HTTP request.
+   * first response, and sends nothing. A call with the same key and other content throws 409. A key passed by code
+   * never conflicts with the same key in an HTTP request.
    */
   idempotencyKey?: string;
   /** W3C trace context to continue. */

@@ -11,7 +11,7 @@ import { ApplicationEndpointTestBody } from './endpoint-test.dto.js';
 import { EndpointTestService } from './endpoint-test.service.js';
 import { presentTest, TestSent, unattempted } from './send.dto.js';
 
-/** Sends test events to an application's endpoint. */
+/** API to send test events to an application's endpoint. */
 @ApiTags('Applications')
 @Controller('v1/app/:app/endpoints/:endpoint/test')
 export class EndpointTestController {
@@ -27,7 +27,7 @@ export class EndpointTestController {
   @ApiOperation({
     summary: 'Send a test event to an endpoint',
     description:
-      'Sends a test event to this endpoint only, through the normal delivery path and regardless of its subscriptions. Returns the first attempt, or 409 if the endpoint is disabled.',
+      'Sends a test event to this endpoint only, through the normal delivery path and regardless of its subscriptions. Returns the result of the first attempt, or 409 if the endpoint is disabled.',
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)

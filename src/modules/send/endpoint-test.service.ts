@@ -16,14 +16,14 @@ import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
 import { Ledger } from '#modules/ledger/ledger.js';
 import { TEST_TYPE, TEST_WAIT_MS, testPayload } from './test-event.service.js';
 
-/** Names the endpoint to test. `application` and `endpoint` are ids or uids. */
+/** The endpoint to test. `application` and `endpoint` are ids or uids. */
 export interface EndpointTest {
   application: string;
   endpoint: string;
   eventType?: string;
 }
 
-/** A call that tests an endpoint. `answer` is the response that is stored for the key `idempotency` at commit. */
+/** A request to test an endpoint. `answer` is the response to store for the key `idempotency` at the commit. */
 export interface EndpointTestCall extends EndpointTest {
   idempotency: IdempotentRequest | null;
   answer: (messageId: Id) => StoredAnswer;
@@ -37,7 +37,7 @@ export class TestedEndpoints {
     private readonly targets: Targets,
   ) {}
 
-  /** Finds the endpoint to test. Throws 404 for an unknown endpoint, and 409 if it accepts no deliveries at present. */
+  /** Finds the endpoint to test. Throws 404 for an unknown endpoint, and 409 if it currently accepts no deliveries. */
   async find(
     environmentId: number,
     { application, endpoint }: EndpointTest,
@@ -73,7 +73,10 @@ export class EndpointTestService {
     private readonly database: Database,
   ) {}
 
-  /** Returns the first attempt, or null if it is not made in time. Throws 404, or 409 if nothing can be delivered. */
+  /**
+   * Returns the first attempt, or null if none is made in time. Throws 404, and 409 if the endpoint accepts no
+   * deliveries.
+   */
   async run(tenant: Tenant, test: EndpointTestCall): Promise<{ messageId: Id; attempt: AttemptRow | null }> {
     const { environmentId } = tenant;
     const { eventType = TEST_TYPE, idempotency, answer } = test;
@@ -99,7 +102,7 @@ export class EndpointTestService {
         { environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false },
       ],
     });
-    // Commits now, so that workers can see the event.
+    // Commits before the wait, because workers see only committed events.
     await this.database.commitEarly();
     span.end('accepted');
     return { messageId, attempt: await this.attempts.first(tenant, eventId, pulled ? 0 : TEST_WAIT_MS) };

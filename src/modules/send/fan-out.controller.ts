@@ -9,7 +9,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { EmitBody, EventAccepted } from './fan-out.dto.js';
 import { FanOutService } from './fan-out.service.js';
 
-/** Fan-out of an event to the endpoints of an application. */
+/** API to fan out an event to the endpoints of an application. */
 @ApiTags('Send')
 @Controller('v1/app/:app/event')
 export class FanOutController {

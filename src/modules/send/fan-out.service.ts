@@ -23,7 +23,7 @@ export interface FanOutRequest {
   eventType: string;
   channels: readonly string[];
   headers: Record<string, string> | undefined;
-  /** The parsed payload of `bodyText`. It is checked against the schema of the event type if the schema is enforced. */
+  /** The parsed payload of `bodyText`. If the schema of the event type is enforced, the payload must match it. */
   payload: Record<string, unknown>;
   bodyText: string;
   idempotency: IdempotentRequest | null;
@@ -33,7 +33,7 @@ export interface FanOutRequest {
 
 const ACCEPTED_STATUS = 202;
 
-/** Accepts a message in one commit for all endpoints that subscribe to it, or for none of them. */
+/** Accepts a message in one commit for all endpoints that subscribe to it, or for none. */
 @Injectable()
 export class FanOutService {
   constructor(
@@ -101,8 +101,8 @@ export class FanOutService {
   }
 
   /**
-   * Returns the content with the headers that policies add. Runs before endpoint filters, because the filters read
-   * these headers.
+   * Returns the content with the headers that policies add. Must run before endpoint filters, because these read the
+   * headers.
    */
   private async ruled(
     tenant: Tenant,
@@ -121,7 +121,7 @@ export class FanOutService {
     return added === null ? content : { ...content, headers: { ...headers, ...added } };
   }
 
-  /** Returns the event for an endpoint. If the target cannot be loaded now, the attempt handles the problem later. */
+  /** Returns the event for an endpoint. If the target cannot be loaded now, the first attempt reports the problem. */
   private towards(
     environmentId: number,
     { id, destinationId, isActive, isDecided }: Subscriber,
@@ -140,7 +140,7 @@ export class FanOutService {
   }
 }
 
-/** Returns text instead of an object, because an idempotency key must repeat the response byte for byte. */
+/** Returns text instead of an object, because a retry with the idempotency key must get the same bytes. */
 function emittedBody(id: Id, fanout: number): string {
   return `{"message_id":"${showId('msg', id)}","fanout":${fanout}}`;
 }

@@ -23,11 +23,11 @@ const CALLER: Caller = { isGone: () => false };
 
 /**
  * Sends messages from code, without HTTP. The checks, quotas of the organization, acceptance policies, limits and
- * backpressure of the API apply. Inject it anywhere.
+ * backpressure of the API apply. Can be injected in any module.
  *
  * Every method resolves once the message is committed. Inside `Database.transaction`, and in a handler whose change is
- * audited, the message commits with that transaction: a rollback means that it was never accepted. Every method throws
- * the `ApiError` that the API would return, and nothing was accepted then.
+ * audited, the message is committed with that transaction. After a rollback, the message is not accepted. Every method
+ * throws the `ApiError` that the API would return. In this case, nothing was accepted.
  */
 @Injectable()
 export class MessageSender {
@@ -101,7 +101,7 @@ export class MessageSender {
     return this.answered<AcceptedEmailAnswer>(request, () => this.emails.accept(sender, request));
   }
 
-  /** Returns the stored tenant, because the given one may be outdated or invented. Throws 404 and 429. */
+  /** Returns the tenant as stored, because the given one may be outdated or invented. Throws 404 and 429. */
   private async admitted(given: Tenant): Promise<Tenant> {
     const tenant = await this.tenants.ofEnvironment(given.environmentId);
     if (tenant === null || tenant.organizationId !== given.organizationId || tenant.mode !== given.mode)
@@ -125,7 +125,7 @@ export class MessageSender {
           ? await this.idempotency.find(idempotency)
           : null;
       if (earlier !== null) return JSON.parse(earlier.body) as Answer;
-      // An unexpected error is thrown unchanged, so that the log of the extension shows its stack.
+      // Throws an unexpected error unchanged, so that the log of the extension shows its stack.
       throw known.type === 'internal' ? error : known;
     }
   }
@@ -135,7 +135,7 @@ function eventPathOf(application: unknown): string {
   try {
     if (typeof application === 'string') return `/v1/app/${encodeURIComponent(application)}/event`;
   } catch {
-    // Half of a surrogate pair has no UTF-8 form, so such text cannot be a uid.
+    // Text with half of a surrogate pair cannot be encoded in UTF-8, so it cannot be a uid.
   }
   throw invalid([{ path: 'application', message: 'must be an `app_` id or a uid' }]);
 }

@@ -5,7 +5,7 @@ import { ApiError, invalid } from '#kernel/errors.js';
 
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 
-/** A message's payload, with its exact text preserved, and its headers, with names in lower case. */
+/** A message's payload as its exact text, and its headers with lower-case names. */
 export interface MessageContent {
   payload: string;
   payloadBytes: number;

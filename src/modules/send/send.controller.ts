@@ -10,7 +10,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { SendAccepted, SendBody } from './send.dto.js';
 import { acceptedBody, SendService } from './send.service.js';
 
-/** Accepts a payload for one target. */
+/** API to send a payload to one target. */
 @Section('Send', 'Send one payload to one target.')
 @Controller('v1/send')
 export class SendController {
@@ -24,7 +24,7 @@ export class SendController {
   @ApiOperation({
     summary: 'Send a webhook',
     description:
-      'Accepts one payload for one target. The response is sent after the message is stored durably; delivery starts immediately.',
+      'Accepts one payload for one target. The response is sent after the message is stored durably. Delivery starts immediately.',
   })
   @ApiAcceptedResponse({
     type: SendAccepted,

@@ -111,15 +111,18 @@ export class TestSent {
   message_id: string;
 
   /**
-   * The first attempt; `null` if none was made within 20 seconds because the circuit breaker is open or a rate limit
-   * delays it.
+   * The first attempt; `null` if none was made within 20 seconds, for example because the circuit breaker is open or a
+   * rate limit delays it.
    */
   @CanBeNull()
   @IsObjectOf(() => TestAttempt)
   attempt: TestAttempt | null;
 }
 
-/** Returns the response to a test before its first attempt. It is stored for the idempotency key at commit. */
+/**
+ * Returns the response to a test before its first attempt. It is stored for the idempotency key in the commit of the
+ * event.
+ */
 export function unattempted(id: Id): StoredAnswer {
   return { status: TESTED_STATUS, body: JSON.stringify(presentTest(id, null)) };
 }

@@ -31,7 +31,7 @@ export interface SendRequest {
 
 const ACCEPTED_STATUS = 202;
 
-/** Accepts messages. Each message has one payload and one target, and is committed before the response. */
+/** Accepts messages. Each message has one payload and one target, and is committed before the response is sent. */
 @Injectable()
 export class SendService {
   constructor(

@@ -9,7 +9,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { presentTest, TestSent, unattempted } from './send.dto.js';
 import { TestEventService } from './test-event.service.js';
 
-/** Sends test events to a destination. */
+/** API to send test events to a destination. */
 @ApiTags('Destinations')
 @Controller('v1/destinations/:id/test')
 export class TestEventController {
@@ -24,7 +24,7 @@ export class TestEventController {
   @ApiOperation({
     summary: 'Send a test event',
     description:
-      'Sends an event of type `posthorn.test` through the normal delivery path and responds with its first attempt.',
+      'Sends an event of type `posthorn.test` through the normal delivery path. Returns the result of the first attempt.',
   })
   @ApiParam({ name: 'id', description: 'Id of the destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: TestSent, description: 'The result of the first attempt.' })

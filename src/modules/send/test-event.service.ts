@@ -10,7 +10,9 @@ import { type AttemptRow } from '#modules/events/attempts.contract.js';
 import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
 import { SendService } from './send.service.js';
 
-/** Maximum wait for the first attempt, which may take 15 seconds. The other five are for queueing and recording. */
+/**
+ * Maximum wait for the first attempt. The attempt may take 15 seconds, and 5 seconds remain for queueing and recording.
+ */
 export const TEST_WAIT_MS = 20_000;
 
 export const TEST_TYPE = 'posthorn.test';
@@ -27,7 +29,7 @@ export class TestEventService {
 
   /**
    * Sends a test event and waits for its first attempt. Throws 404 for an unknown destination and 422 for a disabled
-   * one. `answer` is committed with the event for the idempotency key. If the process dies, a repeated request returns
+   * one. `answer` is committed with the event for the idempotency key. After a crash, a repeated request returns
    * `answer` and sends no second event.
    */
   async run(
@@ -49,7 +51,7 @@ export class TestEventService {
       answer,
       traceparent: undefined,
     });
-    // Commits now, so that workers can see the event.
+    // Commits before the wait, because workers see only committed events.
     await this.database.commitEarly();
     const waitMs = this.targets.adapter(target.type).pulled ? 0 : TEST_WAIT_MS;
     return { eventId, attempt: await this.attempts.first(tenant, eventId, waitMs) };
