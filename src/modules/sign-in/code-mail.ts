@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config/config.js';
 import { OwnMail } from './own-mail.js';
 
-/** Mails sign-in codes. Codes are not stored and expire after ten minutes. */
+/** Mails sign-in codes. A code expires after ten minutes and is stored only as a hash. */
 @Injectable()
 export class CodeMail {
   constructor(

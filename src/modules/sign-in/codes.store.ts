@@ -8,7 +8,10 @@ export type PendingCode = Columns<Pick<SignInCodeEntity, 'email' | 'codeHash'>>;
 /** Limits on the number of codes for one address within one hour. */
 export interface CodeLimits {
   perNetwork: number;
-  /** Total limit for all networks from which the address never signed in. Limits mail that strangers can trigger. */
+  /**
+   * Maximum for all networks in which the address has never signed in, taken together. Limits the mail that strangers
+   * can trigger.
+   */
   fromStrangers: number;
 }
 
@@ -26,8 +29,8 @@ const LOCK: Statement = {
 
 const INSERT: Statement = {
   name: 'sign_in_codes.insert',
-  // Uses sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx. Ended sessions stay for a month, so
-  // they still count as sign-ins.
+  // Uses sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx. Ended sessions are stored for a month
+  // and count as sign-ins.
   text: `
     with recent as (select network from sign_in_codes where email = $2 and created_at > now() - interval '1 hour'),
     own as (

@@ -5,9 +5,8 @@ import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
 /**
- * Limits on codes per hour. One limit is per network, so that a stranger cannot use up another person's codes. Codes
- * for one address that strangers request are also limited across all networks. A network in which the member has signed
- * in does not count as a stranger's.
+ * Limits on codes per hour. The limit per network keeps a stranger in another network from using up a person's codes.
+ * The second limit applies to codes for one address from all networks in which the member has never signed in.
  */
 const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;

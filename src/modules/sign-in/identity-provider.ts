@@ -24,12 +24,12 @@ export interface ProvidedPerson {
   role: Scope | null;
 }
 
-/** Error: the provider rejected the sign-in or returned an untrustworthy response. The person sees the message. */
+/** Error: the provider rejected the sign-in, or its response cannot be trusted. The person sees the message. */
 export class NotProvided extends Error {}
 
 /**
- * OpenID Connect with authorization code, PKCE, state and nonce. The metadata is fetched once per hour. The keys are
- * fetched on every sign-in, so a rotated or withdrawn key takes effect immediately.
+ * OpenID Connect with authorization code, PKCE, state and nonce. The metadata is downloaded once per hour. The keys are
+ * downloaded on every sign-in, so a rotated or withdrawn key takes effect immediately.
  */
 @Injectable()
 export class IdentityProvider {
@@ -94,7 +94,9 @@ export class IdentityProvider {
     return `${this.config.baseUrl}/signin/oidc/callback`;
   }
 
-  /** Returns a configuration without keys. Verifies signatures even on tokens received directly from the provider. */
+  /**
+   * Returns a configuration without keys. It verifies signatures even on tokens received directly from the provider.
+   */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
       await client();
@@ -139,7 +141,7 @@ export class IdentityProvider {
   }
 }
 
-/** Loads the client on first use: most installations have no provider, and loading it slows down the start. */
+/** Loads the client on first use, because most installations have no provider and loading it slows down the start. */
 function client(): Promise<typeof import('openid-client')> {
   return import('openid-client');
 }
@@ -190,12 +192,13 @@ export function personOf(
     throw new NotProvided(
       "Your company's sign-in does not provide your address. Its administrator must grant this service access to it.",
     );
-  // OpenID Connect Core, section 5.1: an address is verified only if the claim says so. Some providers send the claim
+  // An address is verified only if the claim says so (OpenID Connect Core, section 5.1). Some providers send the claim
   // as a string.
   const isSaid = isVerified !== undefined && isVerified !== null;
   if (isSaid ? isVerified !== true && isVerified !== 'true' : !trustsEmail)
     throw new NotProvided("Your company's sign-in has not verified your address.");
-  // Lower-cases only ASCII letters, because Unicode would turn U+212A (Kelvin sign) into k, a different address.
+  // Lower-cases only ASCII letters, because Unicode rules would turn U+212A (Kelvin sign) into k, which is a different
+  // address.
   const email = given.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (domains.length > 0 && !domains.includes(domain))
@@ -215,7 +218,9 @@ function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
   return SCOPES.findLast((scope) => held.includes(scope)) ?? null;
 }
 
-/** Returns the `ProviderAway` in the causes of an error, or null. The OpenID Connect client wraps errors of `fetch`. */
+/**
+ * Returns the `ProviderAway` among the causes of an error, or null. The OpenID Connect client wraps errors of `fetch`.
+ */
 function awayIn(error: unknown): ProviderAway | null {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof ProviderAway) return each;
   return null;

@@ -21,8 +21,8 @@ import { organizationPage, signInPath } from './sign-in-pages.js';
 const OUTDATED = 'This sign-in was started in another browser, or more than ten minutes ago. Start again.';
 
 /**
- * Sign-in through the organization's identity provider: two redirects, and a choice for members of several
- * organizations.
+ * Sign-in through the organization's identity provider. Consists of two redirects, and a page on which members of
+ * several organizations choose one.
  */
 @ApiExcludeController()
 @Controller('signin/oidc')
@@ -94,8 +94,8 @@ export class OidcController {
   }
 
   /**
-   * Redirects the browser to its destination, or returns the page for choosing an organization. Only this browser can
-   * make that choice.
+   * Redirects the browser after the sign-in, or returns the page for choosing an organization. Only this browser can
+   * make the choice.
    */
   private go(reply: FastifyReply, outcome: ProviderOutcome, vouched: VouchedInBrowser): void {
     const { basePath } = this.config;
@@ -120,7 +120,9 @@ export class OidcController {
     return this.config.oidc;
   }
 
-  /** Runs `work`. If the provider is unavailable or rejects the sign-in, returns a page with a link back. */
+  /**
+   * Runs `work`. If the provider is unavailable or rejects the sign-in, returns a page with a link to the sign-in page.
+   */
   private async runOrShowFailure(
     reply: FastifyReply,
     returnTo: string | null,

@@ -28,7 +28,7 @@ export class OwnMail {
     return this.config.emailTransport.kind !== 'capture' && this.sender.includes('.');
   }
 
-  /** Sends a mail and never throws. No response may reveal whether a mail was sent. */
+  /** Sends a mail. Never throws, because no response may reveal whether a mail was sent. */
   async send({ to, subject, text, what }: OwnMessage): Promise<void> {
     try {
       const { platformDomain } = this.config;

@@ -11,15 +11,15 @@ const PLACE = 'sign-in:oidc';
 
 export type PendingInBrowser = PendingSignIn & { returnTo: string | null };
 
-/** A sign-in whose address the provider has verified, and for which the person must still choose an organization. */
+/** A sign-in with an address that the provider has verified. The person must still choose an organization. */
 export interface VouchedInBrowser {
   vouchedEmail: string;
   returnTo: string | null;
 }
 
 /**
- * Cookie with a sign-in in progress, encrypted and valid for ten minutes: first as started, then as verified. Only the
- * browser that started a sign-in can complete it, so a link cannot sign a person in as someone else.
+ * Encrypted cookie with a sign-in in progress, valid for ten minutes. Only the browser that started a sign-in can
+ * complete it, so a link cannot sign a person in as someone else.
  */
 @Injectable()
 export class PendingCookie {
@@ -61,7 +61,10 @@ export class PendingCookie {
     }
   }
 
-  /** Returns the cookie. It is created on first use: with PORT=0, the address is unknown before the service listens. */
+  /**
+   * Returns the cookie. It is created on first use, because with PORT=0 the address is unknown before the service
+   * listens.
+   */
   private get cookie(): HostCookie {
     return (this.ownCookie ??= hostCookie('posthorn_oidc', {
       baseUrl: this.config.baseUrl,

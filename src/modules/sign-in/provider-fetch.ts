@@ -6,10 +6,13 @@ import { EgressGate } from '#egress/gate.js';
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 1_048_576;
 
-/** Error: the provider does not respond, or connections to the provider are not permitted. */
+/** Error: the provider does not respond, or connections to it are not permitted. */
 export class ProviderAway extends Error {}
 
-/** Sends requests of the OpenID Connect client with the address checks of outbound requests, without redirects. */
+/**
+ * Sends the HTTP requests of the OpenID Connect client. Applies the address checks of outbound requests. Does not
+ * follow redirects.
+ */
 @Injectable()
 export class ProviderFetch {
   constructor(
@@ -41,7 +44,7 @@ export class ProviderFetch {
   };
 }
 
-/** Returns the body of a request. The OpenID Connect client sends form data, and no streams. */
+/** Returns the body of a request. The OpenID Connect client sends form data, never streams. */
 function bytesOf(body: Parameters<CustomFetch>[1]['body']): string | null {
   if (body === null || body === undefined) return null;
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);

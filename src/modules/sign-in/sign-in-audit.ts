@@ -21,7 +21,8 @@ export interface SignInEntry {
 }
 
 /**
- * Writes sign-ins to the audit log. A failed sign-in with a member's address is visible to the member's organization.
+ * Writes sign-ins to the audit log. A failed sign-in with a member's address appears in the log of the member's
+ * organization.
  */
 @Injectable()
 export class SignInAudit {

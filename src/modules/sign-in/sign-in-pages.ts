@@ -12,7 +12,7 @@ export interface SignInOffer {
   hasProvider: boolean;
 }
 
-/** Returns the sign-in page. The section for codes by email comes last while the installation cannot send mail. */
+/** Returns the sign-in page. While the installation cannot send mail, the section for codes by email comes last. */
 export function signInPage({ basePath, returnTo, fault, mailsCodes, hasProvider }: SignInOffer): Page {
   const back = hiddenReturn(returnTo);
   const provider = `${basePath}/signin/oidc${returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`;
@@ -64,7 +64,9 @@ export function codePage(
   };
 }
 
-/** Returns the page for choosing an organization. The form posts `proof` of the person's identity to path `action`. */
+/**
+ * Returns the page for choosing an organization. The form posts `proof` of the person's identity to the path `action`.
+ */
 export function organizationPage(
   { basePath, returnTo }: Pick<SignInOffer, 'basePath' | 'returnTo'>,
   action: string,

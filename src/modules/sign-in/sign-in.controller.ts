@@ -142,7 +142,7 @@ export class SignInController {
   }
 }
 
-/** Returns the form fields. A missing body is treated as an empty form. */
+/** Returns the form fields. Treats a missing body as an empty form. */
 function fieldsOf(form: object | undefined): FormFields {
   return (form ?? {}) as FormFields;
 }

@@ -17,7 +17,7 @@ import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
 import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from './sign-in-audit.js';
 
-/** Value of Retry-After, in seconds, once the limit on codes is reached. */
+/** Value of Retry-After, in seconds, after the limit on codes is reached. */
 const NO_MORE_CODES_SECONDS = 600;
 
 export type CodeOutcome =
@@ -32,7 +32,7 @@ export interface GivenCode {
   memberId: string | null;
 }
 
-/** Decides about sign-ins and opens sessions. A session is opened only together with its audit log entry. */
+/** Checks sign-ins and opens sessions. A session and its audit log entry are committed together. */
 @Injectable()
 export class SignInService {
   constructor(
@@ -78,7 +78,7 @@ export class SignInService {
   }
 
   /**
-   * Returns a ticket whether or not the address belongs to a member, and takes the same time in both cases. Throws 429
+   * Returns a ticket. Neither the result nor the duration reveals whether the address belongs to a member. Throws 429
    * if the address has reached its limit. Returns null for an invalid address, or if mail cannot be sent.
    */
   async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
@@ -93,7 +93,7 @@ export class SignInService {
         NO_MORE_CODES_SECONDS,
       );
     const [membership] = await this.memberships.findByEmail(email);
-    // The call is not awaited, because its duration would reveal whether the address belongs to a member.
+    // Not awaited, because the duration of the call would reveal whether the address belongs to a member.
     if (membership !== undefined) void this.mail.send(email, code);
     return ticket;
   }
@@ -119,8 +119,9 @@ export class SignInService {
   }
 
   /**
-   * Signs in a member and updates their role from their groups. Also signs in a new person whose group has a role. A
-   * member of several organizations that use the provider must choose one. Throws 503 if OIDC_DOMAINS is missing.
+   * Signs in a person whom the provider has identified. Updates a member's role from their groups. Adds a new person as
+   * a member if a group of theirs has a role. A member of several organizations that use the provider must choose one.
+   * Throws 503 if OIDC_DOMAINS is missing.
    */
   async byProvider(
     person: ProvidedPerson,
@@ -129,7 +130,7 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // Startup and the creation of an organization check the same condition, but possibly with other environment
+      // The start of Posthorn and the creation of an organization check this, too, but possibly with other environment
       // variables.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
@@ -139,7 +140,7 @@ export class SignInService {
     });
   }
 
-  /** Signs in a person whose address the provider has verified, with the chosen membership. Returns the outcome. */
+  /** Signs in a person with a verified address and the chosen membership. Returns the outcome. */
   async byVouchedAddress(
     { email, memberId }: { email: string; memberId: string | null },
     { organization }: OidcProvider,
@@ -181,7 +182,10 @@ export class SignInService {
     });
   }
 
-  /** Creates a member or changes their role as the provider specifies, with the audit log entry. Returns the member. */
+  /**
+   * Creates a member, or changes a member's role, as the provider specifies. Writes the audit log entry. Returns the
+   * member.
+   */
   private provision(
     organization: string | null,
     person: ProvidedPerson & { role: Scope },
