@@ -3,9 +3,9 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { SystemEventType } from './contract.js';
 
-/** Length of a time window. All signals of one type in one environment within a window become a single event. */
+/** Length of a time window. All signals of one type in one environment within a window are sent as a single event. */
 export const WINDOW_MS = 60_000;
-/** Time without progress after which the process that took a batch is considered dead. */
+/** Lease of a batch. After this time without progress, the process that holds it is considered dead. */
 const LEASE_MS = 60_000;
 const GROUPS_MAX = 500;
 const CLAIM_MAX = 100;
@@ -49,7 +49,7 @@ const READY: Statement = {
 };
 
 /**
- * Opens a time window and moves the waiting signals into its batch. Because this is a single statement, only one of two
+ * Opens a time window and moves the waiting signals into its batch. In a single statement, so that only one of two
  * processes gets the signals. Signals locked by another transaction wait for the next window. Uses system_tellings_pkey
  * and system_signals_waiting_idx.
  */
@@ -89,7 +89,10 @@ const CLAIM: Statement = {
     returning ${COLUMNS}`,
 };
 
-/** Query for the poller: 0 if a batch may be due, else null. Uses system_signals_pkey and system_tellings_batch_idx. */
+/**
+ * Query for the poller. Returns 0 if a batch may be due, otherwise null. Uses system_signals_pkey and
+ * system_tellings_batch_idx.
+ */
 export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings
     where batch is not null order by claimed_until limit 1))`;
@@ -116,7 +119,7 @@ const DUE_AGAIN: Statement = {
 };
 
 /**
- * Ends a batch. If the batch had no signals, the next batch need not wait. Uses system_tellings_pkey and
+ * Ends a batch. If the batch had no signals, the next batch starts without a wait. Uses system_tellings_pkey and
  * system_signals_batch_idx.
  */
 const END: Statement = {
@@ -147,7 +150,7 @@ export class BatchesStore {
     return this.database.query(CLAIM);
   }
 
-  /** Returns at most `limit` subjects, those with the most signals first, without the subject `except`. */
+  /** Returns at most `limit` subjects, those with the most signals first. Leaves out the subject `except`. */
   read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<BatchItem[]> {
     return this.database.query(READ, [environmentId, id, except, limit]);
   }

@@ -24,7 +24,9 @@ const WHOSE: Schema = {
   ],
 };
 
-/** Schema of a replay's subject: a destination, application, endpoint (inbound or application) or list of events. */
+/**
+ * Schema of a replay job's subject: a destination, an application, an endpoint, or the events that a filter selects.
+ */
 const REPLAYED: Schema = {
   oneOf: [
     {
@@ -50,7 +52,7 @@ const ERASED: Schema = {
 const DOMAIN = { domain: id('dom'), host: text, kind: { enum: ['webhook', 'email', 'email-send'] } };
 const MAIL_DOMAIN = { domain: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', host: 'mail.example.com', kind: 'email' };
 
-/** `rate` is the rate that `cause` names, over the last 24 hours. */
+/** `rate` is the bounce or complaint rate of the last 24 hours, as named by `cause`. */
 const REPUTATION = {
   properties: {
     ...DOMAIN,

@@ -58,13 +58,13 @@ export type SystemEventListener = (event: SystemEvent) => Promise<void>;
 
 /** System events. Modules report signals here, and extensions subscribe to the events. */
 export abstract class SystemEvents {
-  /** Records a signal in the caller's transaction. The signal is reported if and only if the transaction commits. */
+  /** Records a signal in the caller's transaction. Without the commit, the signal is not reported. */
   abstract note(signal: Signal): Promise<void>;
 
   /**
-   * Calls `listener` after the commit, at least once, in one of the processes that deliver (not in ROLE=api). A
-   * listener that rejects, or takes longer than ten seconds, is called again with growing pauses of up to one minute.
-   * After ten failed calls the event is logged and skipped.
+   * Calls `listener` after the commit, at least once, in one of the processes that deliver (not in ROLE=api). If a
+   * listener rejects or takes longer than ten seconds, it is called again after a pause, which grows to at most one
+   * minute. After ten failed calls, the event is logged and skipped.
    */
   abstract on(type: SystemEventType | '*', listener: SystemEventListener): void;
 }

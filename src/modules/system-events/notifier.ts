@@ -15,9 +15,9 @@ const PAUSE_MS_MAX = 60_000;
 class ListenerFailed extends Error {}
 
 /**
- * Sends system events: marks signals as a batch with the event's id, accepts the event, calls the listeners, and
- * deletes the signals. After a crash, the remaining steps are repeated. The event is still accepted only once, because
- * its id is already stored. Listeners may be called twice.
+ * Sends system events. Marks signals as a batch with the event's id, accepts the event, calls the listeners, and
+ * deletes the signals. After a crash, the remaining steps are repeated. The event is accepted only once, because its id
+ * is stored. Listeners may be called twice.
  */
 @Injectable()
 export class Notifier {
@@ -31,7 +31,10 @@ export class Notifier {
     private readonly ids: Ids,
   ) {}
 
-  /** Sends all waiting batches, and returns those sent. A failed batch is retried later and delays no others. */
+  /**
+   * Sends all waiting batches, and returns those that were sent. A failed batch is retried later and does not delay
+   * others.
+   */
   async notifyReady(): Promise<Batch[]> {
     const notified: Batch[] = [];
     for (const { environmentId, type } of await this.batches.ready()) {
@@ -57,8 +60,8 @@ export class Notifier {
   private async deliver(batch: Batch): Promise<void> {
     const { environmentId, type, destinationId } = batch;
     if (destinationId === null) return;
-    // Omits signals about the system destination itself. An event about its failure would also fail and cause another
-    // event.
+    // Omits signals about the system destination itself, because an event about its failure would fail as well and
+    // cause another event.
     const event = await this.composing.compose(batch, destinationId);
     if (event) await this.destination.accept(event, destinationId, batch.expiresOnDay);
     else
@@ -77,7 +80,10 @@ export class Notifier {
       throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
   }
 
-  /** Returns true to give up a batch after too many failures, so that a broken listener does not block later events. */
+  /**
+   * Returns true if a batch has failed too often and must be abandoned, so that a broken listener does not block later
+   * events.
+   */
   private async givesUp(batch: Batch, error: Error): Promise<boolean> {
     const event = `${batch.type} ${showId('evt', batch.id)}`;
     if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {
@@ -93,7 +99,7 @@ export class Notifier {
   }
 }
 
-/** Calls a listener with a timeout. A listener that throws synchronously, or never ends, counts as failed. */
+/** Calls a listener with a timeout. A listener that throws synchronously or never resolves counts as failed. */
 async function within(listener: SystemEventListener, event: SystemEvent): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

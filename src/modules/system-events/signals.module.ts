@@ -3,7 +3,7 @@ import { SystemEvents } from '#modules/system-events/contract.js';
 import { NotedSignals } from './noted-signals.js';
 import { SignalsStore } from './signals.store.js';
 
-/** The module is global, because every other module can record signals. It depends on no other module. */
+/** Global, because every other module can record signals. Depends on no other module. */
 @Global()
 @Module({
   providers: [NotedSignals, SignalsStore, { provide: SystemEvents, useExisting: NotedSignals }],

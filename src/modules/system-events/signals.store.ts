@@ -11,7 +11,7 @@ const INSERT: Statement = {
     values ($1, $2, $3, $4::jsonb, $5, clock_timestamp(), clock_timestamp())`,
 };
 
-/** Selects signals that have a subject but no details yet. Uses system_signals_unknown_idx. */
+/** Selects signals whose details are missing. Uses system_signals_unknown_idx. */
 const UNKNOWN: Statement = {
   name: 'system_signals_unknown',
   text: `
@@ -36,8 +36,8 @@ const DROP: Statement = {
 };
 
 /**
- * Merges waiting signals of one subject, so that each subject has few rows even if sending takes long. It is a single
- * statement, so that no count is lost or doubled if a process is killed. Uses system_signals_waiting_idx.
+ * Merges waiting signals of one subject, so that each subject has few rows even if sending takes long. In a single
+ * statement, so that a crash neither loses nor doubles a count. Uses system_signals_waiting_idx.
  */
 const FOLD: Statement = {
   name: 'system_signals_fold',

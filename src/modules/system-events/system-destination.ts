@@ -30,13 +30,14 @@ export class SystemDestination {
     return { destinationId, expiresOnDay: await this.retention.expiresOnDay(environmentId, eventId) };
   }
 
-  /** Accepts the event only once, even if this method is called repeatedly. */
+  /** Accepts the event, at most once even if called repeatedly. */
   async accept(
     { id, environmentId, type, timestamp, data }: SystemEvent,
     targetId: Id,
     expiresOnDay: number,
   ): Promise<void> {
-    // If the destination cannot be loaded now, the event is accepted anyway. The delivery attempt reports the problem.
+    // If the destination cannot be loaded now, the event is accepted anyway. The first attempt then reports the
+    // problem.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
     const payload = JSON.stringify({ type, timestamp, data });
     const event = {
@@ -60,12 +61,12 @@ export class SystemDestination {
     });
   }
 
-  /** Returns whether a destination is registered. Destinations that an endpoint owns cannot be chosen. */
+  /** Returns whether a destination exists and can be chosen. A destination that an endpoint owns cannot be chosen. */
   private async exists(environmentId: number, id: Id): Promise<boolean> {
     try {
       return (await this.targets.ofListed(environmentId, id)) !== null;
     } catch {
-      // The error means that a secret for the destination's headers is missing. The destination itself exists.
+      // The lookup fails if a secret in the destination's headers is missing. The destination itself exists.
       return true;
     }
   }

@@ -5,7 +5,7 @@ import { Section } from '#http/openapi-sections.js';
 import { CATALOGUE } from './catalogue.js';
 import { presentCatalogue, SystemEventTypeList } from './system-events.dto.js';
 
-/** Catalog of the events that Posthorn sends about itself. */
+/** API for the catalog of events that Posthorn sends about itself. */
 @Section(
   'System events',
   'Events about Posthorn itself, sent to the destination that PATCH /v1/org names as `system_destination`.',
@@ -18,7 +18,7 @@ export class SystemEventsController {
     summary: 'List system events',
     description: 'Returns all system event types with their schemas.',
   })
-  @ApiOkResponse({ type: SystemEventTypeList, description: 'The catalogue.' })
+  @ApiOkResponse({ type: SystemEventTypeList, description: 'The catalog.' })
   listSystemEvents(): SystemEventTypeList {
     return presentCatalogue(CATALOGUE);
   }

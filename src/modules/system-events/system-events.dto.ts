@@ -6,7 +6,7 @@ import { SYSTEM_EVENT_TYPES, type SystemEventType } from './contract.js';
 
 /** A type of event that Posthorn sends about itself. */
 export class SystemEventTypeItem {
-  /** Event type; also the `type` in the payload. */
+  /** Event type. It is also the `type` in the payload. */
   @ApiProperty({ example: 'circuit.opened' })
   @IsIn(SYSTEM_EVENT_TYPES)
   type: SystemEventType;

@@ -16,7 +16,7 @@ export class WaitingSignals {
   }
 
   /**
-   * Adds details to signals about dead letters, which the metrics job records with only an id. Deletes signals about
+   * Adds details to signals about dead letters, because the metrics job records only an id. Deletes signals about
    * inbound endpoints, because the targets of their routes are reported separately.
    */
   private async describe(): Promise<void> {
