@@ -16,7 +16,7 @@ export interface TemplateUse {
   variables: Readonly<Record<string, unknown>>;
 }
 
-/** The fields of an email that come from its template, and the version of the template. */
+/** The fields that an email gets from its template, and the version of the template. */
 export interface TemplatedEmail {
   template: { id: Id; version: number };
   fields: {
@@ -50,7 +50,10 @@ export class PublishedTemplates {
     this.parsed = new Cache((key) => this.parse(key), { entriesMax: PARSED_MAX, nowMs, confirmedUntilMs: nowMs });
   }
 
-  /** Returns the rendered fields of an email, or all faults (such as missing variables) with paths below `template`. */
+  /**
+   * Returns the rendered fields of an email. Otherwise returns all errors (such as missing variables), with paths below
+   * `template`.
+   */
   async render(
     environmentId: number,
     { id: text, variables }: TemplateUse,
@@ -61,7 +64,7 @@ export class PublishedTemplates {
     if (version === null)
       return fault('template.id', `${text} is not published: call POST /v1/templates/${showId('tpl', id)}/publish.`);
     const parsed = await this.parsed.get(JSON.stringify([environmentId, id, version]));
-    // The template was removed between the two lookups.
+    // The template was removed after the first lookup.
     if (parsed === null) return fault('template.id', `No such template: ${text}.`);
     const { content, parts } = parsed;
     const rendered = renderContent(parts, content.variables, variables, 'template.variables');

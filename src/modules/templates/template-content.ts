@@ -21,10 +21,10 @@ const IS_TYPE: Readonly<Record<TemplateVariable['type'], (value: unknown) => boo
   object: (value) => typeof value === 'object' && !Array.isArray(value),
 };
 
-/** Parsed parts of a template's content. A part that the content does not have is null. */
+/** Parsed parts of a template's content. Null for a missing part. */
 export type ParsedContent = { [Part in 'subject' | 'html' | 'text']: ParsedTemplate | null };
 
-/** Returns the parsed parts of a template, or a fault for each part that has invalid template syntax. */
+/** Returns the parsed parts of a template, or an error for each part with invalid template syntax. */
 export function parseContent({
   subject,
   html,
@@ -41,7 +41,7 @@ export function parseContent({
   return faults.length > 0 ? { faults } : parts;
 }
 
-/** Returns the faults of a template's content that the request's schema cannot detect. */
+/** Returns errors in a template's content that the request's schema cannot detect. */
 export function contentFaults(content: TemplateContent): Fault[] {
   const { sender, replyTo, subject, html, text, variables } = content;
   const parsed = parseContent(content);
@@ -57,7 +57,7 @@ export function contentFaults(content: TemplateContent): Fault[] {
   ];
 }
 
-/** Characters that a subject must not have, and the message that says so. */
+/** Characters that a subject must not contain, and the error message for them. */
 export const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 export const NO_CONTROL = 'must have no line breaks and no control characters';
 
@@ -82,7 +82,9 @@ function variableFaults(
   return message === null ? [] : [{ path, message }];
 }
 
-/** Returns the fault of a variable's value, or null if it is valid. `type` is null for an undeclared variable. */
+/**
+ * Returns the error of a variable's value, or null if the value is valid. `type` is null for an undeclared variable.
+ */
 export function valueFault(value: unknown, type: TemplateVariable['type'] | null, bytesMax: number): string | null {
   if (type !== null && !IS_TYPE[type](value)) return `must be a ${type}`.replace('a object', 'an object');
   if (isDeep(value, VALUE_DEPTH_MAX)) return `must not be nested more than ${VALUE_DEPTH_MAX} deep`;

@@ -17,7 +17,9 @@ const TEMPLATES_MAX = 1_000;
 const VERSIONS_MAX = 100;
 const NAME_CHARACTERS_MAX = 100;
 
-/** Changes templates. A change to the content is stored as a new version. Emails use the published version. */
+/**
+ * Creates, changes and removes templates. Changed content is stored as a new version. Emails use the published version.
+ */
 @Injectable()
 export class TemplateKeeper {
   constructor(
@@ -28,7 +30,7 @@ export class TemplateKeeper {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates an unpublished template. Throws 422, and 409 if the alias exists or there are too many templates. */
+  /** Creates an unpublished template. Throws 422, and 409 if the alias is in use or there are too many templates. */
   async create({ environmentId }: Tenant, labels: TemplateLabels, content: TemplateContent): Promise<TemplateView> {
     refuse(labels, content);
     await this.checkTopic(environmentId, content);
@@ -41,7 +43,7 @@ export class TemplateKeeper {
   /** Creates an unpublished copy of the latest version, without the alias. Returns the copy. Throws 404 and 409. */
   duplicate({ environmentId }: Tenant, key: TemplateKey): Promise<TemplateView> {
     return this.database.transaction(async () => {
-      // Like `change`, locks the environment before the template. In the reverse order, the two could deadlock.
+      // `change` also locks the environment before the template. With different orders, the two could deadlock.
       await this.store.lock(environmentId);
       const { template, content } = await this.locked(environmentId, key);
       const name = `${template.name.slice(0, NAME_CHARACTERS_MAX - 7)} (copy)`;
@@ -49,7 +51,7 @@ export class TemplateKeeper {
     });
   }
 
-  /** Changes a template. Changed content becomes a new version. Throws 404, 422, and 409 if the alias exists. */
+  /** Changes a template. Changed content becomes a new version. Throws 404, 422, and 409 if the alias is in use. */
   change(
     { environmentId }: Tenant,
     key: TemplateKey,
@@ -67,7 +69,7 @@ export class TemplateKeeper {
     });
   }
 
-  /** Makes the latest version the one that emails use. Throws 404, and 422 for a template without a body. */
+  /** Publishes the latest version, so that emails use it. Throws 404, and 422 for a template without a body. */
   publish({ environmentId }: Tenant, key: TemplateKey): Promise<TemplateView> {
     return this.database.transaction(async () => {
       const { template, content } = await this.locked(environmentId, key);

@@ -1,7 +1,9 @@
 import { parseId } from '#kernel/ids.js';
 import type { TemplateKey } from './templates.store.js';
 
-/** Returns the key of a template from its id or its alias. An alias cannot begin like an id. */
+/**
+ * Returns the key of a template from its id or alias. The two are distinct, because an alias cannot begin like an id.
+ */
 export function templateKey(text: string): TemplateKey {
   const id = parseId('tpl', text);
   return id === null ? { alias: text } : { id };

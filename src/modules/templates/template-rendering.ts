@@ -15,7 +15,7 @@ export interface RenderedContent {
   unused: string[];
 }
 
-/** Returns the content rendered with one email's variables, or faults whose paths begin with `at`. */
+/** Returns the content rendered with one email's variables, or errors whose paths begin with `at`. */
 export function renderContent(
   parts: ParsedContent,
   declared: readonly TemplateVariable[],
@@ -24,7 +24,7 @@ export function renderContent(
 ): RenderedContent | { faults: Fault[] } {
   const faults = givenFaults(declared, given, at);
   if (faults.length > 0) return { faults };
-  // Object.fromEntries creates own properties only, so a variable named __proto__ is handled like any other variable.
+  // `Object.fromEntries` creates only own properties, so a variable named `__proto__` needs no special treatment.
   const variables = Object.fromEntries([
     ...declared.map(({ key, fallback }) => [key, fallback] as const),
     ...Object.entries(given).filter(([, value]) => value !== null),

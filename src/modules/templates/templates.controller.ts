@@ -48,10 +48,10 @@ const ID = {
 };
 const VERSION = { name: 'version', description: 'Number of the version.', example: '1' };
 const ALIAS_TAKEN = { description: 'Another template has the alias.' };
-/** Maximum size of a request body: an HTML and a text body of 512 KB each, and their escaping in JSON. */
+/** Maximum size of a request body with an HTML body and a text body of 512 KB each, including JSON escapes. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Templates of emails. */
+/** API for email templates. */
 @Section(
   'Templates',
   'Stored contents of emails with variables, in versions. Emails use the published version, by the id or the alias of the template.',
@@ -106,7 +106,7 @@ export class TemplatesController {
   @ApiOperation({
     summary: 'Change a template',
     description:
-      'A changed content creates a new version. Emails use it after it is published. The newest 100 versions and the published one are kept.',
+      'Changed content creates a new version. Emails use it after it is published. The newest 100 versions and the published one are kept.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: TemplateDetail, description: 'The changed template.' })
@@ -125,10 +125,10 @@ export class TemplatesController {
   @HttpCode(204)
   @ApiOperation({
     summary: 'Delete a template',
-    description: 'Deletes the template with all its versions. Emails that were accepted before keep their content.',
+    description: 'Deletes the template with all its versions. Emails that were already accepted keep their content.',
   })
   @ApiParam(ID)
-  @ApiNoContentResponse({ description: 'The resource was deleted.' })
+  @ApiNoContentResponse({ description: 'The template was deleted.' })
   async deleteTemplate(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.keeper.remove(tenant, templateKey(id));
   }
@@ -140,7 +140,7 @@ export class TemplatesController {
   @Idempotent()
   @ApiOperation({
     summary: 'Publish a template',
-    description: 'Later emails use the latest version. It needs `html`, `text`, or both.',
+    description: 'From now on, emails use the latest version. It needs `html`, `text`, or both.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: TemplateDetail, description: 'The published template.' })

@@ -85,48 +85,51 @@ export class TemplateVariableBody {
   fallback_value?: unknown;
 }
 
-/** The fields of a template except its name. */
+/** The fields of a template, without its name. */
 class TemplateFields {
-  /** Second name of the template in paths and emails, unique within the environment. It cannot begin with `tpl_`. */
+  /** Alternative to the id in paths and emails, unique within the environment. It cannot begin with `tpl_`. */
   @ApiProperty({ example: 'order-confirmation' })
   @IsOptional()
   @IsString()
   @Matches(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u)
   alias?: string | null;
 
-  /** Sender of emails that do not set `from`. Variables in it are not filled in. */
+  /** Sender of emails that do not set `from`. Variables in it are not replaced. */
   @ApiProperty({ example: 'Shop <shop@simulator.localhost>' })
   @IsOptional()
   @IsString()
   @MaxLength(1024)
   from?: string | null;
 
-  /** Reply addresses of emails that do not set `reply_to`. Variables in them are not filled in. */
+  /** Reply addresses of emails that do not set `reply_to`. Variables in them are not replaced. */
   @ApiProperty({ example: ['support@example.com'] })
   @CanBeOmitted()
   @MatchesSchema(ADDRESSES)
   reply_to?: string | string[] | null;
 
-  /** Subject of emails that do not set `subject`. Variables are filled in without escaping. */
+  /** Subject of emails that do not set `subject`. Values of variables are inserted without escaping. */
   @ApiProperty({ example: 'Your order {{order}}' })
   @IsOptional()
   @IsString()
   @MaxLength(SUBJECT_CHARACTERS_MAX)
   subject?: string | null;
 
-  /** HTML body, at most 512 KB. `{{name}}` is escaped, `{{{name}}}` is not. */
+  /** HTML body, at most 512 KB. `{{name}}` inserts a value with HTML escaping, and `{{{name}}}` without. */
   @ApiProperty({ example: '<p>Hello {{first_name}}, your order {{order}} is on its way.</p>' })
   @IsOptional()
   @IsString()
   html?: string | null;
 
-  /** Plain-text body, at most 512 KB. Variables are filled in without escaping. */
+  /** Plain-text body, at most 512 KB. Values of variables are inserted without escaping. */
   @ApiProperty({ example: 'Hello {{first_name}}, your order {{order}} is on its way.' })
   @IsOptional()
   @IsString()
   text?: string | null;
 
-  /** Types and fallback values of variables, at most 50. An unlisted variable accepts any type and has no fallback. */
+  /**
+   * Types and fallback values of at most 50 variables. A variable that is not listed accepts any type and has no
+   * fallback.
+   */
   @CanBeOmitted()
   @IsArrayOf(() => TemplateVariableBody)
   @ArrayMaxSize(VARIABLES_MAX)
@@ -134,7 +137,7 @@ class TemplateFields {
 
   /**
    * Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
-   * values as that field. `false` and `null` remove the setting.
+   * values as that field. `false` or `null` removes the setting.
    */
   @ApiProperty({ example: { topic: 'newsletter' } })
   @IsOptional()
@@ -221,7 +224,7 @@ export class TemplateItem {
   @IsString()
   name: string;
 
-  /** Second name of the template in paths and emails; `null` if it has none. */
+  /** Alternative to the id in paths and emails; `null` if there is none. */
   @ApiProperty({ example: 'order-confirmation' })
   @CanBeNull()
   @IsString()

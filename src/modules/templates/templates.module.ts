@@ -6,7 +6,7 @@ import { TemplatesController } from './templates.controller.js';
 import { TemplatesService } from './templates.service.js';
 import { TemplatesStore } from './templates.store.js';
 
-/** Templates of emails, with their versions. */
+/** Email templates and their versions. */
 @Module({
   imports: [TopicsModule],
   controllers: [TemplatesController],

@@ -28,7 +28,7 @@ export class TemplatesService {
     return this.cursors.page(tenant, list, rows, limit, ({ id }) => id);
   }
 
-  /** Returns a template with the content of a version (default: the latest). Throws 404 if either does not exist. */
+  /** Returns a template with the content of a version, by default the latest. Throws 404 if either does not exist. */
   async find({ environmentId }: Tenant, key: TemplateKey, version?: number): Promise<TemplateView> {
     const template = await this.store.find(environmentId, key);
     if (template === null) throw noSuch('template');
