@@ -18,7 +18,7 @@ import { TopicSubscriptionsService } from './topic-subscriptions.service.js';
 const ID = { name: 'id', description: 'The topic, given by its id or its key.', example: 'newsletter' };
 const ADDRESS = { name: 'address', description: 'The address, percent-encoded.', example: 'customer@example.org' };
 
-/** Subscriptions of addresses to a topic. */
+/** API for the subscriptions of addresses to a topic. */
 @Section('Topics', 'Kinds of email that recipients can unsubscribe from, and the addresses that did.')
 @ResendErrors()
 @Controller('v1/topics/:id/subscriptions')
@@ -30,7 +30,7 @@ export class TopicSubscriptionsController {
   @ApiOperation({
     summary: 'List the subscriptions to a topic',
     description:
-      "Returns the addresses whose subscription was set, newest first. The topic's default applies to others.",
+      "Returns the addresses whose subscription was set, newest first. The topic's default applies to all other addresses.",
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: TopicSubscriptionPage, description: 'One page of subscriptions.' })
@@ -46,7 +46,8 @@ export class TopicSubscriptionsController {
   @Scope('read')
   @ApiOperation({
     summary: 'Get the subscription of an address',
-    description: "Returns the subscription that was set, or the topic's default with the origin `default`.",
+    description:
+      "Returns the subscription that was set for the address. If none was set, returns the topic's default with the origin `default`.",
   })
   @ApiParam(ID)
   @ApiParam(ADDRESS)
@@ -86,7 +87,7 @@ export class TopicSubscriptionsController {
   @Scope('write')
   @ApiOperation({
     summary: 'Remove the subscription of an address',
-    description: "Deletes the address from the topic. The topic's default then applies to it again.",
+    description: "Deletes the subscription that was set. The topic's default then applies to the address again.",
   })
   @ApiParam(ID)
   @ApiParam(ADDRESS)

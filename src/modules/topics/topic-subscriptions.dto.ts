@@ -60,7 +60,10 @@ export class TopicSubscriptionItem {
   @IsIn(SUBSCRIPTIONS)
   subscription: string;
 
-  /** `api`, `recipient` (set with the link of an email), or `default` if only the topic's default applies. */
+  /**
+   * `api` (set by the API), `recipient` (set with the link in an email), or `default` if only the topic's default
+   * applies.
+   */
   @ApiProperty({ example: 'recipient' })
   @IsIn(['api', 'recipient', 'default'])
   origin: string;

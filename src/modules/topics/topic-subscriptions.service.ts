@@ -14,7 +14,7 @@ export interface SubscriptionQuery extends PageQuery {
   subscription?: Subscription;
 }
 
-/** The subscription of an address. `set` is null if the topic's default applies. */
+/** The subscription of an address. `set` is null if only the topic's default applies. */
 export interface SubscriptionView {
   topic: TopicEntity;
   email: string;

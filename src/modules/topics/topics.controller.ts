@@ -28,7 +28,7 @@ import { TopicsService } from './topics.service.js';
 
 const ID = { name: 'id', description: 'The topic, given by its id or its key.', example: 'newsletter' };
 
-/** Kinds of email that recipients can unsubscribe from. */
+/** API for kinds of email that recipients can unsubscribe from. */
 @Section('Topics', 'Kinds of email that recipients can unsubscribe from, and the addresses that did.')
 @ResendErrors()
 @Controller('v1/topics')
@@ -49,7 +49,7 @@ export class TopicsController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create a topic',
-    description: 'Emails name the topic in `unsubscribe` or `topic_id`. Its recipients can then unsubscribe from it.',
+    description: 'Emails name the topic in `unsubscribe` or `topic_id`. Their recipients can then unsubscribe from it.',
   })
   @ApiCreatedResponse({ type: TopicItem, description: 'The topic.' })
   @ApiConflictResponse({ description: 'A topic with this key already exists.' })
@@ -90,7 +90,7 @@ export class TopicsController {
   @ApiOperation({
     summary: 'Delete a topic',
     description:
-      'Deletes the topic and its subscriptions. Emails of the topic that are still waiting are suppressed, because nothing shows any longer who unsubscribed.',
+      'Deletes the topic and its subscriptions. Waiting emails of the topic are suppressed, because Posthorn no longer stores who has unsubscribed.',
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'The topic was deleted.' })

@@ -69,8 +69,8 @@ export class NewTopicBody {
   description?: string | null;
 
   /**
-   * Subscription that applies to addresses for which none was set: with `opt_in` they receive emails of the topic until
-   * they unsubscribe, with `opt_out` only after they subscribe. It cannot be changed.
+   * Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until they
+   * unsubscribe. With `opt_out`, they receive them only after they subscribe. It cannot be changed.
    */
   @ApiProperty({ example: 'opt_in' })
   @IsIn(SUBSCRIPTIONS)
@@ -81,7 +81,7 @@ export class NewTopicBody {
 @Fixed({ key: CANNOT_CHANGE, default_subscription: CANNOT_CHANGE })
 @Examples({ rename: { summary: 'Rename the topic', value: { name: 'Product news' } } })
 export class TopicChangesBody {
-  /** The id or key in the path, which the `resend` package repeats in the body. It cannot be changed. */
+  /** The id or key in the path. The `resend` package repeats it in the body. It cannot be changed. */
   @ApiProperty({ example: 'newsletter' })
   @CanBeOmitted()
   @IsString()

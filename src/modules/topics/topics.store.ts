@@ -56,7 +56,7 @@ export class TopicsStore {
   }
 }
 
-/** Returns what a reference names: the id of a topic, or else its key. */
+/** Parses a reference to a topic: an id, or otherwise a key. */
 export function topicKey(reference: string): TopicKey {
   const id = parseId('top', reference);
   return id === null ? { key: reference } : { id };
