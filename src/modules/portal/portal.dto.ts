@@ -67,7 +67,7 @@ export class PortalThemeBody {
     value: { expires_in: 600, permissions: ['view', 'resend'] },
   },
   theme: {
-    summary: 'A portal in your colours',
+    summary: 'A portal in your colors',
     value: {
       theme: { scheme: 'light', accent: '#0a58b5', radius: 6 },
       locale: 'de',
