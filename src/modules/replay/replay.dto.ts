@@ -63,7 +63,7 @@ export class RedriveBody {
   since?: string;
 }
 
-/** Result of redriving dead letters. */
+/** Result of a redrive. */
 export class Redriven {
   /** Number of dead letters that are sent again. */
   @ApiProperty({ example: 3 })
