@@ -19,7 +19,10 @@ export interface EventRow {
   expiresOn: string;
   /** Message of the fan-out that the event belongs to; null for other events. */
   messageId: Id | null;
-  /** Destination, ad-hoc URL's id, or endpoint that received the event or to which the event was fanned out. */
+  /**
+   * Id of the target: a destination, an ad-hoc URL, or the endpoint that received the event or to which it was fanned
+   * out.
+   */
   targetId: Id;
   /** The ad-hoc URL, or the path of the endpoint that received the event. */
   url: string | null;

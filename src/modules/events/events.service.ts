@@ -47,7 +47,7 @@ export interface EventDetail {
 export interface ListedEvents {
   rows: { event: EventRow; progress: EventProgress | null }[];
   nextCursor: string | null;
-  /** Time back to which events were scanned, in milliseconds since the epoch. Null if no scan limit was reached. */
+  /** Time since which all events were scanned, in milliseconds since the epoch. Null if no scan limit was reached. */
   searchedTo: number | null;
 }
 

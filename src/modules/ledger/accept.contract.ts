@@ -124,7 +124,7 @@ export interface ReceivedEvent {
   /** Empty if there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;
-  /** Idempotency key with its stored answer. The key is that of an API call (test, replay), or the provider's id. */
+  /** Idempotency key with its stored answer. The key belongs to an API call (test, replay), or is the provider's id. */
   idempotency: KeptAnswer;
   /** Lifetime of the idempotency key. Null for the default. */
   keyTtlMs: number | null;

@@ -68,7 +68,7 @@ export class EventEntity {
   @PrimaryColumn('date', { name: 'expires_on', primaryKeyConstraintName: 'events_pkey' })
   expiresOn: string;
 
-  /** Destination, endpoint that received the event, or hash of an ad-hoc URL. */
+  /** Id of the destination, id of the endpoint that received the event, or hash of an ad-hoc URL. */
   @Column('uuid', { name: 'target_id' })
   targetId: Id;
 

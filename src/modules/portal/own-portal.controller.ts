@@ -20,7 +20,7 @@ export class OwnPortalController {
   @ApiOperation({
     summary: 'Get your portal',
     description:
-      'Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call, with its portal token. An API key gets 404.',
+      'Returns the contents of the portal page, its permissions and its expiry time. Only the portal page can use this call, with its portal token. A request with an API key gets 404.',
   })
   @ApiOkResponse({ type: OwnPortalItem, description: 'The session.' })
   @ApiNotFoundResponse({

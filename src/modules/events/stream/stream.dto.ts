@@ -7,7 +7,7 @@ import { EventFilterQuery, EventItem, presentEvent } from '../events.dto.js';
 import type { ChangeRow } from './stream.store.js';
 import { CHANGE_KINDS } from './stream-position.js';
 
-/** Filters of the event stream. Filters that the event list also has work in the same manner. */
+/** Filters of the event stream. A filter with the same name as in the event list has the same effect. */
 export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
   /** Streams only changes after which the event has this status. */
   @ApiProperty({ example: 'dlq' })

@@ -44,7 +44,7 @@ export interface Changes {
 }
 
 /**
- * Length of the time range before its position that a read searches. Longer than the time from an id's creation to its
+ * A read also searches this time range before its position. It is longer than the time from an id's creation to its
  * commit.
  */
 const LOOK_BACK_MS = 90_000;

@@ -49,7 +49,7 @@ export class MessageActions {
     await this.autoReplies.send(message, decided);
   }
 
-  /** Returns the sent email that a message answers: the one in In-Reply-To, else the latest in References. */
+  /** Returns the sent email that a message answers. Looks up In-Reply-To first, and then References, latest first. */
   private async answeredEmail(environmentId: number, { detail }: Decided): Promise<Id | null> {
     const thread = [detail.inReplyTo ?? '', ...[...detail.references].reverse()];
     const own = thread.filter((id) => OWN_MESSAGE_ID.test(id)).slice(0, THREAD_MAX);

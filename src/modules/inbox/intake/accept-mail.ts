@@ -127,8 +127,8 @@ export class AcceptMail {
   }
 
   /**
-   * Stores rows, unless the same rows are already being stored: a client may resend before the first copy is committed.
-   * Then waits for the result of the first copy.
+   * Stores rows. A client may resend before the first copy is committed. The second copy then waits for the result of
+   * the first.
    */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);

@@ -76,7 +76,7 @@ export class MailPace {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
 
-  /** True if the latest load sample shows capacity for mail that deliveries do not need. */
+  /** True if, according to the latest load sample, deliveries leave enough capacity for mail. */
   get isRoomy(): boolean {
     return !this.isPaced && !this.isUnknown;
   }

@@ -204,9 +204,7 @@ function isCut(part: Part, parent: Branch | null): boolean {
   return isBodyPart(part, parent) && part.sizeBytes > BODY_PART_BYTES_MAX;
 }
 
-/**
- * Returns the first character set that the message declares. It is probably also that of bytes without a declaration.
- */
+/** Returns the first character set that the message declares. Bytes without a declaration probably use it, too. */
 function charsetOf(root: Part): string | null {
   return firstUsable(charsetsOf(root));
 }
