@@ -148,7 +148,7 @@ export class EventsController {
   @ApiBody({ type: SignBody, required: false })
   @ApiOkResponse({ type: SignedRequestItem, description: 'The signed request without its body.' })
   @ApiConflictResponse({
-    description: 'Deliveries to this destination are not signed requests, or the destination no longer exists.',
+    description: 'The type of the destination does not use signed requests, or the destination no longer exists.',
     schema: { $ref: '#/components/schemas/Error' },
   })
   async signEvent(

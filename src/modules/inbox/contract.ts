@@ -77,8 +77,7 @@ export abstract class IncomingMail {
   abstract recipient(address: string, declaredBytes: number): Promise<RecipientVerdict>;
 
   /**
-   * Waits until a client may send a message, and resolves to true. Resolves to false on timeout. Deliveries have
-   * priority.
+   * Waits until a client may send a message. Resolves to false on timeout. Clients wait while deliveries need the CPU.
    */
   abstract turn(): Promise<boolean>;
 

@@ -32,8 +32,8 @@ export class AliasEntity {
   localPart: string;
 
   /**
-   * Address in lower case, domain in A-labels. A platform alias keeps the slug that the organization had at its
-   * creation.
+   * Address in lower case, domain in A-labels. The address of a platform alias contains the slug that the organization
+   * had when the alias was created.
    */
   @Column('text')
   address: string;

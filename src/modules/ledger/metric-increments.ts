@@ -18,7 +18,7 @@ export const DELIVERED = 2;
 const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
-/** Bit of an entry that is not counted for the environment, because another entry of the same commit is. */
+/** Bit of an entry whose event or delivery is counted for the environment by another entry of the same commit. */
 export const COUNTED_ELSEWHERE = 32;
 
 /**

@@ -23,7 +23,7 @@ export interface OpenDeliveries {
   oldestDueAt: Date | null;
 }
 
-/** Maximum number of due deliveries, oldest first, that are searched for one of the environment. */
+/** Number of due deliveries of all environments, oldest first, that are searched for the environment's oldest one. */
 const DUE_MAX = 1_000;
 
 /**

@@ -44,7 +44,7 @@ export class PortalLinksController {
   @ApiOperation({
     summary: 'Open a portal',
     description:
-      'Call this from your backend for a customer who is signed in to your product, and redirect the customer to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted. It also ends when the key that opened it is revoked or expires, or when the member who opened it is removed.',
+      'Call this operation from your backend for a customer who is signed in to your product, and redirect the customer to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted. It also ends when the key that opened it is revoked or expires, or when the member who opened it is removed.',
   })
   @ApiParam(APPLICATION)
   @ApiBody({ type: NewPortalBody, required: false })

@@ -18,7 +18,7 @@ const NAMED = {
   example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 const NOT_PULLED = {
-  description: 'The destination is not of type pull, or the endpoint routes to no pull destination or to several.',
+  description: 'The destination is not of type `pull`, or the endpoint does not route to exactly one pull destination.',
   schema: { $ref: '#/components/schemas/Error' },
 };
 
@@ -38,7 +38,7 @@ export class PullController {
   @ApiOperation({
     summary: 'List the positions of pull consumers',
     description:
-      'Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. Each destination is followed by the inbound endpoints whose events were pulled from it by their own id.',
+      'Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. Each destination is followed by the inbound endpoints whose `ep_` ids consumers used to pull from it.',
   })
   @ApiOkResponse({ type: PullPositionPage, description: 'One page of positions.' })
   async listPullPositions(

@@ -47,8 +47,7 @@ export class ReplaysController {
   @ApiOperation({
     summary: 'Replay the events of an endpoint in a time range',
     description:
-      'Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its ' +
-      'routes. With `dry_run` the response contains only the counts (200) and nothing is sent.',
+      'Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its routes. With `dry_run`, the response (200) contains only the counts, and nothing is sent.',
   })
   @ApiParam({ name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: RangeReplayBody, required: false })

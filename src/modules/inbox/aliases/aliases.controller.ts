@@ -62,7 +62,7 @@ export class AliasesController {
   @Idempotent()
   @ApiOperation({
     summary: 'Create an alias',
-    description: 'Mail to the alias is accepted within five seconds. An environment has at most 10,000 aliases.',
+    description: 'The alias accepts mail after at most five seconds. An environment has at most 10,000 aliases.',
   })
   @ApiCreatedResponse({ type: AliasItem, description: 'The alias, with its address.' })
   @ApiBadRequestResponse({ description: 'The address is malformed or reserved.', schema: ERROR })
@@ -105,7 +105,7 @@ export class AliasesController {
   @ApiOperation({
     summary: 'Delete an alias',
     description:
-      'New mail is rejected with 550 within five seconds. Messages already received stay readable as events until their retention ends.',
+      'After at most five seconds, new mail is rejected with 550. Received messages stay readable as events until their retention ends.',
   })
   @ApiParam(ALIAS)
   @ApiNoContentResponse({ description: 'The alias was deleted.' })

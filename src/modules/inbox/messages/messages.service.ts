@@ -121,7 +121,7 @@ export class MessagesService {
     return found;
   }
 
-  /** Returns links to a message's files that work without a key for `seconds`. Throws 404 for an unknown message. */
+  /** Returns links to a message's files. They work without a key for `seconds`. Throws 404 for an unknown message. */
   async linksTo(
     tenant: Tenant,
     alias: string,
