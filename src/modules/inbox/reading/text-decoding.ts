@@ -94,10 +94,10 @@ function usable(declared: string | null): string | null {
 }
 
 /**
- * Guesses the character set of bytes that are not UTF-8. Text is Cyrillic if its non-ASCII letters form words without
- * ASCII letters, and some of these letters are frequent enough. Otherwise the text is Western. windows-1251 and KOI8-R
- * differ in the bytes of capital and lower-case letters: in the right one, only the first letters of words are
- * capitals.
+ * Guesses the character set of bytes that are not UTF-8. Text is Cyrillic if most of its non-ASCII letters form words
+ * without ASCII letters, and many of them are frequent Cyrillic letters. Otherwise the text is Western. windows-1251
+ * and KOI8-R differ in the bytes of capital and lower-case letters. In the right one, only the first letters of words
+ * are capitals.
  */
 function guess(bytes: Buffer): string {
   const first = bytes.findIndex((byte) => byte >= 0x80);

@@ -91,8 +91,8 @@ const LEASE = `interval '12 seconds'`;
  * for its oldest unclaimed messages.
  *
  * The oldest message of each environment comes before any environment's second message. Only selected rows are locked
- * and checked again, regardless of how many wait. Rows that another process claimed first are skipped and counted in
- * `raced`.
+ * and checked again, regardless of how many wait. Rows that another process claimed first are skipped, but counted in
+ * `picked`.
  *
  * A plan over all days opens each partition six times, which takes milliseconds even if it finds nothing. `ofDays`
  * prunes the partitions to the given days. It compares for equality with single parameters, which PostgreSQL evaluates
