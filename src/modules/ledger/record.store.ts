@@ -48,7 +48,7 @@ const rows = (columns: string, isRetrying: boolean): string =>
  * Writes the results of those deliveries of a group whose claims are still valid (due_deliveries_pkey). Stores the
  * attempts. Replaces each ended delivery by its final record, and sets the time of the next attempt of the others. A
  * superseded, cancelled or erased delivery is not retried. The parts for retries, pulled deliveries and exchanges are
- * omitted if there are none, because they are the most expensive parts of the statement.
+ * omitted if there are none, because even without rows they would cause most of the statement's cost.
  */
 function record({ isRetrying, isPulled, hasExchange }: Shape): Statement {
   const result = `${RESULT}${hasExchange ? ', r.exchange' : ''}`;

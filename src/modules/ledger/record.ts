@@ -33,8 +33,8 @@ export interface ResultsRide extends PiggybackStatement {
 
 /**
  * Writes the results of attempts in groups. Results that lead to a retry have separate groups, because they need a more
- * expensive statement. In a common group, a few failures per second would make every group of successful deliveries
- * expensive.
+ * expensive statement. If all results shared groups, a few failures per second would make every group of successful
+ * deliveries expensive.
  */
 @Injectable()
 export class RecordResults implements OnApplicationShutdown {

@@ -39,7 +39,6 @@ export interface LiveEndpoint extends EndpointSummary {
   transform: TransformSettings | null;
   /** `null` if the endpoint accepts any method. */
   allowedMethods: readonly string[] | null;
-  /** Maximum size of a request's body. */
   maxBodyBytes: number;
   /** `null` if duplicates are not dropped. */
   deduplication: Deduplication | null;

@@ -27,7 +27,6 @@ const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 export class LiveEndpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
   private readonly byPath: Cache<EndpointAddress | null>;
-  /** Endpoint addresses by domain id and path. */
   private readonly byDomainPath: Cache<EndpointAddress | null>;
 
   constructor(

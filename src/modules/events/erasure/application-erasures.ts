@@ -23,7 +23,6 @@ export class ApplicationErasures {
     );
   }
 
-  /** Counts the messages of the range, up to `max`. */
   count(range: ErasureRange, max: number): Promise<number> {
     return this.store.count(range, max);
   }

@@ -80,7 +80,6 @@ export class ForwardAddresses {
     return this.store.statesOf(environmentId, addresses);
   }
 
-  /** Returns the token of the confirmation link. */
   tokenFor(environmentId: number, address: string, nonce: Id): string {
     return signToken(this.signingKey(), [environmentId, address, nonce] satisfies LinkContent);
   }
