@@ -7,7 +7,10 @@ import { fill, fillEndpoint, measure, PARTS } from './window.mjs';
 const PULLED = 50_000;
 const REPLAYED = 100_000;
 const RECEIVE_BREAK_IN = 20_000;
-/** Secret of the endpoint. The preset `gitlab` expects it in a header, so the load generator need not sign requests. */
+/**
+ * Secret of the endpoint. The preset `gitlab` expects the secret in a header, so the load generator does not have to
+ * sign requests.
+ */
 const SECRET = 'bench-secret';
 const JOB_WITHIN_MS = 300_000;
 

@@ -17,7 +17,7 @@ const BREAK_IN_EMAILS = 5_000;
 const FILL_WITHIN_MS = 300_000;
 const POLL_MS = 100;
 const FLOOD_PER_SECOND = 500;
-/** Number of connections of the mail flood. They reach the required rate even if each reply takes 0.1 s. */
+/** Number of connections of the mail flood. They are enough for the required rate, even if each reply takes 0.1 s. */
 const FLOOD_CONNECTIONS = 64;
 const READ_WITHIN_MS = 300_000;
 /** Unmeasured time at the start of each slice, in which the service processes the mail received before the slice. */

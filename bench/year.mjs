@@ -445,7 +445,7 @@ const { values } = parseArgs({
   },
 });
 const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
-// PostgreSQL refuses to run as root and switches to another user, which needs access to the directory.
+// PostgreSQL refuses to run as root, so it is started as another user. That user needs access to the directory.
 await chmod(directory, 0o755);
 try {
   await run(directory, {

@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Creates the tables of the items of pull destinations, in the order of acceptance, and of each consumer's position.
  *
- * The order is that of transaction ids. A reader that takes only rows of transactions below the oldest running
- * transaction misses nothing that commits later. Transaction ids are valid within one timeline of one PostgreSQL
+ * Items are ordered by transaction id. A reader returns only rows of transactions below the oldest running transaction,
+ * so it does not skip rows that are committed later. Transaction ids are valid within one timeline of one PostgreSQL
  * cluster. Therefore each row also has an epoch, which increases when the database is restored, moved, or moved back.
  */
 export class Pull1732300200000 implements MigrationInterface {

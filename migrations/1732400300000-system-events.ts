@@ -5,7 +5,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * destination of an environment's system events.
  *
  * Creates two tables, and adds a column without a default to `environments`, which locks that table briefly regardless
- * of its size. Signals live for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
+ * of its size. Signals exist for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
  */
 export class SystemEvents1732400300000 implements MigrationInterface {
   name = 'SystemEvents1732400300000';

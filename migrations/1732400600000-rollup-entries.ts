@@ -20,7 +20,7 @@ export class RollupEntries1732400600000 implements MigrationInterface {
         alter column dlq drop not null, alter column latencies_ms drop not null,
         add column key_ids uuid[], add column other_ids uuid[], add column ats timestamptz[], add column whats smallint[],
         add column durations_ms int[]`);
-    // A rollup part lives for about a second. Compressing it would cost more than it saves.
+    // A rollup part exists for about a second. Compressing it would cost more than it saves.
     for (const column of ['key_ids', 'other_ids', 'ats', 'whats', 'durations_ms']) {
       await runner.query(`alter table rollup_parts alter column ${column} set storage external`);
     }

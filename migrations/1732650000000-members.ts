@@ -4,8 +4,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Creates the tables of members of organizations, their sessions, and their mailed sign-in codes. Takes no lock on
  * existing tables.
  *
- * A session belongs to a member, or to the key that opened it. Only the SHA-256 of tokens and codes is stored. An
- * address can be a member of several organizations, so codes belong to addresses.
+ * A session belongs to a member, or to the key that opened it. Only the SHA-256 of tokens and codes is stored. Codes
+ * belong to addresses, because a person with one address can be a member of several organizations.
  */
 export class Members1732650000000 implements MigrationInterface {
   name = 'Members1732650000000';

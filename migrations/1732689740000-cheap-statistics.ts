@@ -33,9 +33,9 @@ const NONE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reduces the statistics of hot tables to a tenth of the sampled rows, and to the columns used in conditions. Analyze
- * computes its statistics in one burst that competes with accepting messages, and autovacuum runs it on one of these
- * tables every few minutes under load.
+ * Reduces the statistics of hot tables to a tenth of the sampled rows, and to the columns used in conditions. Under
+ * load, autovacuum runs analyze on one of these tables every few minutes. Each run computes all statistics at once, and
+ * competes with accepting messages for CPU time.
  *
  * Takes a brief `share update exclusive` lock on each table, whatever its size. Reads and writes do not wait. Only a
  * running vacuum waits or is canceled.

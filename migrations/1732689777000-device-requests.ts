@@ -8,8 +8,8 @@ export class DeviceRequests1732689777000 implements MigrationInterface {
   name = 'DeviceRequests1732689777000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits how long this migration waits for a lock behind a long read, because later queries wait behind the
-    // migration. After the timeout, the service fails to start, and its start is retried.
+    // Limits how long this migration waits for a lock, because later queries on the table must wait as well. After the
+    // timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table oauth_devices

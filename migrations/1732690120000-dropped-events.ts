@@ -5,16 +5,16 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * without a default changes only the catalog, for all partitions under one lock. Events of earlier builds stay
  * unmarked.
  *
- * Earlier builds replayed such events with the body that was received. The update ends the deliveries of those replays
- * that are still waiting. It reads `due_deliveries` once, and looks up an event and its request for each replayed
- * delivery: at most one minute per million deliveries.
+ * Earlier builds replayed such events with the received body. The update ends the waiting deliveries of these replays.
+ * It reads `due_deliveries` once, and looks up an event and its request for each replayed delivery: at most one minute
+ * per million deliveries.
  */
 export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits how long this migration waits for a lock behind a long read, because later queries wait behind the
-    // migration. After the timeout, the service fails to start, and its start is retried.
+    // Limits how long this migration waits for a lock, because later queries on the table must wait as well. After the
+    // timeout, the service fails to start, and its start is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (

@@ -15,7 +15,8 @@ export class UnsubscribeOrigin1732690510000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    // The earlier build does not know the origin `unsubscribe`. With the origin `manual`, an address stays suppressed.
+    // The earlier build does not support the origin `unsubscribe`. With the origin `manual`, these addresses stay
+    // suppressed.
     await runner.query(`update suppressions set origin = 'manual' where origin = 'unsubscribe'`);
     await replace(runner, BEFORE);
   }

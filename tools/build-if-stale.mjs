@@ -12,7 +12,8 @@ const BUILDS = [
     inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'],
     name: 'Posthorn',
     output: 'dist/src/main.js',
-    // Every build writes every file (`incremental` is off). Files from earlier builds with other names must be removed.
+    // Every build writes all files (`incremental` is off). Before a build, these folders are deleted, to remove files
+    // of earlier builds.
     folders: ['dist/src', 'dist/migrations'],
     program: ['node_modules/@nestjs/cli/bin/nest.js', 'build'],
   },
@@ -29,7 +30,10 @@ for (const build of BUILDS) {
   if (isAsked || isStale(build)) run(build);
 }
 
-/** Returns whether an input is newer than the build. Every build writes every file, so one file is compared. */
+/**
+ * Returns whether an input is newer than the build. Compares only one output file, because every build writes all
+ * files.
+ */
 function isStale({ inputs, output }) {
   const built = path.join(root, output);
   if (!existsSync(built)) return true;

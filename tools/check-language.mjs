@@ -48,7 +48,7 @@ function prose(file, text) {
   for (const [pos, end] of [...ranges].sort(([a], [b]) => a - b)) {
     if (pos < shown.length) continue;
     shown += blank(text.slice(shown.length, pos));
-    // Blanks the comment markers, so that a sentence can continue on the next line.
+    // Replaces the comment markers by spaces, so that a sentence can continue on the next line.
     shown += text
       .slice(pos, end)
       .replace(/^\s*(?:\/\*\*?|\/\/|\*\/|\*)/gm, blank)

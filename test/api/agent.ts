@@ -4,7 +4,7 @@ import type { PosthornServer } from '../support/server.js';
 /** Result of a tool call. */
 export interface Said {
   isError: boolean;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   content: any;
   text: string;
   /** Size of the whole response in bytes. */

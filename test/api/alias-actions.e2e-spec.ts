@@ -164,7 +164,7 @@ describe('actions of an alias', () => {
         const held = await sql.rows<{ seconds: number }>(
           `select extract(epoch from send_at - now())::float8 as seconds from forward_addresses where address like 'held-%'`,
         );
-        // By default, a conversation with a mail server may take 20 minutes.
+        // The default time limit for a conversation with a mail server is 20 minutes.
         for (const { seconds } of held) expect(seconds).toBeGreaterThan(20 * 60);
         expect(held).toHaveLength(3);
       } finally {

@@ -65,8 +65,8 @@ describe('the circuit breaker', () => {
   };
 
   /**
-   * Waits until all earlier outcomes are counted. Outcomes are counted in order, so this causes one more failure and
-   * waits for its count.
+   * Waits until all earlier outcomes are counted. Causes one more failure and waits until it is counted, because
+   * outcomes are counted in order.
    */
   const everythingCounted = async (): Promise<void> => {
     const target = targets.open(() => ({ status: 500 }));
@@ -331,7 +331,7 @@ describe('the circuit breaker', () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => send(server, `${target.url}?number=${i}`)));
     await until(count, (known) => known === before + 100);
     await sql.rows(`update circuits set changed_at = now() - interval '49 hours'`);
-    // Workers may have missed notifications. This notification makes them read all circuits.
+    // Makes the workers read all circuits, because they may have missed notifications.
     await sql.rows(`select pg_notify('posthorn', 'circuit:*')`);
 
     await until(

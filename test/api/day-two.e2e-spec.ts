@@ -29,7 +29,7 @@ describe('day two', () => {
   const post = (path: string, body?: object): ReturnType<PosthornServer['api']> => server.api('POST', path, body);
   const started = async (path: string, body?: object): Promise<string> =>
     expectStatus(await post(path, body), 202).json.id as string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   const over = async (job: string, state = 'completed'): Promise<any> =>
     until(
       async () => expectStatus(await server.api('GET', `/v1/replays/${job}`), 200).json,

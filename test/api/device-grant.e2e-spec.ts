@@ -11,7 +11,7 @@ const CLI = 'posthorn-cli';
 describe('the device grant', () => {
   let server: PosthornServer;
   let sql: Sql;
-  /** Uses a new client address for each device, because requests per address are limited. */
+  /** Each device uses a new client address, because the number of requests per address is limited. */
   let begun = 77;
 
   beforeAll(async () => {

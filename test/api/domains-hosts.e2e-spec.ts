@@ -181,7 +181,7 @@ describe('custom hosts', () => {
       expectRefusal(refused, 409);
       expect(refused.json.error.details).toEqual({ used_by: [endpointId] });
       for (const each of [scene.server, other]) {
-        // The API answers requests to this host again, as for every unknown host.
+        // The API answers requests to this host again, as it does for every unknown host.
         await until(
           () => call(each, domain, '/health/live', { method: 'GET' }),
           ({ status }) => status === 200,
@@ -228,7 +228,7 @@ describe('custom hosts', () => {
     for (const type of ['https', 'mirror']) {
       const create = (): Promise<ApiAnswer> =>
         scene.server.api('POST', '/v1/destinations', { name: 'A loop', type, url: `https://${domain}/hook` });
-      // A process learns of a verified host from a notification, so the first request can still fail at the DNS lookup.
+      // Until the process gets the notification about the verified host, the request fails at the DNS lookup.
       const answer = await until(create, ({ json }) => json.error?.details.fields !== undefined, WITHIN_MS);
       expectInvalid(answer, 'connectivity', 'url');
     }

@@ -126,7 +126,7 @@ describe('re-checks', () => {
     );
     const other = await startServer(scene.server.env);
     try {
-      // The domain's check is claimed, so no process repeats it, even when the due check of another domain runs.
+      // The domain's check is claimed. No process repeats this check, even when the due check of another domain runs.
       await makeDue((await scene.create('webhook')).id);
       expect(await read(id)).toMatchObject({ state: 'pending-dns' });
 

@@ -148,7 +148,8 @@ describe('events dropped by a transform', () => {
     await https.arrived(1);
     const after = await replayed(server, endpoint, { since: LONG_AGO });
 
-    // Three of the four events are excluded: two are still parked, and one was dropped when it was released.
+    // Three of the four events are excluded. Two are still parked, and a transform dropped the third when it was
+    // released.
     expect(after).toMatchObject({ scanned: 4, replayed: 1, excluded: 3 });
     await https.arrived(2);
     expect(bodiesAt(https)).toEqual(['{"id":4}', '{"id":4}']);
@@ -187,7 +188,10 @@ describe('events dropped by a transform', () => {
   });
 
   describe('that an earlier version stored', () => {
-    /** Creates a dropped event as an earlier version stored it. Only a note on the event's request shows the drop. */
+    /**
+     * Creates a dropped event as an earlier version stored it. Only the note of the event's request shows that the
+     * event was dropped.
+     */
     async function before(settings: object = {}): Promise<Awaited<ReturnType<typeof scene>> & { id: string }> {
       const found = await scene(managed(), settings);
       const id = await accepted(server, found.endpoint, json(TEST_EVENT));

@@ -50,7 +50,7 @@ describe('granted keys', () => {
 
   /** Approves a program in the device flow. Returns a function with which the program fetches its key. */
   async function program({ cookie }: PlainBrowser, scope: string): Promise<() => ReturnType<typeof form>> {
-    // Attempts to enter codes are counted per client address, so each program uses a new browser.
+    // Each program uses a new browser, because attempts to enter codes are counted per client address.
     const browser = new PlainBrowser(server);
     browser.cookie = cookie;
     const device = (
@@ -91,7 +91,7 @@ describe('granted keys', () => {
     const [agent, cli] = [await keyOf(await approved(browser)), await keyOf(await program(browser, 'admin'))];
     const made = (await server.api('POST', '/v1/keys', { name: 'For the shop', scope: 'read' }, as(cli))).json
       .key as string;
-    // In a session opened with a granted key, further keys can be granted, on behalf of the original member.
+    // A session that was opened with a granted key can grant further keys. They belong to the original member, too.
     const second = await keyOf(await approved(await browserOf(server, agent)));
     expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([true, true, true, true]);
 
@@ -166,7 +166,7 @@ describe('granted keys', () => {
       const rows = (await server.api('GET', '/v1/keys?limit=100')).json.data as { id: string; prefix: string }[];
       return (rows.find(({ prefix }) => key.startsWith(prefix)) as { id: string }).id;
     };
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tests say which fields they expect
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
     const rotated = async (key: string, graceSeconds = 3_600): Promise<any> =>
       expectStatus(await server.api('POST', `/v1/keys/${await idOf(key)}/rotate`, { grace_seconds: graceSeconds }), 200)
         .json;

@@ -6,7 +6,7 @@ import { WITHIN_MS } from './scene.js';
 export interface StreamItem {
   event: string;
   id: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   data: any;
 }
 

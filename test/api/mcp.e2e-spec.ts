@@ -188,7 +188,7 @@ describe('/mcp', () => {
       );
 
       expectRefusal(answer, 403);
-      // The sign-in grants only `read`, so a challenge that names another scope would lead to a useless sign-in.
+      // The sign-in grants only `read`. If the challenge named another scope, the sign-in would be useless.
       expect(answer.headers.get('www-authenticate')).toMatch(
         /^Bearer error="insufficient_scope", error_description="[\w .-]+", resource_metadata="/,
       );

@@ -141,7 +141,7 @@ describe('GET /v1/metrics after a mixed load', () => {
       send(server, slow.url),
     ]);
     expectStatus(await server.api('POST', `/v1/events/${replayed}/replay`), 202);
-    // Deliveries that wait for their second attempt end when their destination is disabled.
+    // Disabling the destination ends deliveries that wait for their second attempt.
     await until(
       () => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(leftId)]),
       (rows) => rows.length === 5,

@@ -29,7 +29,7 @@ const FAULTS: [string, Record<string, string | null>][] = [
 ];
 
 /**
- * RFC 9700, section 4.11.2: the authorization server authenticates the user first, and redirects automatically only to
+ * RFC 9700, section 4.11.2: the authorization server authenticates the user first. It redirects automatically only to
  * trusted redirect URIs.
  */
 describe('/oauth/authorize is not an open redirector', () => {

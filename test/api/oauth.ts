@@ -14,7 +14,7 @@ export async function form(
 ): Promise<{
   status: number;
   headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   json: any;
 }> {
   const response = await fetch(server.url + path, {

@@ -20,7 +20,7 @@ import {
 
 const COUNTS = ['received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
 type Json = any;
 
 let server: PosthornServer;
@@ -58,7 +58,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** First, because this block counts everything in the environment. */
+/** Runs first, because this block counts everything in the environment. */
 describe('rollups of the environment and of an application', () => {
   let application: string;
   let broken: string;
@@ -300,7 +300,7 @@ describe('GET /v1/attention', () => {
        values ($1, $2, 'lost.example', 'email', 'verified', 'x', true, true, true, true, '[]', 3600, $3, 1, now() + interval '1 day', 1, $3, $3, $3)`,
       [environmentId, domain, now],
     );
-    // Inserts a delivery whose row is locked during the request, so that no worker can claim it.
+    // Inserts a delivery and locks its row during the request, so that no worker can claim the delivery.
     const overdue = await until(
       async () => {
         await sql.rows(

@@ -4,7 +4,7 @@ import { startServer } from '../support/server.js';
 import type { Sql, Targets } from './scene.js';
 import { openSql, startTargets } from './scene.js';
 
-/** Processes that share a database which belongs to a single test. */
+/** Processes on a database that belongs to a single test. */
 export interface OwnFleet {
   readonly targets: Targets;
   readonly sql: Sql;

@@ -12,7 +12,7 @@ export interface ReadOn {
 }
 
 export interface Page {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   data: any[];
   next_cursor: string | null;
 }

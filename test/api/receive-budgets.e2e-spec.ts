@@ -9,7 +9,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './s
 const body = (op: string, value: string): object => ({ type: 'body', op, value });
 const WORDS = Array.from({ length: 8_000 }, (_, i) => `word ${i};`).join('');
 
-/** Returns a filter condition that takes half a second of CPU time on `NOISE`. */
+/** Returns a filter condition that takes half a second of CPU time for the body `NOISE`. */
 const dear = (n: number): object => body('matches', `a[ab]{${100 + n}}[^ab]`);
 const NOISE = noise();
 
@@ -82,7 +82,8 @@ describe('filters and rules on large requests', () => {
     const { endpoint, target } = await filtered({ any: Array.from({ length: 64 }, (_, n) => dear(n)) });
     const neighbour = await filtered(body('matches', 'word [0-9]+;word 7999;'));
     let hasEnded = false;
-    // The service responds 503 if a busy machine does not get ten seconds of CPU time. A provider then tries again.
+    // If the filter does not get its ten seconds of CPU time on a busy machine, the service responds 503. A provider
+    // then tries again.
     const answered = until(
       () => provide(server, endpoint.at, { body: NOISE }),
       ({ status }) => status !== 503,

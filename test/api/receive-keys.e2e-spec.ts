@@ -38,7 +38,7 @@ describe('published keys of providers', () => {
   let published: KeyName[];
 
   beforeAll(async () => {
-    // No name resolves, so that this test cannot reach PayPal.
+    // The name server resolves no name, so that this test cannot reach PayPal.
     names = await startNameServer(() => 'absent');
     issuer = await startReceiver(() => ({
       body: JSON.stringify({

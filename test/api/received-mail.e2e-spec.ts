@@ -18,7 +18,9 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Starts a fake clamd that reports EICAR as infected and closes the connection at "hang up on me". */
+/**
+ * Starts a fake clamd. It reports EICAR as infected, and closes the connection if a message contains "hang up on me".
+ */
 function startClamd(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((socket) => {

@@ -20,7 +20,7 @@ export interface Inbound {
 }
 
 /** A JSON object returned by the API. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
 export type Json = any;
 
 /** Sends one request exactly as given, without normalizing its path or adding a content type. */

@@ -31,7 +31,7 @@ describe('a service in use', () => {
     await targets.close();
   });
 
-  /** Records a unique value, to be searched for at the end, and returns it. */
+  /** Records a unique value and returns it. The test searches for all recorded values at the end. */
   function keep(what: string, text = `${what.replaceAll(/\W/g, '')}${randomBytes(9).toString('hex')}`): string {
     secrets.push({ what, text });
     return text;

@@ -318,8 +318,8 @@ const mayListen = hasTool(
 
     const found = await until(
       async () => {
-        // The report is retried several times, because a notification can arrive early. The test changes the stored due
-        // time instead of waiting.
+        // The service retries the report several times, because a notification can arrive early. The test changes the
+        // stored due time instead of waiting.
         await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
         return sql.rows(
           `select state, reason, failures from mail_reports where source = 'ses' and environment_id is null and state <> 'waiting'`,

@@ -184,7 +184,8 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     );
     const whileTheyListened = asked.length;
     for (const listener of listeners) stream.leave(listener);
-    // A poll in progress can still run a statement. After that poll, no statement runs for eight poll intervals.
+    // A poll that is in progress can still run a statement. After this poll, no statement runs for eight poll
+    // intervals.
     await rest(500);
     asked.length = 0;
     await rest(2_000);

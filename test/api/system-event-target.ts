@@ -14,7 +14,7 @@ export interface SystemEventPayload {
     count: number;
     first_at: string;
     last_at: string;
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
     items: Record<string, any>[];
     items_truncated: boolean;
   };

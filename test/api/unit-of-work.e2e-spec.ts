@@ -12,7 +12,7 @@ describe('a unit of work', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    // The pool has a single connection, so that a leaked connection is noticed at once.
+    // The pool has a single connection, so that the tests detect a leaked connection at once.
     kernel = new Database(await dataSource(database.url, 1).initialize(), {
       databaseUrl: database.url,
       isPooled: false,

@@ -16,7 +16,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Returns `name type null` of every column of a table, sorted. */
+/** Returns the name, type and nullability of every column of a table, sorted. */
 async function columnsInDatabase(table: string): Promise<string[]> {
   const rows: { line: string }[] = await source.query(
     `select concat_ws(' ', column_name, data_type, case is_nullable when 'YES' then 'null' else 'not null' end) as line

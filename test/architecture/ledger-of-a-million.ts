@@ -1,14 +1,17 @@
 import pg from 'pg';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
-/** Number of events. Event 0 is the oldest. 3 of every 23 events have a pending delivery, the others a finished one. */
+/**
+ * Number of events. Event 0 is the oldest. 3 of every 23 events have a pending delivery. The others have a finished
+ * one.
+ */
 export const EVENTS = 1_150_000;
 export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
 /**
- * Id of a target whose deliveries are all parked, and of an application with as many messages. It has so few events per
- * day that PostgreSQL keeps no separate statistics about it.
+ * Id of a target whose deliveries are all parked, and of an application with as many messages. PostgreSQL keeps no
+ * separate statistics about this id, because it has so few events per day.
  */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
 /** Number of targets whose pending deliveries are parked, because the targets accept no deliveries now. */

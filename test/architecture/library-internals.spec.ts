@@ -14,7 +14,7 @@ import { ROOT } from './source-tree.js';
 const require = createRequire(`${ROOT}/package.json`);
 const { dependencies } = require('./package.json') as { dependencies: Record<string, string> };
 
-/** Private parts of packages that Posthorn uses. Each is used in one file, which the title names. */
+/** Private parts of packages that Posthorn uses. The title of each test names the only file that uses the part. */
 describe('private parts of libraries', () => {
   it.each([
     '@nestjs/common',

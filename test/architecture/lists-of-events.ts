@@ -8,7 +8,9 @@ export const TYPE = 'type.10';
 
 export type ListFilter = Pick<EventFilter, 'eventType' | 'targetId'> & { status?: DeliveryStatus };
 
-/** The index that a list filtered only by this status reads first, as the comments of events.store.ts say. */
+/**
+ * The index that a list with only this status as its filter reads first, according to the comments in events.store.ts.
+ */
 const STARTS: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries_pkey',
   delivered: 'deliveries_pkey',

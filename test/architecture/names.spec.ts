@@ -1,6 +1,6 @@
 import { filesBelow, textOf } from './source-tree.js';
 
-/** Names that say nothing about the content, which attract unrelated code. */
+/** Names that do not describe the content. Files with such names attract unrelated code. */
 const SAYS_NOTHING = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'data']);
 /** Matches code files. Measurement results and key files are not checked. */
 const CODE = /\.(ts|mjs|js)$/;

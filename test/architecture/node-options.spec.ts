@@ -27,7 +27,7 @@ describe('the options of Node.js', () => {
     });
   });
 
-  // ADR 33: with pretenuring, the same version of the code is, at random, up to a tenth slower.
+  // ADR 33: with pretenuring, some runs of the same code are up to a tenth slower.
   it('turn off allocation-site pretenuring', () => {
     expect(START).toContain('--no-allocation-site-pretenuring');
   });

@@ -7,7 +7,10 @@ interface Row {
   readonly tests: readonly { readonly file: string; readonly title: string }[];
 }
 
-/** Returns each row: a gap, the products that have it, Posthorn's solution, and tests as `file` “title”. */
+/**
+ * Returns the rows of the table. Each has a gap, the products with this gap, Posthorn's solution, and tests as `file`
+ * “title”.
+ */
 function rowsOf(document: string): Row[] {
   return document
     .split('\n')

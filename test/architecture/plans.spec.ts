@@ -96,8 +96,8 @@ afterAll(async () => {
 });
 
 /**
- * Runs the DueWorkPoller's query for all loops of a delivering process, except received mail, whose index differs by
- * day.
+ * Runs the DueWorkPoller's query for all loops of a delivering process. Omits received mail, because its index depends
+ * on the day.
  */
 async function lookAll(db: Database): Promise<void> {
   const dueWork = new DueWorkPoller(db, { nowMs: () => 0, monotonicMs: () => 0 });

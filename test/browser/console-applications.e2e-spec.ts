@@ -270,7 +270,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.fault code', { hasText: 'example' }).first().waitFor();
 
-    // The browser itself logs the 422.
+    // The browser logs the 422 as an error.
     expect(shown.wrongs().filter((line) => !line.includes('422'))).toEqual([]);
   });
 

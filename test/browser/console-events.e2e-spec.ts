@@ -68,7 +68,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
   });
 
   /** Calls the API directly, because only the browser resolves the host name of the intranet. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   async function api(method: string, path: string, body: unknown): Promise<any> {
     const response = await fetch(proxy.target + path, {
       method,

@@ -14,7 +14,7 @@ const HOST = 'simulator.posthorn.example';
 const FROM = `Shop <shop@${HOST}>`;
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** HTML that tries every way to run scripts or to load content from the tracker. */
+/** HTML that tries every method to run scripts or to load content from the tracker. */
 const evil = (
   tracker: string,
 ): string => `<!doctype html><html manifest="${tracker}/m"><head><meta http-equiv="refresh" content="0;url=${tracker}/refresh"><base href="${tracker}/"><link rel="stylesheet" href="${tracker}/css">

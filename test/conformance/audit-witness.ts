@@ -44,7 +44,7 @@ const BY_WORD: Readonly<Record<string, string>> = {
   'DELETE /v1/session': 'sign-out',
   'POST /oauth/revoke': 'oauth.revoked',
 };
-/** Actions in the audit log that a rejected call may cause. None of them says that the call succeeded. */
+/** Actions in the audit log that a rejected call may cause. None of them records a success. */
 const OF_REFUSED = new Set(['oauth.code_reused', 'sign-in.failed']);
 /** Routes that erase content that was sent or received. The audit log must not keep a copy of this content. */
 const REMOVES_CONTENT = new Set(['DELETE /v1/emails/{id}', 'DELETE /v1/events/{id}/payload']);

@@ -7,7 +7,10 @@ interface Difference {
   ids: readonly string[];
 }
 
-/** Deliberate differences, by message. `mail-readers.spec.ts` fails for any other and for any missing difference. */
+/**
+ * Deliberate differences, by message. `mail-readers.spec.ts` fails if it finds another difference, or if one of these
+ * is missing.
+ */
 export const DIFFERENCES: readonly Difference[] = [
   {
     field: 'date',

@@ -24,7 +24,7 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** The checker's report, with each event as one message (`msg_… at place`), plus the guarantees of fan-out. */
+/** The checker's report, extended by the guarantees of fan-out. Each event counts as one message (`msg_… at place`). */
 export interface FanOutReport extends Report {
   messages: number;
   events: number;

@@ -25,7 +25,8 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
       seed,
       databaseUrl: database.url,
       processes: { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } },
-      // The rate limits are also stored in Redis. They must let requests pass while Redis is down.
+      // The counts of the rate limits are in Redis, too. While Redis is down, the service must accept requests without
+      // them.
       env: { REDIS_URL: redis.url, RATE_LIMIT_KEY: '1000000/60', RATE_LIMIT_ORG: '1000000/60' },
     });
   }, 90_000);

@@ -42,7 +42,7 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** A stored event. An answer returned its id, or it arrived after an attempt without an answer. */
+/** A stored event, known from an answer with its id, or from its arrival after an attempt without an answer. */
 interface Stored {
   id: string;
   posted: Posted;
@@ -50,8 +50,8 @@ interface Stored {
 }
 
 /**
- * Returns observations of receiving as evidence for the checker: one message for each event and place, and another for
- * its replay. An event that arrives at one place must arrive at all.
+ * Converts the observations to evidence for the checker. Each event at each place becomes one message, and its replay
+ * another. An event that arrives at one place must arrive at all places.
  */
 export function evidenceOf(observed: Observed): Evidence {
   const { posted, places, replay, disruptions, outages } = observed;

@@ -87,7 +87,7 @@ describe("the sample's email transport", () => {
   );
 });
 
-/** Code of a transport that behaves as the name of the first recipient requests. */
+/** Code of a transport. The name of the first recipient selects its behavior. */
 const ODD = `
 import { Module } from '@nestjs/common';
 import { NamedMailTransport, Transport } from 'posthorn';

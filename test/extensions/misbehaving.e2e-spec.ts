@@ -18,7 +18,7 @@ import { freePort } from '../durability/processes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
-/** Compiled code of a destination type that behaves as its settings request. */
+/** Compiled code of a destination type. Its settings select its behavior. */
 const EXTENSION = `
 import { Module } from '@nestjs/common';
 import { AcceptancePolicy, Adapter, DeliveryListener, DestinationAdapter, NamedRetryPolicy, TokenAuthenticator } from 'posthorn';

@@ -42,7 +42,7 @@ describe('the packed file', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'posthorn-packed-'));
-    // If root runs the tests, PostgreSQL runs as another user, who must be able to enter the folder.
+    // If root runs the tests, PostgreSQL runs as another user, which needs access to the folder.
     chmodSync(folder, 0o755);
     const posthorn = path.join(folder, 'posthorn');
     copyToPack(posthorn, SAMPLE);

@@ -5,7 +5,7 @@ import { createDatabase, type TestDatabase } from '../support/database.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { type InlineExtension, inlineExtension } from './inline-extension.js';
 
-/** Code of a preset whose verifier behaves as the request header `act` says. */
+/** Code of a preset. The request header `act` selects the behavior of its verifier. */
 const ODD = `
 import { Module } from '@nestjs/common';
 import { InboundPreset, ProviderPreset } from 'posthorn';

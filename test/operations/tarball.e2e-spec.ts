@@ -37,7 +37,7 @@ describe('the tarball', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'posthorn-tarball-'));
-    // If root runs the tests, PostgreSQL runs as another user, who must be able to enter the folder.
+    // If root runs the tests, PostgreSQL runs as another user, which needs access to the folder.
     chmodSync(folder, 0o755);
     const clone = path.join(folder, 'clone');
     copyToPack(clone);

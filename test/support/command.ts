@@ -16,7 +16,7 @@ export interface Ran {
 export interface Running extends Ran {
   readonly child: ChildProcess;
   /** Parses each line of standard output as JSON and returns the results. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   lines(): any[];
   said(text: string | RegExp, withinMs?: number): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<Ran>;

@@ -33,8 +33,8 @@ export default async function globalSetup() {
 }
 
 /**
- * Allows connections to the suites' own databases without a password, because each password proof takes 4,096 hash
- * rounds of CPU time.
+ * Allows connections to the suites' own databases without a password. Each check of a password costs the CPU time of
+ * 4,096 hash rounds.
  */
 async function trustSuites(folder, url) {
   const rules = path.join(folder, 'pg_hba.conf');

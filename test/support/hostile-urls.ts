@@ -112,7 +112,7 @@ export const HOSTILE_URLS: readonly HostileUrl[] = [
   { url: 'https://example.com/#', why: 'an empty fragment' },
   { url: 'https://300.300.300.300/', why: 'not an address, and not a name' },
 
-  // URLs of other protocols, which the scheme or the port selects.
+  // URLs of other protocols, selected by the scheme or the port.
   { url: 'file:///etc/passwd', why: 'file' },
   { url: 'gopher://127.0.0.1:6379/_FLUSHALL', why: 'gopher' },
   { url: 'ftp://example.com/', why: 'ftp' },

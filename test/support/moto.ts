@@ -7,7 +7,7 @@ const START_MS_MAX = 60_000;
 const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
 const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with moto[server], as .ci/run does';
 
-/** Authorization header of the first IAM calls, from which moto reads only the service name. */
+/** Authorization header of the first IAM calls. moto reads only the service name from this header. */
 const UNVERIFIED = 'AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=x';
 const MAY_ALL =
   '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sqs:*", "ses:*", "s3:*"], "Resource": "*"}]}';

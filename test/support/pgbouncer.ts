@@ -29,7 +29,7 @@ export class PgBouncer {
     const beyond = new URL(databaseUrl);
     const port = await freePort();
     const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'pgbouncer-'));
-    // PgBouncer does not run as root. Its user must be able to read the configuration.
+    // PgBouncer does not run as root, and its user needs access to the configuration.
     chmodSync(directory, 0o755);
     const file = path.join(directory, 'pgbouncer.ini');
     const server = `host=${beyond.hostname} port=${beyond.port} user=${beyond.username} password=${beyond.password}`;

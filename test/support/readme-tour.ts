@@ -54,7 +54,7 @@ export interface TourPlace {
 /** Copies the project into a new folder, and returns the place. */
 export function makeTourPlace(): TourPlace {
   const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-tour-'));
-  // If root starts PostgreSQL, the server runs as another account, which must be able to enter the folder.
+  // If root starts PostgreSQL, the server runs as another user, which needs access to the folder.
   chmodSync(directory, 0o755);
   const [clone, temporary] = [path.join(directory, 'clone'), path.join(directory, 'tmp')];
   for (const folder of [clone, temporary]) mkdirSync(folder, { mode: 0o755 });

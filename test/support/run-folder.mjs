@@ -17,7 +17,7 @@ const ROOM = 12 * 1024 ** 3;
  */
 export function makeRunFolder() {
   const folder = mkdtempSync(path.join(hasRoom() ? IN_MEMORY : tmpdir(), 'posthorn-test-'));
-  // If root runs the tests, PostgreSQL runs as another user, who must be able to enter the folder.
+  // If root runs the tests, PostgreSQL runs as another user, which needs access to the folder.
   chmodSync(folder, 0o711);
   mkdirSync(path.join(folder, 'tmp'));
   chmodSync(path.join(folder, 'tmp'), 0o1777);

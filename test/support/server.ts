@@ -15,7 +15,7 @@ export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed body, or `undefined` if it is not JSON. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test asserts the fields that it reads
   readonly json: any;
   readonly text: string;
 }

@@ -6,7 +6,10 @@ import { Agent, fetch as fetchWith } from 'undici';
 
 const file = (name: string): string => readFileSync(new URL(`tls/localhost-${name}.pem`, import.meta.url), 'utf8');
 
-/** A TLS-terminating proxy, as in front of an installation with an https URL. It forwards requests unchanged. */
+/**
+ * A TLS-terminating proxy, as operators put it in front of an installation with an https URL. It forwards requests
+ * unchanged.
+ */
 export class TlsTerminator {
   private constructor(
     private readonly server: Server,

@@ -3,7 +3,7 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
-/** Maximum time until a lasting fault takes effect, while other faults may stop deliveries. */
+/** Maximum time until a lasting fault takes effect. Other faults may stop deliveries during this time. */
 export const EFFECT_MS_MAX = 60_000;
 
 /** Kind of a disruption during which workers could not record results for the duration of their lease. */

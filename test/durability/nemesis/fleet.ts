@@ -66,7 +66,7 @@ export class Fleet {
   /** All requests that arrived so far. */
   readonly arrivals: Received[] = [];
   /**
-   * Messages to misbehaving receivers. They arrive only after the circuits close. Only the end of the run waits for
+   * Messages to misbehaving receivers. They arrive only after the circuits close, so only the end of the run waits for
    * them.
    */
   readonly debts: Load[] = [];

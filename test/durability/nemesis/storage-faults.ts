@@ -179,7 +179,7 @@ async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   return { ...(await during('full disk', () => undefined, lasts, end)), isOutage: true };
 }
 
-/** Ends the primary abruptly or in an orderly way. The address that all processes use then leads to the standby. */
+/** Kills the primary or shuts it down. The address that all processes use then leads to the standby. */
 async function failOver(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
   const { pair } = fleet.database;
   if (!pair) throw new Error('There is no standby.');
