@@ -1,4 +1,4 @@
-// Finds sentences that break the project's language rules. It is incomplete: it knows only what patterns can find.
+// Finds sentences that break the project's language rules. It is incomplete, because it only matches patterns.
 //
 // node tools/check-language.mjs            every comment and every page
 // node tools/check-language.mjs FILE ...   these files

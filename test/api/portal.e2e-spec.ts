@@ -203,8 +203,7 @@ describe("the token of a customers' portal", () => {
     expect(await status(kept)).toBe(200);
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}`), 204);
-    // The deleted application causes 404, and its invalid token causes 401. The service may notice either of them
-    // first.
+    // The deleted application causes 404, and its invalid token causes 401. The service may check either of them first.
     expect([401, 404]).toContain((await inPortal(server, kept, 'GET', `/v1/app/${application}/endpoints`)).status);
     await until(
       () => status(kept),

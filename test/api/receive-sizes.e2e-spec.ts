@@ -296,7 +296,10 @@ describe('max_body_bytes', () => {
   }, 60_000);
 });
 
-/** Begins a request of the given length and keeps it open. `started` resolves when the service asks for the body. */
+/**
+ * Begins a request of the given length and keeps it open. `started` resolves when the service requests the body with
+ * `100 Continue`.
+ */
 function begun(
   server: PosthornServer,
   { at }: Inbound,

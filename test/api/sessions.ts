@@ -36,7 +36,7 @@ export async function cookieOf(server: PosthornServer, key = server.apiKey): Pro
 
 const names = new Map<string, Promise<string>>();
 
-/** Returns the name of the installation's session cookie. It ends with an id that only the service knows. */
+/** Returns the name of the installation's session cookie. It ends with an id that the service generates. */
 export function sessionCookieName(server: PosthornServer): Promise<string> {
   const { url } = server;
   const known = names.get(url) ?? cookieOf(server).then((cookie) => cookie.split('=', 1)[0] ?? '');

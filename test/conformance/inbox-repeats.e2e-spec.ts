@@ -75,7 +75,7 @@ describe('an incoming message', () => {
     );
     const store = new AcceptMailStore(database);
     for (let n = 0; n < OF_THE_DAY; n += 100) await store.insert(Array.from({ length: 100 }, (_, i) => message(n + i)));
-    // After autovacuum, PostgreSQL knows the number of rows, but has no column statistics.
+    // After autovacuum, PostgreSQL has a row count, but no column statistics.
     await source.query('vacuum inbox_messages');
   });
 

@@ -3,7 +3,7 @@
  * does not read the service's tables or log.
  */
 
-/** A message as its sender knows it. */
+/** A message from the view of its sender. */
 export interface Sent {
   /** The Idempotency-Key of every attempt to send the message. */
   key: string;

@@ -81,7 +81,7 @@ describe('negative controls', () => {
     expect((await scene.report(load)).forkedKeys).toEqual([one?.key]);
   }, 120_000);
 
-  /** Delivers a message in place of the service, signed with the secret of destination 0 or with the given secret. */
+  /** Delivers a message instead of the service, signed with the secret of destination 0 or with the given secret. */
   async function deliver(id: string, body: string, secret = ''): Promise<void> {
     const at = new Date();
     const signature = new Webhook(secret).sign(id, at, body);

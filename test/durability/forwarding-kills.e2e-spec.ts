@@ -11,7 +11,7 @@ import { freePort } from './processes.js';
 import { runSeed, Seeded } from './random.js';
 
 const OWNER = 'owner@target.example';
-/** A process that dies while it sends a message causes a second copy at the relay. */
+/** If a process is killed while it sends a message, the relay gets a second copy. */
 const COPIES_MAX = 2;
 const WITHIN_MS = 90_000;
 

@@ -21,7 +21,7 @@ import { runSeed, Seeded, setting } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/** A process that dies while it sends a message causes a second copy at the relay. */
+/** If a process is killed while it sends a message, the relay gets a second copy. */
 const COPIES_MAX = 2;
 
 /** SQL that blocks writes to the rows of messages. Large messages are stored as blobs, outside of these rows. */

@@ -2,7 +2,7 @@ import { idTimeMs, parseId } from '../../src/kernel/ids.js';
 import type { Arrival, Disruption, Evidence, Outage, Sent } from './checker.js';
 import { type Kind, kindOf } from './payload.js';
 
-/** A webhook as its provider knows it. */
+/** A webhook from the view of its provider. */
 export interface Posted extends Sent {
   n: number;
   /** Hash of the parsed body, which a pull consumer can compare. */

@@ -11,7 +11,10 @@ import { runSeed, Seeded } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
-/** Maximum number of copies of a message at the relay. A process that dies during the sending causes a second copy. */
+/**
+ * Maximum number of copies of a message at the relay. If a process is killed while it sends a message, the relay gets a
+ * second copy.
+ */
 const COPIES_MAX = 2;
 /** Time limit for a repeated message, which waits for the dead process's lease on the idempotency key. */
 const LEASE_WITHIN_MS = 60_000;

@@ -51,7 +51,7 @@ export interface TourPlace {
   temporary: string;
 }
 
-/** Copies the project into a new folder, and returns the place. */
+/** Creates a folder for the project and a folder for temporary files, and returns their paths. */
 export function makeTourPlace(): TourPlace {
   const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-tour-'));
   // If root starts PostgreSQL, the server runs as another user, which needs access to the folder.

@@ -18,7 +18,7 @@ export interface RunOptions {
   isShort: boolean;
 }
 
-/** A finished round. `error` says why there is no verdict. */
+/** A finished round. If there is no verdict, `error` contains the reason. */
 export interface Done {
   number: number;
   atMinute: number;

@@ -126,8 +126,8 @@ export function judge(evidence: RoundEvidence): Verdict {
 }
 
 /**
- * Returns the number of messages that two nodes in turn failed to accept although neither the second node nor storage
- * was broken.
+ * Returns the number of messages that two nodes, one after the other, failed to accept, although neither the second
+ * node nor storage was broken.
  */
 function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();

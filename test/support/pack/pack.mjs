@@ -74,7 +74,7 @@ function codeOf(file, format) {
     isModule: true,
     sourceMaps: false,
     jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
-    // The launcher creates the module namespaces, because it knows which module a specifier means.
+    // The launcher creates the module namespaces, because only the launcher can map a specifier to a module.
     module: { type: 'commonjs', importInterop: 'none', strict: false },
     ...SHORT,
   }).code;
