@@ -27,7 +27,8 @@ export class AdHocTargets {
     clock: Clock,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Clears the whole cache: an environment's secret rarely changes, and the URLs that it signs for are not tracked.
+    // Clears the whole cache. An environment's secret rarely changes, and the cache does not record which URLs it signs
+    // for.
     notifications.on('environment', () => this.cache.clear());
   }
 
@@ -71,9 +72,9 @@ export class AdHocTargets {
 }
 
 /**
- * Returns the same id for the same URL and environment on every node. The circuit breaker and the concurrency limit of
- * the URL are stored by this id. The id is a version 8 UUID (RFC 9562, section 5.8) computed with SHA-256. It cannot
- * equal a ULID of this century.
+ * Returns the target id of an ad-hoc URL, which is the same on every node. The circuit breaker and the concurrency
+ * limit of the URL are stored by this id. The id is a version 8 UUID (RFC 9562, section 5.8) computed with SHA-256. It
+ * cannot equal a ULID of this century.
  */
 export function adHocTargetId(environmentId: number, url: URL): Id {
   const bytes = createHash('sha256').update(`${environmentId}|${url.href}`).digest().subarray(0, 16);

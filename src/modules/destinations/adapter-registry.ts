@@ -24,7 +24,7 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.get(type) ?? null;
   }
 
-  /** Returns the adapter for a type. If its extension is no longer loaded, attempts fail with that reason. */
+  /** Returns the adapter for a type. If no adapter is loaded, returns one whose attempts fail and state that reason. */
   serving(type: string): DestinationAdapter {
     return this.find(type) ?? new AbsentAdapter(type);
   }
@@ -34,18 +34,18 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.has(type) ? null : absenceOf(type);
   }
 
-  /** Returns true for types that callers may use, and for types that Posthorn names but does not support yet. */
+  /** Returns true for types that callers may use, and for the types in `UNSUPPORTED`. */
   knows(type: string): boolean {
     return this.offered().includes(type) || this.refusal(type) !== null;
   }
 
-  /** Returns the adapter for a type. Throws 422 if there is none. */
+  /** Returns the adapter for a type that callers may use. Throws 422 if there is none. */
   require(type: string): DestinationAdapter {
     const adapter = this.find(type);
     if (adapter?.isOffered === true) return adapter;
     const refusal = this.refusal(type);
     if (refusal !== null) throw unservable(refusal, refusal);
-    // The set removes duplicates: an extension may serve a type that Posthorn itself does not support yet.
+    // The set removes duplicates, because an extension may serve a type in `UNSUPPORTED`.
     const expected = `must be one of ${[...new Set([...this.offered(), ...UNSUPPORTED])].join(', ')}`;
     throw unservable(`type: ${expected}`, expected);
   }
@@ -76,7 +76,9 @@ export class AdapterRegistry implements OnModuleInit {
   }
 }
 
-/** Adapter of a type whose extension is not loaded. Deliveries are retried, as the extension may be loaded again. */
+/**
+ * Adapter of a type whose extension is not loaded. Deliveries are retried, because the extension may be loaded later.
+ */
 class AbsentAdapter extends DestinationAdapter {
   override readonly pulled = false;
 

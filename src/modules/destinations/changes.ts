@@ -79,8 +79,8 @@ export class Changes {
   }
 
   /**
-   * Deletes a destination. Throws 404 if the destination does not exist (for example, was already deleted), and 409
-   * while it is in use. The delivery module ends its waiting deliveries.
+   * Deletes a destination. Throws 404 if it does not exist, and 409 while it is in use. The delivery module ends the
+   * destination's waiting deliveries.
    */
   async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
@@ -110,7 +110,10 @@ export class Changes {
     });
   }
 
-  /** Returns errors in the headers, if the call changes them. Errors in stored headers must not block the call. */
+  /**
+   * Returns the errors in new headers. Unchanged headers are not checked, so that old errors do not block other
+   * changes.
+   */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
     return headers
       ? [...placeholderFaults(headers), ...(await this.headerSecrets.faults(tenant.environmentId, headers))]
@@ -142,7 +145,7 @@ export class Changes {
     }
     const settings = changed(settingsOf(row), given);
     const faults = [...settingsFaults(settings), ...legacyKeyFaults(settings, given, row.legacySecret)];
-    // A concurrent change may conflict with settings that were valid before the row was locked.
+    // A concurrent call may have changed other settings, which the new settings may contradict.
     if (faults.length > 0) throw invalid(faults);
     const next = {
       ...settings,

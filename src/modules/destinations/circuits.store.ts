@@ -79,8 +79,8 @@ const COUNT: Statement = {
 const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
-  // Uses the index `circuits_changed_at_idx`. Two days exceed the 28 hours for which an ad-hoc URL is retried. The row
-  // of an open circuit changes with each probe, as long as deliveries wait for the circuit.
+  // Uses the index `circuits_changed_at_idx`. Deliveries to an ad-hoc URL are retried for 28 hours, which is less than
+  // two days. While deliveries wait for an open circuit, each probe changes the circuit's row.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
@@ -127,7 +127,6 @@ const REMOVE: Statement = {
   text: 'delete from circuits where environment_id = $1::int and target_id = $2::uuid',
 };
 
-/** Stores circuits. Each change of a circuit locks its row. */
 @Injectable()
 export class CircuitsStore {
   constructor(
@@ -161,8 +160,8 @@ export class CircuitsStore {
   }
 
   /**
-   * Changes all circuits that stay closed with two statements, outside a transaction. A circuit whose state changes, or
-   * that another worker is just changing, is changed individually.
+   * Writes all circuits that stay closed with two statements, outside a transaction. Writes a circuit individually if
+   * its state changes, or if another worker changes it at the same time. Returns the new circuits in order.
    */
   async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
     const found = await this.found(changes);
@@ -184,12 +183,15 @@ export class CircuitsStore {
     return became;
   }
 
-  /** Deletes some circuits that were idle for longer than any delivery is retried. Returns true if more may remain. */
+  /**
+   * Deletes a batch of circuits that have been idle longer than deliveries are retried. Returns true if more may
+   * remain.
+   */
   async forget(): Promise<boolean> {
     return (await this.database.query(FORGET)).length === FORGOTTEN_AT_ONCE;
   }
 
-  /** Changes one circuit under its row lock, and publishes it if its state changed. Returns the new circuit. */
+  /** Changes one circuit under its row lock, and publishes the change if `isNews`. Returns the new circuit. */
   change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit> {
     return this.database.transaction(async () => {
       const before = await this.lock(environmentId, targetId);
@@ -245,7 +247,7 @@ export class CircuitsStore {
     return written;
   }
 
-  /** Records a system event, except for ad-hoc URLs, whose ids are internal. Not called after a failed probe. */
+  /** Records a system event for an opened or closed circuit. Ignores ad-hoc URLs, because their ids are internal. */
   private async note(environmentId: number, targetId: Id, { state }: Circuit): Promise<void> {
     const [destination] = await this.names.find(environmentId, [targetId]);
     if (!destination) return;
@@ -273,7 +275,7 @@ function circuit(row: Row): Circuit {
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
 
-/** Returns true if other workers need to know the change. Further failures of a closed circuit are not published. */
+/** Returns true if other workers must apply the change. Further failures of a closed circuit are not published. */
 function isNews(before: Circuit, next: Circuit): boolean {
   return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }

@@ -23,7 +23,7 @@ import type {
 
 const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 
-/** Number of attempts per delivery and the waits between attempts: given as numbers, or by a retry policy's name. */
+/** Number of attempts per delivery and the waits between them, given as numbers or as the name of a retry policy. */
 export class RetryBody {
   /**
    * Name of a retry policy from an extension, used instead of `max_attempts` and `schedule`. `null` removes the policy.
@@ -59,16 +59,13 @@ export class RetryBody {
 
 /** Number of attempts per delivery and the waits between them. */
 export class RetryItem {
-  /** Name of the retry policy in use. Omitted if the destination has its own or the default attempts and schedule. */
+  /** Name of the retry policy from an extension. Omitted if the destination uses no named policy. */
   @ApiProperty({ example: 'patient' })
   @CanBeOmitted()
   @IsString()
   policy?: string;
 
-  /**
-   * Reason why the default schedule applies instead of the policy: the policy's extension is not loaded. Omitted
-   * otherwise.
-   */
+  /** Set only if the extension with the policy is not loaded: the reason why the default schedule applies instead. */
   @ApiProperty({
     example:
       'Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.',
@@ -201,11 +198,11 @@ export class LegacySignatureItem {
   id_header: string | null;
 }
 
-/** Delivery settings. The settings are the same for a destination and for an endpoint of an application. */
+/** Delivery settings of a destination or of an application's endpoint. */
 export class DeliverySettingsBody implements DeliverySettings {
   /**
-   * Headers that are added to every delivery. They override headers with the same name of a received request. They are
-   * overridden by headers of a send request.
+   * Headers that are added to every delivery. They replace headers of the same name from a received request. Headers of
+   * a send request replace them.
    */
   @ApiProperty({ example: { 'x-tenant': '42' } })
   @IsOptional()
@@ -231,8 +228,8 @@ export class DeliverySettingsBody implements DeliverySettings {
   timeout_ms?: number | null;
 
   /**
-   * Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
-   * what the target can handle, up to 512.
+   * Maximum number of concurrent attempts per worker process. If omitted, the limit adapts to what the target can
+   * handle, up to 512.
    */
   @ApiProperty({ example: 10 })
   @IsOptional()
@@ -277,10 +274,7 @@ export class DeliverySettingsItem implements ShownDeliverySettings {
   @IsInt()
   timeout_ms: number;
 
-  /**
-   * Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
-   * the target.
-   */
+  /** Maximum number of concurrent attempts per worker process. `null` if the limit adapts to the target. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsInt()

@@ -13,7 +13,7 @@ export interface Target {
   targetId: Id;
   /** `null` for an ad-hoc URL. */
   destinationId: Id | null;
-  /** Application's endpoint that owns the destination. `null` for a listed destination. */
+  /** Application's endpoint that owns the destination. `null` for a destination that the API lists. */
   ownerId: Id | null;
   type: string;
   url: URL | null;
@@ -32,12 +32,12 @@ export interface Target {
   headers: Record<string, string>;
   /** Names of the headers whose values contain a named secret. */
   secretHeaders?: ReadonlySet<string>;
-  /** Parts of a received request (method, path, query) that deliveries of type `https` repeat. */
+  /** Parts of a received request (method, path, query) that deliveries of type `https` copy. */
   forward: Forwarding;
   retry: RuledRetryPolicy;
   /** Maximum deliveries per second across all workers. `null` for no limit. */
   ratePerSecond: number | null;
-  /** Maximum attempts that one worker has in flight. `null` if the limit adapts to the target. */
+  /** Maximum number of concurrent attempts per worker. `null` if the limit adapts to the target. */
   concurrency: number | null;
   timeoutMs: number;
   /** Number of consecutive hard failures after which the circuit opens. */
@@ -46,7 +46,7 @@ export interface Target {
 
 export type MirroredRequest = Pick<ReceivedRequest, 'method' | 'path' | 'query' | 'headers' | 'body'>;
 
-/** A delivery in the form in which an adapter sends it. The body is the same on every attempt. */
+/** A delivery in the form that an adapter sends. The body is the same on every attempt. */
 export interface Outgoing {
   webhookId: string;
   eventType: string;
@@ -68,8 +68,8 @@ export interface Outgoing {
   atMs: number;
   /**
    * Returns false once another worker may have taken over the delivery, because this process was blocked for longer
-   * than its lease. An adapter that waits before it sends (for a connection) calls this method right before sending,
-   * and throws `Withheld` if the result is false.
+   * than its lease. An adapter that waits for a connection calls this method right before sending. If the result is
+   * false, the adapter throws `Withheld`.
    */
   mayBegin: () => boolean;
 }
@@ -127,9 +127,8 @@ export interface ProbeReport {
 export const Adapter = DiscoveryService.createDecorator();
 
 /**
- * Validates settings and makes deliveries for one destination type, built in or from an extension. If an adapter
- * violates the rules of the methods below (throws, returns an invalid value, or never returns), the attempt or the
- * check fails.
+ * Validates settings and makes deliveries for one destination type. Built-in types and extensions implement this class.
+ * If a method throws, returns an invalid value or does not return in time, the attempt or the check fails.
  */
 export abstract class DestinationAdapter {
   abstract readonly type: string;

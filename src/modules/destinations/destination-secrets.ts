@@ -21,7 +21,7 @@ export type SigningKeys = Pick<Target, 'signingKeys' | 'privateKeys'>;
 
 export interface OpenedKeys {
   current: SigningKeys;
-  /** Current and previous keys, which sign until a rotation's grace period ends. `null` without previous keys. */
+  /** Current and previous keys, which both sign until a rotation's grace period ends. `null` without previous keys. */
   both: SigningKeys | null;
   graceUntilMs: number;
   legacySignature: Target['legacySignature'];
@@ -59,7 +59,9 @@ export class DestinationSecrets {
     };
   }
 
-  /** Returns changed columns for new settings: adds keys that are now needed, and removes keys no longer needed. */
+  /**
+   * Returns the secret columns that new settings change. Adds missing keys and removes keys that are no longer needed.
+   */
   following(
     row: DestinationEntity,
     { asymmetric, legacySignature }: Settings,
@@ -98,7 +100,9 @@ export class DestinationSecrets {
     return this.shown(row);
   }
 
-  /** Generates new keys. The previous keys also sign for another `graceMs`. Older keys stop signing. Throws 404. */
+  /**
+   * Generates new keys. The previous keys also sign for another `graceMs`. Even older keys stop signing. Throws 404.
+   */
   rotate(tenant: Tenant, id: Id, graceMs: number, whose: Whose = 'listed'): Promise<ShownSecret> {
     return this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id, whose);

@@ -13,7 +13,7 @@ import { secretNames } from './header-templates.js';
 import { RetryPolicies } from './retry-policies.js';
 import { targetOf } from './target.js';
 
-/** Pending loads by destination id. A single statement then reads all of these rows. */
+/** Pending loads by destination id. One statement reads the rows of all pending loads. */
 type Gathering = Map<Id, (rows: Promise<ReadonlyMap<Id, DestinationEntity>>) => void>;
 
 const ENTRIES_MAX = 50_000;
@@ -55,13 +55,13 @@ export class DestinationTargets {
     return this.cache.get(`${environmentId}:${id}`);
   }
 
-  /** Returns the targets. Loads uncached ones with one statement. Null if the target or one of its secrets is gone. */
+  /** Loads uncached targets with one statement. A result is null if the target or one of its secrets does not exist. */
   async ofAll(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     const found = this.gathered(environmentId, ids);
     try {
       return await Promise.all(found);
     } catch {
-      // A rare case. A target that cannot be loaded must not affect the other targets.
+      // A target that cannot be loaded must not affect the other targets.
       return Promise.all(found.map((target) => target.catch(nullWhereRefused)));
     }
   }
@@ -89,7 +89,7 @@ export class DestinationTargets {
     const colon = key.indexOf(':');
     const environmentId = Number(key.slice(0, colon));
     const id = key.slice(colon + 1);
-    // `gathering` is read before the first await, because it is set only during `ofAll`'s synchronous call.
+    // Must be read before the first await, because `gathered` sets this field only while it calls `find`.
     const { gathering } = this;
     const rows = gathering
       ? new Promise<ReadonlyMap<Id, DestinationEntity>>((resolve) => gathering.set(id, resolve))

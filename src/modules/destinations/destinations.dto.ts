@@ -159,9 +159,9 @@ export class CircuitItem {
   next_probe_at: string | null;
 }
 
-/** Parts of a received request that a delivery repeats. */
+/** Parts of a received request that deliveries copy. */
 export class ForwardItem implements Forwarding {
-  /** `true` if deliveries have the method of the received request. Otherwise, they are POST requests. */
+  /** `true` if deliveries use the method of the received request. Otherwise, they are POST requests. */
   @ApiProperty({ example: false })
   @IsBoolean()
   method: boolean;
@@ -184,7 +184,7 @@ export class DestinationDetail extends IntersectionType(DestinationItem, Deliver
   @IsObject()
   config: Record<string, unknown>;
 
-  /** Parts of a received request that deliveries repeat. `null` for types other than `https`. */
+  /** Parts of a received request that deliveries copy. `null` for types other than `https`. */
   @CanBeNull()
   @IsObjectOf(() => ForwardItem)
   forward: ForwardItem | null;
@@ -199,9 +199,7 @@ export class DestinationDetail extends IntersectionType(DestinationItem, Deliver
   @IsString()
   disabled_reason: string | null;
 
-  /**
-   * Reason why every attempt fails until the operator fixes it: no adapter for the type is loaded. `null` otherwise.
-   */
+  /** Reason why every attempt fails, if no adapter for the destination's type is loaded. `null` otherwise. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()

@@ -74,7 +74,7 @@ export class DestinationEntity {
   @Column('jsonb', { name: 'legacy_signature', nullable: true })
   legacySignature: LegacyScheme | null;
 
-  /** Parts of a received request to repeat. `null` for the defaults. */
+  /** Parts of a received request that deliveries copy. `null` for the defaults. */
   @Column('jsonb', { nullable: true })
   forward: Forwarding | null;
 

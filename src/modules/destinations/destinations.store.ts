@@ -158,7 +158,7 @@ export class DestinationsStore {
     });
   }
 
-  /** Disables a destination at the receiver's request. Has no effect on a destination that is already disabled. */
+  /** Disables a destination after its receiver responded with 410. Does nothing if it is already disabled. */
   disable(environmentId: number, id: Id, reason: string): Promise<void> {
     return this.database.transaction(async () => {
       const [disabled] = await this.database.query<DestinationName>(DISABLE, [
@@ -174,7 +174,9 @@ export class DestinationsStore {
     });
   }
 
-  /** Removes and returns an owner's destinations. The caller must then release the header secrets that they used. */
+  /**
+   * Removes and returns an owner's destinations. The caller must then release the secrets in the destinations' headers.
+   */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
       const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [

@@ -16,13 +16,15 @@ export class HeaderSecrets {
     private readonly database: Database,
   ) {}
 
-  /** Returns the current errors in the headers, so that a call can be rejected before any expensive step. */
+  /** Returns the current errors in the headers, so that the caller can reject a request before expensive steps. */
   async faults(environmentId: number, headers: Headers): Promise<Fault[]> {
     const names = secretNames(headers);
     return names.length === 0 ? [] : templateFaults(headers, await this.secrets.current(environmentId, names));
   }
 
-  /** Runs `work` with the headers' secrets locked until the commit. Returns its result. Throws 422 with all errors. */
+  /**
+   * Locks the headers' secrets until the commit, and returns the result of `work`. Throws 422 with all header errors.
+   */
   using<T>(environmentId: number, destinationId: Id, headers: Headers, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       const unknown = await this.uses.replace(
@@ -42,7 +44,9 @@ export class HeaderSecrets {
     await this.uses.replace(environmentId, { kind: 'destination', id: destinationId }, []);
   }
 
-  /** Returns the headers with the secrets' values. Throws 409 if a resulting header is invalid, such as too long. */
+  /**
+   * Returns the headers with the secrets' values. Throws 409 if a resulting header is invalid (for example, too long).
+   */
   async resolve(environmentId: number, headers: Headers): Promise<Headers> {
     const names = secretNames(headers);
     if (names.length === 0) return headers;

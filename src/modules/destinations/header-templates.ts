@@ -11,7 +11,7 @@ export function secretNames(headers: Readonly<Record<string, string>>): string[]
   return [...new Set(Object.values(headers).flatMap((value) => [...value.matchAll(REFERENCE)].map(nameIn)))];
 }
 
-/** Returns the headers with the secrets' values inserted literally: references inside a value are not resolved. */
+/** Returns the headers with the secrets' values inserted. References inside a secret's value are not resolved. */
 export function filledIn(
   headers: Readonly<Record<string, string>>,
   values: ReadonlyMap<string, string>,

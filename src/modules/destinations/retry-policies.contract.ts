@@ -1,9 +1,9 @@
 import type { FailedAttempt } from '#engine/outcome.js';
 
 /**
- * A retry policy that destinations select by name: `retry: {policy: "patient"}`. Every provider that extends this class
- * is registered, in every role, because the API validates the policy that workers apply. The name and the numbers are
- * read once, at start.
+ * A retry policy that destinations select by name: `retry: {policy: "patient"}`. Every process registers all providers
+ * that extend this class, because API processes validate the policies that workers apply. The name and the numbers are
+ * read once, when the process starts.
  */
 export abstract class NamedRetryPolicy {
   /** Matches `[a-z][a-z0-9._-]{0,63}`. Posthorn does not start if two policies have the same name. */
@@ -23,9 +23,9 @@ export abstract class NamedRetryPolicy {
 
   /**
    * Returns the wait in seconds after a failed attempt, from 0 to the schedule's value for that attempt. The returned
-   * number replaces that value and its jitter. `null` applies the schedule. The method must only compute, without I/O.
-   * If the method throws, returns an invalid value or is slow, the schedule applies. A `Retry-After` header still
-   * prolongs the wait.
+   * number replaces that value and its jitter. `null` applies the schedule. The method must be synchronous and must not
+   * do I/O. If the method throws, returns an invalid value or is slow, the schedule applies. A `Retry-After` header
+   * still prolongs the wait.
    */
   delaySeconds?(failed: FailedAttempt): number | null;
 

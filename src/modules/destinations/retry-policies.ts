@@ -11,7 +11,7 @@ import type { RetrySettings } from './destinations.entities.js';
 import { retryPolicy } from './settings.js';
 import { supervised } from './supervised-retry-policy.js';
 
-/** Resolves a destination's `retry` settings: its own numbers, or the name of an extension's retry policy. */
+/** Resolves a destination's `retry` settings, which contain numbers or the name of an extension's retry policy. */
 @Injectable()
 export class RetryPolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
@@ -52,7 +52,7 @@ export class RetryPolicies implements OnModuleInit {
     return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
   }
 
-  /** Returns the reason why a named policy does not apply. `null` if the policy applies or the settings name none. */
+  /** Returns the reason why a named policy is not loaded. `null` if it is loaded, or if the settings name no policy. */
   absence(retry: RetrySettings | null): string | null {
     const name = retry?.policy;
     return name === undefined || this.named.has(name) ? null : absenceOf(name);

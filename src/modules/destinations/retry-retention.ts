@@ -9,7 +9,7 @@ import { RetryPolicies } from './retry-policies.js';
 
 const DAY_SECONDS = 86_400;
 
-/** Rejects changes after which a retry schedule would be longer than the environment's retention period. */
+/** Rejects changes that would make a retry schedule longer than the environment's retention period. */
 @Injectable()
 export class RetryRetention {
   constructor(
@@ -21,7 +21,7 @@ export class RetryRetention {
     schedules.attach((environmentId) => this.longestSeconds(environmentId));
   }
 
-  /** Returns an error if the schedule is longer than the event retention. Unchanged settings are not checked. */
+  /** Returns an error if the policy is unknown, or if its schedule is longer than the event retention. */
   async faults(environmentId: number, retry: RetrySettings | null): Promise<Fault[]> {
     const unknown = retry === null ? [] : this.policies.faults(retry);
     if (unknown.length > 0) return unknown;

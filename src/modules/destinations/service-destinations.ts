@@ -10,7 +10,9 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Creates Posthorn's own destinations. Each is its own owner (`ownerId`), so that lists and name searches omit it. */
+/**
+ * Creates Posthorn's own destinations. Each one is its own owner (`ownerId`), so that lists and name searches omit it.
+ */
 @Injectable()
 export class ServiceDestinations {
   /** Cache of existing destinations. Entries never expire, because these destinations are never deleted. */
@@ -23,7 +25,9 @@ export class ServiceDestinations {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates a destination unless it exists. Bypasses the target cache: a cached null would fail its first delivery. */
+  /**
+   * Creates a destination unless it exists. Does not use the target cache, where a cached null would fail a delivery.
+   */
   async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
     const key = `${environmentId}:${destination.id}`;
     if (this.known.has(key)) return;
@@ -31,7 +35,7 @@ export class ServiceDestinations {
     this.known.add(key);
   }
 
-  /** Stores a destination in a separate transaction: the caller's may be rolled back or be aborted already. */
+  /** Stores a destination in a separate transaction, because the caller's transaction may fail or roll back. */
   private async create(environmentId: number, { id, name, type, timeoutMs }: ServiceDestination): Promise<void> {
     try {
       if ((await this.store.findAll(environmentId, [id])).length > 0) return;

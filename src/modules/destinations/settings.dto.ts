@@ -14,9 +14,9 @@ import type { SettingsChanges } from './settings.js';
 export const VALIDATIONS = ['pending', 'valid', 'stale', 'invalid'] as const;
 export const STATUSES = ['active', 'disabled'] as const;
 
-/** Parts of a received request that a delivery of type `https` repeats. Omitted fields keep their value. */
+/** Parts of a received request that deliveries of type `https` copy. Omitted fields keep their value. */
 export class ForwardBody implements Partial<Forwarding> {
-  /** If `true`, deliveries have the method of the received request. Otherwise, they are POST requests. */
+  /** If `true`, deliveries use the method of the received request. Otherwise, they are POST requests. */
   @ApiProperty({ default: false, example: true })
   @CanBeOmitted()
   @IsBoolean()
@@ -32,7 +32,7 @@ export class ForwardBody implements Partial<Forwarding> {
   path?: boolean;
 
   /**
-   * If `true`, the query of the received request is appended to the query of the URL, except parameters that the URL
+   * If `true`, the query parameters of the received request are added to the URL, except parameters that the URL
    * already contains.
    */
   @ApiProperty({ default: true, example: true })
@@ -59,7 +59,7 @@ export class SettingsBody extends DeliverySettingsBody {
   @IsObject()
   config?: Record<string, unknown> | null;
 
-  /** Parts of a received request that deliveries repeat. Only for type `https`. */
+  /** Parts of a received request that deliveries copy. Only for type `https`. */
   @ApiProperty({ example: { method: true, path: true, query: true } })
   @IsOptional()
   @IsObjectOf(() => ForwardBody)

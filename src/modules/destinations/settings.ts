@@ -22,7 +22,7 @@ export type Settings = Pick<
   | 'forward'
 >;
 
-/** The `retry` field as the caller sends it. A `policy` of `null` removes the policy. */
+/** The `retry` field as the caller sends it. `policy: null` removes the policy. */
 export type RetryChanges = Omit<RetrySettings, 'policy'> & { policy?: string | null };
 
 /** Changes to settings. Omitted fields keep their value. `null` restores the default. */
@@ -74,7 +74,7 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
   };
 }
 
-/** Returns the changed retry settings. A new policy replaces the stored numbers. A null `policy` removes the policy. */
+/** Returns the changed retry settings. A new policy replaces the stored numbers. `policy: null` removes the policy. */
 function mergedRetry(
   before: RetrySettings | null,
   { policy, max_attempts: maxAttempts, schedule }: RetryChanges,
@@ -94,7 +94,7 @@ export function settingsOf(row: Settings): Settings {
   return { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature, forward };
 }
 
-/** Returns true if the target must be probed again, because its address or its type's connection settings changed. */
+/** Returns true if the target must be probed again, because its URL, `forward.path` or connection settings changed. */
 export function movesTarget(before: Settings, after: Settings): boolean {
   return (
     before.url !== after.url ||
@@ -103,13 +103,13 @@ export function movesTarget(before: Settings, after: Settings): boolean {
   );
 }
 
-/** Returns an error if `forward` is set for a type other than https. Only https deliveries repeat request parts. */
+/** Returns an error if `forward` is set for a type other than `https`. Only `https` deliveries copy request parts. */
 export function forwardFaults(type: string, { forward }: Settings): Fault[] {
   if (forward === null || type === 'https') return [];
   return [{ path: 'forward', message: `is for destinations of type https. This one is of type ${type}.` }];
 }
 
-/** Returns errors that do not depend on the adapter. Checks headers as far as possible without the secrets' values. */
+/** Returns errors that do not depend on the adapter. Checks headers without the values of secrets. */
 export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
   return [

@@ -25,7 +25,7 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
         message: recordable(message),
         ...(check === 'connectivity' && { check }),
       }));
-    // `check` must not be async. If it is, an unhandled rejection would end the process.
+    // `check` must be synchronous. If it returns a promise, an unhandled rejection would end the process.
     void Promise.resolve(faults).catch(() => undefined);
     logger.error(`The adapter of type ${draft.type} answered a check with an invalid list of faults.`);
   } catch (error) {
@@ -39,7 +39,7 @@ export function faultsOf(adapter: DestinationAdapter, draft: Draft): Fault[] {
   ];
 }
 
-/** Returns a probe's report. If the probe throws, is slow or returns no valid report, reports an unreachable target. */
+/** Returns a probe's report. If the probe throws, is slow or returns an invalid report, the target is unreachable. */
 export async function probeOf(
   adapter: DestinationAdapter,
   draft: Draft,

@@ -7,7 +7,9 @@ import {
   RETRY_STEP_SECONDS_MAX,
 } from '#modules/destinations/retry-policies.contract.js';
 
-/** Time limit for a call of a retry policy, which blocks the event loop. A slower policy is suspended for a while. */
+/**
+ * Time limit in milliseconds for a call of a retry policy, which blocks the event loop. A slower policy is suspended.
+ */
 const RULING_MS_MAX = 50;
 const LEFT_ALONE_MS = 60_000;
 const COMPLAINTS_EVERY_MS = 60_000;

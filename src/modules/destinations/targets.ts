@@ -7,7 +7,9 @@ import { type DestinationAdapter, type Queueing, type Target } from './contract.
 import { DestinationTargets } from './destination-targets.js';
 import { DestinationsStore } from './destinations.store.js';
 
-/** Reads targets through a cache. Changes invalidate entries on every node. Entries are at most five seconds old. */
+/**
+ * Reads targets through a cache. Changes invalidate cache entries on every node. Entries are at most five seconds old.
+ */
 @Injectable()
 export class Targets {
   constructor(
@@ -31,8 +33,8 @@ export class Targets {
   }
 
   /**
-   * Like `ofDestination`, for an id given by a caller. Destinations that belong to an application's endpoint are
-   * treated as missing. Returns a promise only if the target has to be loaded.
+   * Like `ofDestination`, for an id given by a caller. Returns `null` for the destination of an application's endpoint.
+   * Returns a promise only if the target has to be loaded.
    */
   ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
     const known = this.known(environmentId, destinationId);
@@ -40,9 +42,9 @@ export class Targets {
   }
 
   /**
-   * Returns targets in the order of `ids`. One statement loads the targets that are not in the cache. The result has
-   * `null` for a missing target and for a target whose secrets cannot be resolved; the attempt then reports the error.
-   * Rejects if the database is unavailable.
+   * Returns targets in the order of `ids`. One statement loads the targets that are not in the cache. A result is
+   * `null` if the target does not exist, or if its secrets cannot be resolved. In the second case, the attempt reports
+   * the error. Rejects if the database is unavailable.
    */
   ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     return this.destinations.ofAll(environmentId, ids);
@@ -62,7 +64,7 @@ export class Targets {
     return this.adapters.pulledTypes();
   }
 
-  /** Disables a destination after a 410 response, until a PATCH request enables it (contract, section 4). */
+  /** Disables a destination after a 410 response, until a PATCH request enables it. */
   disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {
     return this.store.disable(environmentId, destinationId, reason);
   }
@@ -77,9 +79,9 @@ export class Targets {
   }
 
   /**
-   * Returns the settings for queueing a received event. Returns settings even if the destination is deleted, disabled,
-   * or cannot be loaded, so that the event's other deliveries are not affected. The delivery to that destination then
-   * fails visibly and can be sent again.
+   * Returns the settings for queueing a received event. If the destination is deleted, disabled or cannot be loaded,
+   * returns defaults, so that the event's other deliveries are not affected. The delivery to that destination then
+   * fails and can be sent again.
    */
   async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
     const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
