@@ -4,9 +4,9 @@ import type { Notifications } from '#kernel/database/notifications.js';
 const RETRY_MS = 1_000;
 
 interface AnnouncedData<T> {
-  /** Topic of the notifications that announce a change of the data. */
+  /** Topic of the notifications about changes of the data. */
   topic: string;
-  /** Subject of the warning after a failed load, such as "The paused domains". */
+  /** Beginning of the warning after a failed load, such as "The paused domains". */
   subject: string;
   /** Data before the first load. */
   initial: T;
@@ -14,8 +14,8 @@ interface AnnouncedData<T> {
 }
 
 /**
- * A copy of stored data in memory, so that reads need no query. Reloads the data when a change is announced. Also
- * reloads every second after a failed load, and while it is unknown whether announcements arrive.
+ * A copy of stored data in memory, so that reads need no query. Reloads the data after each change notification. Also
+ * reloads every second after a failed load, and while notifications may be lost.
  */
 export class AnnouncedCopy<T> {
   private readonly logger = new Logger(AnnouncedCopy.name);
@@ -49,7 +49,7 @@ export class AnnouncedCopy<T> {
     if (this.timer) clearInterval(this.timer);
   }
 
-  /** Reloads the data. A change that is announced during a load causes another load. */
+  /** Reloads the data. A change during a load causes another load. */
   private refresh(): void {
     this.isStale = true;
     this.reading ??= this.readAll().finally(() => (this.reading = null));

@@ -13,13 +13,13 @@ export interface SendingDomain {
   isPaused: boolean;
 }
 
-/** A DKIM key: the platform's key, whose record is in the operator's zone, or a key that belongs to a single domain. */
+/** A DKIM key: the platform's key or a domain's own key. The record of the platform's key is in the operator's zone. */
 export interface DkimKey {
   selector: string;
   privateKey: KeyObject;
 }
 
-/** The RSA key of 2048 bits that signs a message, and optionally an Ed25519 key for a second signature (RFC 8463). */
+/** The 2048-bit RSA key that signs messages. With `ed25519`, each message gets a second signature (RFC 8463). */
 export interface SigningKeys extends DkimKey {
   ed25519?: DkimKey;
 }
@@ -40,10 +40,12 @@ export interface CustomHost {
 }
 
 export abstract class CustomHosts {
-  /** True if no custom host of the installation accepts requests, so that the lookup can be skipped. */
+  /** True if no custom host of the installation accepts requests. Callers then skip the lookup. */
   abstract get isEmpty(): boolean;
 
-  /** Returns the host with this name (lower case, no port) if it accepts requests. May be five seconds out of date. */
+  /**
+   * Returns the host with this name (lower case, no port) if it accepts requests. The data is at most five seconds old.
+   */
   abstract serving(host: string): CustomHost | null;
 
   /** Returns the environment's hosts, verified or not. */

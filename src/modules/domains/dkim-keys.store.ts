@@ -33,7 +33,7 @@ const PUT: Statement = {
     set public_key = excluded.public_key, private_key = excluded.private_key, state = excluded.state, made_at = now()`,
 };
 
-/** Makes the current key idle before another key becomes current: at most one key may be current at any time. */
+/** Makes the current key idle, because a unique index allows only one current key. */
 const RETIRE: Statement = {
   name: 'dkim_keys.retire',
   text: `update dkim_keys set state = 'idle' where state = 'current'`,
@@ -53,7 +53,7 @@ export class DkimKeysStore {
 
   /**
    * Runs `work` while no other process can create or rotate keys, and returns its result. Always uses a separate
-   * transaction, because keys may be cached and must not disappear when a caller's transaction rolls back.
+   * transaction. Otherwise, the rollback of a caller's transaction could remove a key that is already cached.
    */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return this.database.unitOfWork(() =>

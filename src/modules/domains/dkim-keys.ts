@@ -43,7 +43,9 @@ export class DkimKeys {
     return (await this.current()).keys.map(({ selector, publicKey, state }) => ({ selector, publicKey, state }));
   }
 
-  /** Creates a key for the idle selector. Returns the public key. Call `promote` once the key's record is published. */
+  /**
+   * Creates a key for the selector that is not in use, and returns its public key. Call `promote` after publishing it.
+   */
   async prepareNext(): Promise<DkimPublicKey> {
     await this.current();
     const made = await makeKey('rsa-2048');
@@ -89,7 +91,10 @@ export class DkimKeys {
     return { keys, signing: { selector: current.selector, privateKey: readPrivateKey(der, current) } };
   }
 
-  /** Creates the first keys if none are stored. Generates them before taking the lock, because that takes a second. */
+  /**
+   * Creates the first keys if none are stored. Generates them before taking the lock, because generating takes a
+   * second.
+   */
   private async begin(): Promise<StoredDkimKey[]> {
     const made = await Promise.all(DKIM_SELECTORS.map(() => makeKey('rsa-2048')));
     return this.store.locked(async () => {

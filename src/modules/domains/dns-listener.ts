@@ -9,13 +9,15 @@ import { Config } from '#kernel/config/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import { replyTo } from './zone-replies.js';
 
-/** Query limits per client network. Above `WHOLE`, replies ask for a retry over TCP. Above `SHORT`, none is sent. */
+/**
+ * Query limits per client network. Above `WHOLE`, replies request a retry over TCP. Above `SHORT`, there is no reply.
+ */
 const WHOLE = { count: 100, periodMs: 1_000 };
 const SHORT = { count: 200, periodMs: 1_000 };
 const NETWORKS_MAX = 10_000;
 const CONNECTIONS_MAX = 100;
 const IDLE_MS = 10_000;
-/** Maximum size of a query. Real questions, even with options, are much smaller. */
+/** Maximum size of a query. Queries of normal clients are much smaller, even with EDNS options. */
 const QUERY_BYTES_MAX = 2_048;
 const PORT_TRIES = 10;
 
@@ -57,7 +59,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     if (tcp) await new Promise((resolve) => tcp.close(resolve));
   }
 
-  /** Binds TCP and UDP to the same port, and returns the port. Retries if a port is free for TCP but in use for UDP. */
+  /** Binds TCP and UDP to the same port, and returns the port. Tries another random port if the UDP port is in use. */
   private async listen(asked: number): Promise<number> {
     for (let tries = 1; ; tries += 1) {
       const tcp = createServer((socket) => this.serve(socket));
@@ -87,13 +89,13 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     const isShort = !this.admits(this.whole, address, WHOLE);
     if ((isShort && !this.admits(this.short, address, SHORT)) || query.length > QUERY_BYTES_MAX) return;
     const reply = replyTo(query, await this.records(), { isUdp: true, isShort });
-    // Send errors are ignored: if the client's address is unreachable, the client cannot be notified.
+    // Ignores errors, because a client with an unreachable address cannot be notified.
     if (reply !== null) udp.send(reply, port, address, () => undefined);
   }
 
   private serve(socket: Socket): void {
-    // `maxConnections` is unsuitable: if several processes share a port, a process at its limit passes the connection
-    // to the next process, which may also be at its limit.
+    // The server's `maxConnections` cannot be used here. If processes share a port, a process at this limit would pass
+    // the connection to another process, which may also be at its limit.
     if (this.connections.size >= CONNECTIONS_MAX) return void socket.destroy();
     this.connections.add(socket);
     let held = Buffer.alloc(0);
@@ -148,7 +150,9 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/** Returns the /24 network of an IPv4 address or the /56 of an IPv6 address. A single client may control all of it. */
+/**
+ * Returns the /24 network of an IPv4 address or the /56 of an IPv6 address. One client may own such a whole network.
+ */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain.split('.').slice(0, 3).join('.');

@@ -39,11 +39,14 @@ export class DomainChanges {
     private readonly discovery: DiscoveryService,
   ) {}
 
-  /** Converts a domain to `kind`. Throws 404, 422 for a webhook domain, 409 for aliases or a foreign MX record. */
+  /**
+   * Converts a domain to `kind`. Throws 404, 422 for a webhook domain, 409 for aliases or for an MX record of another
+   * server.
+   */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
     if (found === null) throw noSuch('domain');
-    // Runs before the transaction, because queries to name servers must not keep the transaction open.
+    // Runs before the transaction, so that the DNS queries do not keep the transaction open.
     if (found.kind === 'email-send' && kind === 'email') await this.gate.pass(found, isMxAcknowledged);
     const platform = await this.zone.names();
     const row = await this.database.transaction(async () => {
@@ -83,7 +86,7 @@ export class DomainChanges {
     return this.domains.view(row);
   }
 
-  /** Deletes a domain. Throws 409 if the domain is in use, and 404 if it does not exist (any longer). */
+  /** Deletes a domain. Throws 409 if the domain is in use, and 404 if it does not exist. */
   async remove({ environmentId }: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(environmentId, id);
@@ -93,7 +96,9 @@ export class DomainChanges {
     });
   }
 
-  /** Throws 409 if the domain is in use. The caller's row lock blocks transactions that are about to use the domain. */
+  /**
+   * Throws 409 if the domain is in use. The caller must hold the row lock, so that no transaction adds a use meanwhile.
+   */
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];
     // The lookups run one after another, because they share the connection of one transaction.

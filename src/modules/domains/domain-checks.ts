@@ -11,10 +11,14 @@ import { judgedKey } from './domain-view.js';
 import type { DomainEntity } from './domains.entities.js';
 import { type DomainPlace, DomainsStore } from './domains.store.js';
 
-/** Result of a check. `void`: discarded, because the domain was meanwhile changed, deleted or checked elsewhere. */
+/**
+ * Result of a check. `void`: discarded, because the domain was changed, deleted or checked elsewhere during the check.
+ */
 export type CheckOutcome = 'verified' | 'incomplete' | 'unanswered' | 'void';
 
-/** Duration of a check's lease. If the checking process dies, another process can check the domain after that time. */
+/**
+ * Duration of a check's lease. If the checking process crashes, another process can check the domain after this time.
+ */
 export const CLAIM_SECONDS = 30;
 /** Minimum time between two checks of one domain that query name servers. */
 const REST_SECONDS_MIN = 5;
@@ -35,18 +39,20 @@ export class DomainChecks {
 
   /** Checks a domain on request. Does nothing while a check is running, or if a check ended in the last few seconds. */
   async ask(place: DomainPlace): Promise<void> {
-    // The lease is committed before the check, because querying name servers takes seconds and others must see the
-    // lease.
+    // Commits the lease before the check, so that other processes see it during the check, which takes seconds.
     const isClaimed = await this.database.unitOfWork(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
     if (isClaimed) await this.run(place, true);
   }
 
-  /** Checks a domain whose lease the caller holds. Returns the outcome. After an error, retries in a minute. */
+  /**
+   * Checks a domain and returns the outcome. The caller must hold the domain's lease. After an error, retries in a
+   * minute.
+   */
   async run(place: DomainPlace, isAsked: boolean): Promise<CheckOutcome> {
     try {
       const row = await this.store.find(place.environmentId, place.id);
       if (row === null) return 'void';
-      // Runs outside of any transaction, because name servers may take seconds.
+      // Runs outside of any transaction, because DNS queries may take seconds.
       const published = publishedKeys(row, await this.keys.ofDomain(row), this.clock.nowMs());
       const seen = await this.records.look(row, published);
       return await this.database.transaction(() => this.record(row, seen, isAsked));
@@ -81,7 +87,7 @@ export class DomainChecks {
       ...columnsOf(after),
       ...(await this.keys.recordFound(row, selectorsFound(judged), nowMs)),
       isOwner: proof === 'right' || (row.isOwner && (after.state !== 'failed' || proof === 'unanswered')),
-      // If a name server fails temporarily, the return path of the domain's mail stays unchanged.
+      // A temporary failure of a name server does not change the return path of the domain's mail.
       isReturnPathSeen:
         returnPath.length > 0 &&
         returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),

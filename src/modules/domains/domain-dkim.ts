@@ -44,8 +44,8 @@ export class DomainDkim {
 
   /**
    * Chooses the keys that sign the domain's mail. The domain's own keys sign once their records are found. The
-   * platform's key signs immediately. Throws 404, 422 for a webhook domain, and 409 while the DNS records of the chosen
-   * keys do not allow the change.
+   * platform's key signs immediately. Throws 404, 422 for a webhook domain, and 409 if the DNS records do not allow the
+   * change yet.
    */
   async choose({ environmentId }: Tenant, id: Id, { mode, algorithm }: DkimChoice): Promise<DomainView> {
     const found = await this.find(environmentId, id);
@@ -61,9 +61,8 @@ export class DomainDkim {
   }
 
   /**
-   * Adds new keys next to the keys that sign now, unless a rotation is in progress. The new keys sign once their
-   * records are found. Throws 404. Throws 409 if the platform's key signs, or if the keys from before the last rotation
-   * are still needed.
+   * Adds new keys, unless a rotation is in progress. The current keys sign until the records of the new keys are found.
+   * Throws 404. Throws 409 if the platform's key signs, or if the keys from before the last rotation are still needed.
    */
   async rotate({ environmentId }: Tenant, id: Id, graceSeconds = GRACE_SECONDS_DEFAULT): Promise<DomainView> {
     const found = await this.find(environmentId, id);
@@ -87,11 +86,10 @@ export class DomainDkim {
     // Runs before the transaction, because generating an RSA key takes up to a second.
     const generated = await this.keys.generate(algorithmsOf(algorithm));
     return this.changed(found.row, ({ row, keys }) => {
-      // A concurrent request may have added keys. The response to that request has already shown their records.
+      // A concurrent request has added keys, and its response has shown their records.
       if (isDone(keys)) return null;
       return {
-        // A domain that does not send mail yet has no keys to replace, so the records of its new keys are required at
-        // once.
+        // A domain that does not send mail yet has no other keys, so it requires the records of the new keys at once.
         signer: row.isSending ? row : { dkimSigner: 'domain' as const, platformDkimUntil: null },
         keys: this.keys.withPending(row, keys, generated, graceSeconds),
       };
@@ -100,7 +98,7 @@ export class DomainDkim {
 
   private async usePlatform({ row, keys }: FoundDomain): Promise<DomainView> {
     if (!hasOwnKeys(keys)) return this.domains.viewWith({ row, keys });
-    // Runs before the transaction, because queries to name servers must not keep the transaction open.
+    // Runs before the transaction, so that the DNS queries do not keep the transaction open.
     if (row.isSending && row.dkimSigner === 'domain') await this.requirePlatformRecords(row);
     return this.changed(row, ({ keys: now }) => backToPlatform(now, this.clock.nowMs()));
   }

@@ -33,14 +33,14 @@ export class DomainKeys {
     this.cache = new Cache((place) => this.load(place), {
       entriesMax: ENTRIES_MAX,
       nowMs: () => clock.nowMs(),
-      // Entries never expire, because the cache key includes the domain's version and a version's keys do not change.
+      // Entries never expire, because the keys of a version never change, and the version is part of the cache key.
       confirmedUntilMs: () => clock.nowMs(),
     });
   }
 
   /**
-   * Returns the keys that sign for this version of a domain. Throws 503 if the keys have just changed: mail must never
-   * be signed with a key whose DNS record may already be removed.
+   * Returns the keys that sign for this version of a domain. Throws 503 if the keys have just changed, because the DNS
+   * record of an old key may already be removed.
    */
   signing(environmentId: number, domainId: Id, version: number): Promise<SigningKeys> {
     return this.cache.get(`${environmentId}:${domainId}:${version}`);
@@ -92,7 +92,7 @@ export class DomainKeys {
   }
 
   /**
-   * Applies a check that found the DNS records of the given selectors: pending keys start to sign, and retired keys are
+   * Records that a check found the DNS records of the given selectors: pending keys start to sign, and retired keys are
    * deleted. Returns the domain's new columns. The caller must hold the lock on the domain's row.
    */
   async recordFound(row: DomainEntity, found: ReadonlySet<string>, nowMs: number): Promise<DomainColumns> {

@@ -5,7 +5,7 @@ import { intArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import type { DomainPlace } from './domains.store.js';
 
-/** Mail counts to add to a sender's domain. The host identifies the domain. */
+/** Mail counts to add to the domain with the name `host`. */
 export interface HostCounts extends MailCounts {
   environmentId: number;
   host: string;
@@ -95,7 +95,7 @@ export class DomainMailCountsStore {
     ]);
   }
 
-  /** Returns the counts in several time windows that end now. `hours` contains their lengths, shortest first. */
+  /** Returns the counts of time windows that end now. `hours` contains the lengths of the windows, shortest first. */
   windows(environmentId: number, domainId: Id, hours: readonly number[]): Promise<WindowCounts[]> {
     return this.database.query<WindowCounts>(WINDOWS, [environmentId, domainId, intArray(hours)]);
   }

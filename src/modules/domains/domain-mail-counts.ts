@@ -7,7 +7,7 @@ import type { DomainPlace } from './domains.store.js';
 
 const WRITE_PERIOD_MS = 1_000;
 const SWEEP_PERIOD_MS = 3_600_000;
-/** Maximum number of hosts with pending counts. Counts of further hosts are dropped, to limit the memory. */
+/** Maximum number of hosts with counts in memory. Counts of further hosts are dropped. */
 const PENDING_MAX = 10_000;
 
 /**
@@ -43,7 +43,7 @@ export class DomainMailCounts implements OnApplicationShutdown {
     await this.store.forget();
   }
 
-  /** Writes the remaining counts. At this point, the periodic job has stopped and no delivery is running. */
+  /** Writes the remaining counts. At this point, the periodic write has stopped and no delivery is running. */
   async onApplicationShutdown(): Promise<void> {
     await this.write().catch(() => undefined);
   }

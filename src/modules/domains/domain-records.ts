@@ -24,7 +24,7 @@ export class DomainRecords {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Returns the check results for all DNS records of a domain. Looks them up concurrently, one query per record. */
+  /** Checks all DNS records of a domain concurrently, and returns the results. */
   async look(
     row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>,
     published: PublishedKeys,
@@ -64,7 +64,9 @@ export class DomainRecords {
   }
 }
 
-/** Returns the name of the quota for DNS queries. Each environment has its own quota and cannot delay other ones. */
+/**
+ * Returns the name of the environment's quota for DNS queries. With its own quota, it cannot delay other environments.
+ */
 function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
   return `environment ${environmentId}`;
 }

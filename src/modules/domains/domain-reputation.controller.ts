@@ -10,7 +10,6 @@ import { DomainDetail, domainId, presentDomain } from './domains.dto.js';
 
 const ID = { name: 'id', description: 'Id of the domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Mail volume, bounce rate and complaint rate of domains. */
 @Section(
   'Domains',
   'Your own domains, used as hosts of endpoints or to send and receive mail. DNS records prove that the domains are yours.',
@@ -24,10 +23,10 @@ export class DomainReputationController {
   @ApiOperation({
     summary: 'Get the reputation of a domain',
     description:
-      'Returns the number of recipients, bounces and complaints, with their rates and thresholds. Mail of the test environment, and to or from simulator addresses, is not counted.',
+      'Returns the numbers of recipients, bounces and complaints, with the rates and their thresholds. Does not count mail of the test environment, or mail to or from simulator addresses.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: DomainReputationDetail, description: 'Volume, rates and thresholds.' })
+  @ApiOkResponse({ type: DomainReputationDetail, description: 'The mail volume, rates and thresholds of the domain.' })
   async getDomainReputation(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainReputationDetail> {
     return presentReputation(await this.reputations.find(tenant, domainId(id)));
   }
@@ -39,10 +38,10 @@ export class DomainReputationController {
   @ApiOperation({
     summary: 'Resume a paused domain',
     description:
-      'Sends the waiting emails within five minutes, and accepts new ones. Only later mail counts towards the thresholds. A domain that is not paused stays unchanged.',
+      'Sends the waiting emails within five minutes, and accepts new ones. Only mail after the resumption counts toward the thresholds. Does nothing if the domain is not paused.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: DomainDetail, description: 'The domain, which is not paused.' })
+  @ApiOkResponse({ type: DomainDetail, description: 'The domain, which is no longer paused.' })
   async resumeDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainDetail> {
     return presentDomain(await this.reputations.resume(tenant, domainId(id)));
   }

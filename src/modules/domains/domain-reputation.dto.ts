@@ -126,7 +126,7 @@ export class MailVolumeItem {
 
 /** Mail volume, bounces and complaints of a domain. */
 export class DomainReputationDetail {
-  /** Reputation of the domain: the same value as `reputation` in the domain itself. */
+  /** Reputation of the domain. The domain itself has the same value in `reputation`. */
   @ApiProperty({ example: 'healthy' })
   @IsIn(REPUTATIONS)
   reputation: Reputation;

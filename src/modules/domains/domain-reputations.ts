@@ -62,7 +62,7 @@ export class DomainReputations {
     });
   }
 
-  /** Resumes a domain if it is paused. From then on, only new mail is counted for a pause. Throws 404. */
+  /** Resumes a domain if it is paused. From then on, only new mail counts toward the thresholds. Throws 404. */
   async resume({ environmentId }: Tenant, id: Id): Promise<DomainView> {
     const now = this.clock.now();
     return this.changed({ environmentId, id }, ({ reputation }) =>
@@ -72,7 +72,9 @@ export class DomainReputations {
     );
   }
 
-  /** Updates domains' reputation from their current counts. Never resumes a paused domain: only an API call can. */
+  /**
+   * Updates the reputation of domains from their current counts. Does not resume paused domains: only an API call can.
+   */
   async judge(places: readonly DomainPlace[]): Promise<void> {
     if (places.length === 0) return;
     for (const each of await this.counts.judged(places)) {
@@ -81,7 +83,7 @@ export class DomainReputations {
       await this.database.unitOfWork(() =>
         this.database.transaction(async () => {
           const row = await this.store.findForUpdate(each.environmentId, each.id);
-          // Another process has changed the domain's reputation in the meantime.
+          // Another process has already changed the domain's reputation.
           if (row === null || row.reputation !== each.reputation) return;
           await this.store.update(row, { reputation, reputationCause: cause, reputationAt: this.clock.now() });
           if (reputation !== 'healthy' && cause !== null) await this.report(row, reputation, cause, each);
@@ -90,13 +92,16 @@ export class DomainReputations {
     }
   }
 
-  /** Checks the reputation of domains at risk again: their 24-hour counts also change while no mail is sent. */
+  /** Checks domains at risk again, because the counts of the last 24 hours also change while no mail is sent. */
   @Every(REVIEW_PERIOD_MS, { name: 'Domain reputations', runsOn: 'worker' })
   async review(): Promise<void> {
     await this.judge(await this.store.atRisk());
   }
 
-  /** Stores the system event for a new reputation in the current transaction. After the commit, logs and counts it. */
+  /**
+   * Stores a system event for the new reputation in the current transaction. Logs and counts the change after the
+   * commit.
+   */
   private async report(
     { environmentId, id, host, kind }: DomainEntity,
     reputation: 'at_risk' | 'paused',

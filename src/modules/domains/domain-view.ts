@@ -37,7 +37,7 @@ function statusOf(verdict: DomainEntity['judged'][string]['verdict'] | null, sta
       return 'temporary_failure';
     case 'wrong':
       return 'failed';
-    // While the customer is still publishing records, a missing record is normal. Later, it is a failure.
+    // A missing record is normal while the customer is still publishing records. Later, it is a failure.
     case 'missing':
       return state === 'pending-dns' ? 'pending' : 'failed';
     case null:

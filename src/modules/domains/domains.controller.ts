@@ -35,7 +35,6 @@ import { DomainsService } from './domains.service.js';
 const ID = { name: 'id', description: 'Id of the domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const ERROR = { $ref: '#/components/schemas/Error' };
 
-/** Manages customers' own domains. */
 @Section(
   'Domains',
   'Your own domains, used as hosts of endpoints or to send and receive mail. DNS records prove that the domains are yours.',
@@ -96,7 +95,7 @@ export class DomainsController {
   @ApiOperation({
     summary: 'Change a domain',
     description:
-      'Changes the kind between `email` and `email-send`, the DKIM keys, or the thresholds of the reputation. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Keys of the domain sign once name servers have their records; until then, mail is signed as before.',
+      'Changes the kind between `email` and `email-send`, the DKIM keys, or the reputation thresholds. Published records stay valid, and a domain that sends mail continues to send. Returns 422 for a webhook domain. New DKIM keys sign once name servers return their records. Until then, mail is signed as before.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The changed domain, with the records to publish.' })
@@ -127,7 +126,7 @@ export class DomainsController {
   @ApiOperation({
     summary: 'Rotate the DKIM keys of a domain',
     description:
-      'Adds a new key, and lists its record. The new key signs once name servers have the record; until then, the previous key signs. A call during a rotation returns the domain unchanged.',
+      'Adds new keys, and returns their records. A new key signs once name servers return its record. Until then, the previous key signs. A call during a rotation changes nothing.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain, with the records of the new keys.' })
@@ -170,7 +169,7 @@ export class DomainsController {
   @ApiOperation({
     summary: 'Check a domain now',
     description:
-      'Queries the name servers for at most ten seconds and returns the domain with all its records. A call during a check, or within five seconds after one, returns the last result. A failed domain gets another 72 hours for verification.',
+      'Queries the name servers for at most ten seconds, and returns the domain with all its records. A call during a check, or within five seconds after one, returns the last result. For a failed domain, starts another 72 hours in which it can be verified.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DomainDetail, description: 'The domain after the check.' })

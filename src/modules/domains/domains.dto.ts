@@ -47,8 +47,8 @@ export class DomainListQuery {
 /** The keys that sign the mail of a domain. */
 export class DkimBody {
   /**
-   * `platform`: the operator's key. CNAME records of the domain point to that key's records. `domain`: keys that belong
-   * only to this domain. You publish their records.
+   * `platform`: the operator's key, to which CNAME records of the domain point. `domain`: keys that belong only to this
+   * domain, with records that you publish.
    */
   @ApiProperty({ example: 'domain' })
   @IsIn(DKIM_MODES)
@@ -96,9 +96,9 @@ export class NewDomainBody {
   kind: (typeof KINDS)[number];
 
   /**
-   * Only for kind `email`: confirms that mail for the domain will no longer go to its current mail server. That is the
-   * server in its MX records, or at its addresses if it has no MX record. If this field is false and there is such a
-   * server, the response is 409 with `details.mx`.
+   * Only for kind `email`: confirms that mail for the domain will no longer go to its current mail server. The current
+   * server is in the domain's MX records. Without MX records, it is the server at the domain's addresses. If there is
+   * such a server and this field is `false`, the response is 409 with `details.mx`.
    */
   @ApiProperty({ default: false, example: false })
   @CanBeOmitted()
@@ -128,7 +128,7 @@ export class DomainChangesBody {
 
   /**
    * Only for a conversion to `email`: confirms that mail for the domain will no longer go to its current mail server.
-   * That is the server in its MX records, or at its addresses if it has no MX record.
+   * The current server is in the domain's MX records. Without MX records, it is the server at the domain's addresses.
    */
   @ApiProperty({ default: false, example: true })
   @CanBeOmitted()
@@ -199,7 +199,7 @@ export class DomainRecordItem {
   @IsInt()
   ttl: number;
 
-  /** `true` if the domain can be verified only once this record is found. */
+  /** `true` if Posthorn must find this record before it verifies the domain. */
   @ApiProperty({ example: true })
   @IsBoolean()
   required: boolean;
@@ -213,8 +213,8 @@ export class DomainRecordItem {
   status: (typeof STATUSES)[number];
 
   /**
-   * The value that was found instead of `value`, and how to correct it. Null if the record is correct, and before the
-   * first check.
+   * The value found instead of `value`, and how to correct it. Null if the record is correct, and before the first
+   * check.
    */
   @ApiProperty({
     example:
@@ -264,7 +264,7 @@ export class DkimItem {
   @IsIn(DKIM_MODES)
   mode: (typeof DKIM_MODES)[number];
 
-  /** Algorithms of the keys that sign each message now or will do so once their records are found. */
+  /** Algorithms of the keys that sign each message, or that will sign once their records are found. */
   @ApiProperty({ example: 'rsa-2048' })
   @IsIn(DOMAIN_ALGORITHMS)
   algorithm: DomainAlgorithm;
@@ -292,8 +292,8 @@ export class DomainDetail {
   kind: (typeof KINDS)[number];
 
   /**
-   * `verified` once every required record was found. `failed` after 72 hours in which name servers responded but at
-   * least one required record was missing or wrong.
+   * `verified` once every required record was found. `failed` if required records were missing or wrong for 72 hours in
+   * which the name servers responded.
    */
   @ApiProperty({ example: 'pending-dns' })
   @IsIn(STATES)
@@ -340,7 +340,7 @@ export class DomainDetail {
   @IsDateTime()
   updated_at: string;
 
-  /** Time at which all required records were found again after some were missing. Null if all were never found. */
+  /** Time at which the domain last became `verified`. Null if it was never verified. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsDateTime()

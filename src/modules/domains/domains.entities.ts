@@ -5,7 +5,7 @@ import type { Reputation, ReputationCause, ReputationThresholds } from '#engine/
 import type { DomainState } from '#engine/mail/domain-state.js';
 import type { Id } from '#kernel/ids.js';
 
-/** A customer's domain. Its DNS records are derived from these columns. */
+/** A customer's domain. */
 @Entity('domains')
 @Check('domains_kind_check', `kind in ('webhook', 'email', 'email-send')`)
 @Check('domains_dkim_signer_check', `dkim_signer in ('platform', 'domain')`)
@@ -48,15 +48,15 @@ export class DomainEntity {
   @Column('boolean', { name: 'receiving_enabled' })
   isReceiving: boolean;
 
-  /** True if the records of the domain's own return path were found, so that bounces can use it. */
+  /** True if the records of the domain's own return path were found. Bounces are then sent to that return path. */
   @Column('boolean', { name: 'return_path_seen' })
   isReturnPathSeen: boolean;
 
-  /** Result of the last check for each record, by a key such as `dkim ph1._domainkey.example.com`. */
+  /** Result of the last check of each record. A key consists of purpose and name: `dkim ph1._domainkey.example.com`. */
   @Column('jsonb')
   judged: Record<string, Judgement>;
 
-  /** Uninterrupted time in seconds during which a required record was missing. Excludes time without DNS responses. */
+  /** Seconds for which required records have been missing without interruption. Excludes time without DNS responses. */
   @Column('int', { name: 'missing_seconds' })
   missingSeconds: number;
 
@@ -74,7 +74,7 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'next_check_at' })
   nextCheckAt: Date;
 
-  /** End of the checking process's lease on the domain. If that process dies, the lease expires. */
+  /** End of the lease of the process that checks the domain. */
   @Column('timestamptz', { name: 'claimed_until', nullable: true })
   claimedUntil: Date | null;
 
@@ -91,11 +91,11 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'verified_at', nullable: true })
   verifiedAt: Date | null;
 
-  /** `domain` if the domain's own keys sign, or will sign from the domain's first mail on. `platform` otherwise. */
+  /** `domain` if the domain's own keys sign, or will sign its first mail. `platform` otherwise. */
   @Column('text', { name: 'dkim_signer', default: 'platform' })
   dkimSigner: 'platform' | 'domain';
 
-  /** Time until which the platform's records are needed for mail that the platform's key signed earlier. */
+  /** Time until which the records of the platform's key must stay published, for mail that this key signed. */
   @Column('timestamptz', { name: 'platform_dkim_until', nullable: true })
   platformDkimUntil: Date | null;
 
@@ -110,7 +110,7 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'reputation_at', nullable: true })
   reputationAt: Date | null;
 
-  /** Time from which mail is counted for the reputation: the last resumption. Null if the domain was never resumed. */
+  /** Time of the last resumption. Only later mail counts for the reputation. Null if the domain was never resumed. */
   @Column('timestamptz', { name: 'counts_since', nullable: true })
   countsSince: Date | null;
 
@@ -119,7 +119,7 @@ export class DomainEntity {
   thresholds: ReputationThresholds | null;
 }
 
-/** Numbers of recipients of a domain's mail in one hour. After a resumption, a new row begins within the hour. */
+/** Numbers of recipients of a domain's mail in one hour. A resumption starts a new row within the hour. */
 @Entity('domain_mail_counts')
 @ForeignKey('domains', ['environmentId', 'domainId'], ['environmentId', 'id'], {
   name: 'domain_mail_counts_domain_fkey',

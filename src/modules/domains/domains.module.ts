@@ -28,7 +28,7 @@ import { RecheckLoop } from './recheck-loop.js';
 import { ReceivingDomains, SendingDomains } from './verified-domains.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
-/** Global, because every kind of target must recognize Posthorn's hosts. It depends on no other module. */
+/** Global, because the modules of all target types must recognize Posthorn's own hosts. Depends on no other module. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

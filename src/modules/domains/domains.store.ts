@@ -57,8 +57,7 @@ const CLAIM_ONE: Statement = {
 
 /**
  * Claims a few domains of each environment whose check is due, so that unresponsive name servers of one environment do
- * not delay others. If two processes claim a row at the same time, the second one re-evaluates the condition and skips
- * the row.
+ * not delay others. If two processes select the same row, the condition fails for the second one.
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',
@@ -114,7 +113,7 @@ const PAUSED: Statement = {
     where reputation <> 'healthy' and reputation = 'paused'`,
 };
 
-/** Stores domains. Notifies all nodes if a host becomes available or unavailable, so that they reload the hosts. */
+/** Stores domains. Notifies all nodes when the set of hosts that accept requests changes, so that they reload it. */
 @Injectable()
 export class DomainsStore {
   private readonly rows: TenantRepository<DomainEntity>;

@@ -34,7 +34,7 @@ export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, On
     return this.store.ofEnvironment(environmentId);
   }
 
-  /** Loads the hosts before the server listens, because already the first request may be to a custom host. */
+  /** Loads the hosts before the server listens, because even the first request may be for a custom host. */
   onApplicationBootstrap(): Promise<void> {
     return this.hosts.start();
   }

@@ -4,7 +4,7 @@ import { conflict } from '#kernel/errors.js';
 import { DomainRecords } from './domain-records.js';
 import { PlatformZone } from './platform-zone.js';
 
-/** Prevents customers from moving a domain's mail away from its current server by accident. */
+/** Protects customers from accidentally moving a domain's mail away from its current server. */
 @Injectable()
 export class MxGate {
   constructor(
@@ -12,7 +12,9 @@ export class MxGate {
     private readonly zone: PlatformZone,
   ) {}
 
-  /** Throws 409 with `details.mx` if another server may receive the domain's mail and the caller did not confirm it. */
+  /**
+   * Throws 409 with `details.mx` if another server may receive the domain's mail and the caller has not confirmed it.
+   */
   async pass(host: { environmentId: number; host: string }, isAcknowledged: boolean): Promise<void> {
     if (isAcknowledged) return;
     const foreign = await this.foreign(host);

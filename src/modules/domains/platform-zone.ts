@@ -12,7 +12,7 @@ export class PlatformZone {
     private readonly keys: DkimKeys,
   ) {}
 
-  /** PLATFORM_DOMAIN, or null if PLATFORM_DOMAIN is not publicly resolvable. */
+  /** PLATFORM_DOMAIN, or null if that name is not publicly resolvable. */
   get domain(): string | null {
     const { platformDomain } = this.config;
     return platformDomain.includes('.') ? platformDomain : null;

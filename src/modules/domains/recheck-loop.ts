@@ -6,11 +6,11 @@ import { DomainsMetrics } from './domains.metrics.js';
 import { CHECK_IN_MS, type DomainPlace, DomainsStore } from './domains.store.js';
 
 const REST_MS = 2_000;
-/** Maximum number of domains that a run checks concurrently, in total and per environment. */
+/** Maximum number of domains that one run checks, in total and per environment. The checks run concurrently. */
 const TURN_MAX = 48;
 const TURN_OF_ONE_MAX = 6;
 
-/** Checks domains whose next check is due. Runs in every process that makes deliveries. */
+/** Checks domains whose next check is due. */
 @Injectable()
 export class RecheckLoop {
   constructor(
@@ -23,7 +23,7 @@ export class RecheckLoop {
   async checkDue(): Promise<LoopDelay | undefined> {
     const due = await this.store.claimDue(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     const failures = (await Promise.all(due.map((place) => this.check(place)))).filter((error) => error !== null);
-    // The loop logs the first failure and waits longer. Domains that could not be checked become due again in any case.
+    // The scheduler logs the error and waits longer before the next run. Failed domains become due again in any case.
     if (failures.length > 0) throw failures[0] as Error;
     return due.length === TURN_MAX ? { restMs: 0 } : undefined;
   }

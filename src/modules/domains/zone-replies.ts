@@ -4,7 +4,7 @@ import { answerFrom, type ZoneRecord } from '#engine/mail/platform-zone.js';
 /** Transport of a DNS query. The size of a reply is limited only over UDP. */
 export interface QueryWay {
   isUdp: boolean;
-  /** True if the client exceeds its quota. The reply then contains only the question, and asks for a retry over TCP. */
+  /** True if the client exceeds its quota. The reply then contains no records, and requests a retry over TCP. */
   isShort: boolean;
 }
 
@@ -35,8 +35,8 @@ interface Question {
 
 /**
  * Returns the reply to a query. Never throws, even for invalid bytes, and never answers for names in other zones.
- * Returns null for a query that must get no reply: one that is shorter than a header, or that is itself a reply. `zone`
- * is null if the zone could not be read.
+ * Returns null if the query is shorter than a header, or if it is itself a reply. `zone` is null if the zone could not
+ * be read.
  */
 export function replyTo(
   query: Buffer,
@@ -78,7 +78,7 @@ function wholeReply(
     id: query.readUInt16BE(0),
     flags: FLAG_AUTHORITATIVE | (query.readUInt16BE(2) & FLAG_RECURSION_DESIRED) | CODES[answer.code],
     questions: [{ name, type: type as packet.RecordType, class: 'IN' }],
-    // The reply repeats the name in the question's upper and lower case.
+    // The reply uses the name from the question, with the same upper and lower case.
     answers: answer.records.map((record) => packetRecord(record, name)),
     authorities,
     additionals: isExtended
@@ -131,7 +131,7 @@ function bare(query: Buffer, code: number, question: Question | null, flags = 0)
   return reply;
 }
 
-/** Returns the question. Null if it is truncated, or has a compression pointer, which no valid question needs. */
+/** Returns the question. Null if it is truncated or has a compression pointer, which valid questions never have. */
 function questionOf(query: Buffer): Question | null {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -140,7 +140,7 @@ function questionOf(query: Buffer): Question | null {
     if (length === undefined || length > LABEL_BYTES_MAX || at - HEADER_BYTES > NAME_BYTES_MAX) return null;
     at += 1;
     if (length === 0) break;
-    // A dot inside a label must not look like a separator between two labels.
+    // A dot inside a label must not look like a separator between labels.
     labels.push(query.toString('latin1', at, at + length).replaceAll('.', '\\'));
     at += length;
   }
@@ -153,7 +153,7 @@ function questionOf(query: Buffer): Question | null {
   };
 }
 
-/** Returns the maximum size of a reply over UDP, or null for a query that cannot be parsed completely. */
+/** Returns the maximum size of a reply over UDP, or null for a query that cannot be parsed. */
 function udpBytesOf(query: Buffer): { bytes: number; isExtended: boolean } | null {
   if (query.readUInt16BE(6) + query.readUInt16BE(8) + query.readUInt16BE(10) === 0)
     return { bytes: UDP_BYTES_PLAIN, isExtended: false };
@@ -182,7 +182,7 @@ const TYPES: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 
-/** Returns the type's name. An unknown type has the form that `dns-packet` uses. */
+/** Returns the type's name. For an unknown type, returns the text that `dns-packet` uses. */
 function typeName(type: number): string {
   return TYPES[type] ?? `UNKNOWN_${type}`;
 }
