@@ -41,7 +41,7 @@ export class DomainReputationController {
       'Sends the waiting emails within five minutes, and accepts new ones. Only mail after the resumption counts toward the thresholds. Does nothing if the domain is not paused.',
   })
   @ApiParam(ID)
-  @ApiOkResponse({ type: DomainDetail, description: 'The domain, which is no longer paused.' })
+  @ApiOkResponse({ type: DomainDetail, description: 'The domain, which is not paused.' })
   async resumeDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainDetail> {
     return presentDomain(await this.reputations.resume(tenant, domainId(id)));
   }

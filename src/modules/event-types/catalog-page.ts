@@ -22,7 +22,7 @@ pre { background: var(--code); padding: .75rem; overflow-x: auto; font-size: .81
 summary { cursor: pointer; } a { color: inherit; }
 `;
 
-/** Content-Security-Policy of the page. It allows only the page's own style: no scripts, no forms, no frames. */
+/** Content-Security-Policy of the page. It allows only the page's own stylesheet: no scripts, no forms, no frames. */
 export const CATALOG_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -34,7 +34,7 @@ export const CATALOG_POLICY = [
 /** Returns the HTML of the catalogue page. All texts come from a tenant and are escaped. */
 export function catalogPage({ organization, mode, types }: CatalogView): string {
   const groups = new Set(types.map(({ group }) => group));
-  // Anchors use positions, because names may contain characters that are not valid in a URL fragment.
+  // The anchors are numbers, because names may contain characters that are not valid in a URL fragment.
   const anchors = new Map(types.map((type, i) => [type, `type-${i + 1}`]));
   const title = `${organization}: event types${mode === 'test' ? ' (test)' : ''}`;
   return String(html`<!doctype html>
@@ -62,7 +62,7 @@ ${[...groups].map((group) =>
 `);
 }
 
-/** The style is safe to embed, because it contains no characters that HTML interprets. */
+/** The stylesheet needs no escaping, because it contains no characters that HTML interprets. */
 const STYLE_TEXT = Html.from([STYLE], []);
 
 function index(types: readonly CatalogRow[], anchors: ReadonlyMap<CatalogRow, string>): Html {

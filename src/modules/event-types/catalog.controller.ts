@@ -5,8 +5,8 @@ import { Catalog } from './catalog.js';
 import { CATALOG_POLICY } from './catalog-page.js';
 
 /**
- * The catalogue has the same origin as Swagger UI, which stores API keys. Therefore no script from tenant content may
- * run here.
+ * Headers of the catalogue pages. The pages have the same origin as Swagger UI, which stores API keys. Scripts from
+ * tenant content must therefore not run on them.
  */
 const HEADERS: readonly [string, string][] = [
   ['content-type', 'text/html; charset=utf-8'],
@@ -20,7 +20,7 @@ const AsPage = (): MethodDecorator => (target, name, descriptor) => {
   for (const [header, value] of HEADERS) Header(header, value)(target, name, descriptor);
 };
 
-/** HTML pages of the event type catalogue. They are not part of the API. */
+/** HTML pages of the public event type catalogue. Not part of the API. */
 @ApiExcludeController()
 @Controller('catalog')
 export class CatalogController {

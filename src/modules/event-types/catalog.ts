@@ -27,7 +27,9 @@ export class Catalog {
     notifications.on('environment', () => this.pages.clear());
   }
 
-  /** Returns a catalogue page. Throws the same 404 for an unknown organization and a catalogue that is not public. */
+  /**
+   * Returns a catalogue page. Throws the same 404 for an unknown organization and for a catalogue that is not public.
+   */
   async page(slug: string, mode: CatalogView['mode']): Promise<string> {
     if (!SLUG.test(slug)) throw noSuch('catalogue');
     return this.pages.get(`${mode}:${slug}`);

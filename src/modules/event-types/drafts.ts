@@ -5,7 +5,7 @@ import type { EventTypeEntity } from './event-types.entities.js';
 
 type Json = Record<string, unknown>;
 
-/** Fields that a caller can set. */
+/** Fields of an event type that a caller can set. */
 export interface TypeDraft {
   description: string | null;
   group: string | null;
@@ -15,13 +15,13 @@ export interface TypeDraft {
   archived: boolean;
 }
 
-/** Validates a schema and its example in a worker thread, because compiling can take a quarter of a second. */
+/** Validates a schema and its example in a worker thread, because compiling a schema can take a quarter of a second. */
 export type JudgesSchemas = (
   schema: string,
   example: string | null,
 ) => Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null>;
 
-/** Returns the faults of the draft. Skips the validation if schema and example are the same as in `before`. */
+/** Returns the errors in the draft. Does not validate schema and example again if they are the same as in `before`. */
 export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, judge: JudgesSchemas): Promise<Fault[]> {
   const faults =
     draft.enforce && draft.schema === null
@@ -30,7 +30,7 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   if (before && isDeepStrictEqual([draft.schema, draft.example], [before.schema, before.example])) return faults;
   const example = draft.example === null ? [] : jsonFaults(draft.example);
   if (example.length > 0 || draft.schema === null) return [...faults, ...below('example', example)];
-  // A schema that is nested too deeply cannot be passed to the worker thread, so its faults are returned here.
+  // A schema that is nested too deeply cannot be passed to the worker thread.
   const measures = jsonFaults(draft.schema);
   if (measures.length > 0) return [...faults, ...below('schema', measures)];
   const judged = await judge(
@@ -42,7 +42,7 @@ export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, ju
   return [...faults, ...below('schema', judged.schemaFaults), ...below('example', judged.valueFaults)];
 }
 
-/** Returns the faults with `path` prepended to their paths. */
+/** Returns the errors with `path` prepended to their paths. */
 export function below(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ path: fault.path === '' ? path : `${path}.${fault.path}`, message: fault.message }));
 }

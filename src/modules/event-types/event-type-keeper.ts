@@ -12,7 +12,7 @@ import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';
 
 export const TYPES_MAX = 1_000;
-/** Maximum total size of an environment's enforced schemas. Compiled schemas take far more memory than their text. */
+/** Maximum total size of an environment's enforced schemas. A compiled schema takes far more memory than its text. */
 const ENFORCED_BYTES_MAX = 1024 * 1024;
 
 @Injectable()
@@ -41,7 +41,9 @@ export class EventTypeKeeper {
     });
   }
 
-  /** Changes an event type; a new schema creates a version. Throws 404 for an unknown type, 422 for a bad draft. */
+  /**
+   * Changes an event type. A new schema creates a version. Throws 404 for an unknown type, 422 for an invalid draft.
+   */
   async change({ environmentId }: Tenant, name: string, changes: Partial<TypeDraft>): Promise<EventTypeEntity> {
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
@@ -56,7 +58,7 @@ export class EventTypeKeeper {
     });
   }
 
-  /** Returns the draft's faults. Throws 503 if there is no capacity to validate it. */
+  /** Returns the errors in the draft. Throws 503 if the rule evaluator has no capacity to validate it. */
   async faults(environmentId: number, draft: TypeDraft, before: TypeDraft | null): Promise<Fault[]> {
     const { organizationId } = await this.environments.get(environmentId);
     return draftFaults(draft, before, (schema, example) =>
@@ -64,12 +66,14 @@ export class EventTypeKeeper {
     );
   }
 
-  /** Removes an event type. Throws 404 if it does not exist, for example because it was already removed. */
+  /** Removes an event type. Throws 404 if it does not exist. */
   async remove({ environmentId }: Tenant, name: string): Promise<void> {
     if (!(await this.store.remove(environmentId, name))) throw noSuch('event type');
   }
 
-  /** Saves event types under the caller's lock. Throws 409 if the environment's enforced schemas are too large. */
+  /**
+   * Saves event types. The caller must hold the lock. Throws 409 if the environment's enforced schemas are too large.
+   */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     await this.store.save(environmentId, rows);
     if (!rows.some(({ enforce }) => enforce)) return;

@@ -28,7 +28,6 @@ import { OpenApiImport } from './import.js';
 
 const NAME = { name: 'name', description: 'Name of the event type, percent-encoded.', example: 'invoice.paid' };
 
-/** API for the event types of an environment and their schemas. */
 @Section(
   'Event types',
   'A catalogue of the events that you send, with names, versioned schemas and examples. An enforced type is validated on every send.',
@@ -72,7 +71,7 @@ export class EventTypesController {
   @ApiOperation({
     summary: 'Import event types',
     description:
-      'Imports the `webhooks` of an OpenAPI document, either all of them or none. A number that a double cannot represent exactly is imported and listed in `changed_numbers`.',
+      'Imports all `webhooks` of an OpenAPI document, or none if one of them has an error. A number that a double cannot represent exactly is stored as the nearest double, and listed in `changed_numbers`.',
   })
   @ApiOkResponse({ type: OpenApiImported, description: 'Result for each event type.' })
   async importEventTypes(
@@ -99,7 +98,7 @@ export class EventTypesController {
   @Scope('write')
   @ApiOperation({
     summary: 'Change an event type',
-    description: 'A changed schema creates a new version, which is in effect on every node within five seconds.',
+    description: 'A changed schema creates a new version, which takes effect on every node within five seconds.',
   })
   @ApiParam(NAME)
   @ApiOkResponse({ type: EventTypeDetail, description: 'The changed event type.' })

@@ -21,7 +21,7 @@ import type { ListedType, TypeVersion } from './event-types.store.js';
 
 const SCHEMA_EXAMPLE = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };
 
-/** Filters and page for the list of event types. */
+/** Filters and pagination parameters of the event type list. */
 export class EventTypeListQuery {
   /** Returns only event types in this group. */
   @ApiProperty({ example: 'Billing' })
@@ -38,7 +38,7 @@ export class EventTypeListQuery {
   @IsBoolean()
   archived?: boolean;
 
-  /** Start of the page: the `next_cursor` of the previous page. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
   @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   @CanBeOmitted()
   @IsString()
@@ -54,9 +54,9 @@ export class EventTypeListQuery {
   limit?: number;
 }
 
-/** Page of the list of versions. */
+/** Pagination parameters of the version list. */
 export class EventTypeVersionsQuery {
-  /** Start of the page: the `next_cursor` of the previous page. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
   @ApiProperty({ example: 'WyIzIl0.c2lnbmF0dXJl' })
   @CanBeOmitted()
   @IsString()
@@ -72,7 +72,7 @@ export class EventTypeVersionsQuery {
   limit?: number;
 }
 
-/** Event type fields to change. Omitted fields keep their values. */
+/** Changes to an event type. Omitted fields keep their value. */
 @Fixed({ name: 'cannot be changed: create another event type' })
 @Examples({
   description: {
@@ -83,7 +83,7 @@ export class EventTypeVersionsQuery {
   archive: { summary: 'Hide the event type from the catalogue', value: { archived: true } },
 })
 export class EventTypeChangesBody {
-  /** Human-readable description of the event and of when it is sent. `null` removes the description. */
+  /** Description of the event for human readers, including when it is sent. `null` removes the description. */
   @ApiProperty({ example: 'An invoice was paid in full.' })
   @IsOptional()
   @IsString()
@@ -109,14 +109,14 @@ export class EventTypeChangesBody {
   @IsObject()
   example?: Record<string, unknown> | null;
 
-  /** Whether the API rejects payloads with 422 if they do not match the schema. Requires a schema. */
+  /** `true` if payloads that do not match the schema are rejected with 422. Requires a schema. */
   @ApiProperty({ example: false })
   @CanBeOmitted()
   @IsBoolean()
   enforce?: boolean;
 
   /**
-   * Whether the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+   * `true` if the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
    * schema is still enforced.
    */
   @ApiProperty({ example: false })
@@ -150,14 +150,14 @@ export class NewEventTypeBody extends EventTypeChangesBody {
   name: string;
 }
 
-/** An event type as listed. */
+/** An event type as shown in a list. */
 export class EventTypeItem {
   /** Value of `event_type` in a send request. */
   @ApiProperty({ example: 'invoice.paid' })
   @IsString()
   name: string;
 
-  /** Human-readable description of the event and of when it is sent. */
+  /** Description of the event for human readers, including when it is sent. */
   @ApiProperty({ example: 'An invoice was paid in full.' })
   @CanBeNull()
   @IsString()
@@ -174,17 +174,17 @@ export class EventTypeItem {
   @IsInt()
   version: number;
 
-  /** Whether the event type has a schema. */
+  /** `true` if the event type has a schema. */
   @ApiProperty({ example: true })
   @IsBoolean()
   has_schema: boolean;
 
-  /** Whether the API rejects payloads that do not match the schema. */
+  /** `true` if the API rejects payloads that do not match the schema. */
   @ApiProperty({ example: false })
   @IsBoolean()
   enforce: boolean;
 
-  /** Whether the event type is hidden from the catalogue and from lists. */
+  /** `true` if the event type is hidden from the catalogue and from lists. */
   @ApiProperty({ example: false })
   @IsBoolean()
   archived: boolean;
@@ -221,7 +221,7 @@ export class EventTypePage {
   @IsArrayOf(() => EventTypeItem)
   data: EventTypeItem[];
 
-  /** Value for `cursor` to get the next page; `null` on the last page. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()
@@ -235,7 +235,7 @@ export class EventTypeVersionItem {
   @IsInt()
   version: number;
 
-  /** Schema in this version; `null` if this version has no schema. */
+  /** Schema in this version. `null` if this version has no schema. */
   @ApiProperty({ example: SCHEMA_EXAMPLE })
   @CanBeNull()
   @IsObject()
@@ -253,7 +253,7 @@ export class EventTypeVersionPage {
   @IsArrayOf(() => EventTypeVersionItem)
   data: EventTypeVersionItem[];
 
-  /** Value for `cursor` to get the next page; `null` on the last page. */
+  /** Pass this value as `cursor` to get the next page. `null` on the last page. */
   @ApiProperty({ example: null })
   @CanBeNull()
   @IsString()

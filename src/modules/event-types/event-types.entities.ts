@@ -12,7 +12,7 @@ export class EventTypeEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'event_types_pkey' })
   name: string;
 
-  /** Distinguishes types that reuse a name: deleting and recreating a type changes the id. */
+  /** Changes if a type is deleted and created again. Distinguishes types that reuse a name. */
   @Column('uuid')
   id: Id;
 

@@ -13,7 +13,7 @@ export interface TypeQuery {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Default number of versions per page. It is small, because each version can have a schema of 64 KB. */
+/** Default number of versions per page. It is small, because a schema may have up to 64 KB. */
 const VERSIONS_LIMIT_DEFAULT = 20;
 
 @Injectable()

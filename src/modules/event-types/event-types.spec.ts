@@ -13,7 +13,7 @@ interface World {
   judged: string[];
 }
 
-/** Builds `EventTypes` with a store that enforces one type if `world.isEnforced`. `announce` simulates a change. */
+/** Returns an `EventTypes` whose store enforces one type while `world.isEnforced`. `announce` simulates a change. */
 function arrange(): { enforcement: EventTypes; announce: (id: string) => void; world: World } {
   const world: World = { nowMs: 0, isEnforced: false, loads: 0, schema: { required: ['b'] }, judged: [] };
   const store = {
@@ -53,7 +53,8 @@ describe('EventTypes.check', () => {
   it('uses no data older than five seconds from its load, even if it was cached later', async () => {
     const { enforcement, announce, world } = arrange();
     const first = enforcement.check(7, 'a', {});
-    // Environment 8 changes during the load of environment 7. The shared cache keeps the result, but `known` does not.
+    // Environment 8 changes while environment 7 is being loaded. The result stays in `cache` but is not put into
+    // `known`.
     announce('8');
     await first;
     world.isEnforced = true;
@@ -95,7 +96,7 @@ describe('EventTypes.check', () => {
     Object.assign(world, { isEnforced: true, schema });
 
     await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
-    // The previous call has cached the schema.
+    // The first call has cached the schema.
     await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
 
     expect(world.judged).toEqual([JSON.stringify(payload), JSON.stringify(payload)]);

@@ -96,7 +96,7 @@ export interface CatalogRow extends Pick<
   isComplete: boolean;
 }
 
-/** Stores event types. The transaction of a change also notifies the listeners and stores the schema as a version. */
+/** Stores event types. Each change also stores the schema as a version, and notifies all nodes on commit. */
 @Injectable()
 export class EventTypesStore {
   private readonly rows: TenantRepository<EventTypeEntity>;

@@ -14,7 +14,10 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 
 interface Known {
   types: ByName;
-  /** Time until which the value may be used, counted from its load: the cache may return a value that soon expires. */
+  /**
+   * Time until which the value may be used, counted from its load. The cache may return a value shortly before it
+   * expires.
+   */
   freshUntilMs: number;
 }
 
@@ -24,7 +27,10 @@ const ENVIRONMENTS_MAX = 10_000;
 @Injectable()
 export class EventTypes {
   private readonly cache: Cache<Known>;
-  /** Enforced event types as last loaded, by environment. Without enforced types, the check is synchronous. */
+  /**
+   * Enforced event types as last loaded, by environment. Allows a synchronous check in environments without enforced
+   * types.
+   */
   private readonly known = new Map<number, Known>();
   private readonly compiled = new CompiledSchemas();
   /** Incremented on each change, so that data loaded before the change is not cached. */
@@ -44,7 +50,7 @@ export class EventTypes {
   /**
    * Checks a payload. Throws 422 with all schema errors if the event type is enforced and the payload does not match
    * its schema. The paths of the errors start with `payload`. Returns a promise only if a schema must be loaded or is
-   * slow to check. In an environment without enforced types, the check costs one lookup.
+   * slow to check. Without enforced types, a check is a single lookup.
    */
   check(environmentId: number, eventType: string, payload: unknown): void | Promise<void> {
     const known = this.known.get(environmentId);
@@ -56,7 +62,7 @@ export class EventTypes {
     return this.hold(environmentId, type, schema, payload);
   }
 
-  /** Throws 404 if the catalogue does not have the type. */
+  /** Throws 404 if the environment has no such event type. */
   async require(environmentId: number, eventType: string): Promise<void> {
     if ((await this.store.find(environmentId, eventType)) === null) throw noSuch('event type');
   }
@@ -72,7 +78,7 @@ export class EventTypes {
     else await this.compileAndCheck(environmentId, type, payload);
   }
 
-  /** Checks a payload against the current schema, which may have changed since the type was listed. */
+  /** Checks a payload against the current schema, which may have changed since `known` was loaded. */
   private async compileAndCheck(environmentId: number, { name }: EnforcedType, payload: unknown): Promise<void> {
     const row = await this.store.find(environmentId, name);
     if (!row?.enforce || row.schema === null) return;
@@ -141,7 +147,7 @@ export class EventTypes {
   }
 }
 
-/** Key of a compiled schema. A version's schema never changes. The id distinguishes types that reuse a name. */
+/** Key of a compiled schema. The schema of a version never changes. The id distinguishes types that reuse a name. */
 const keyOf = ({ id, version }: Pick<EnforcedType, 'id' | 'version'>): string => `${id}:${version}`;
 
 /** Serializes a payload. Returns null if it is nested too deeply. */

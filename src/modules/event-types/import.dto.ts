@@ -33,21 +33,21 @@ export class OpenApiImportBody {
   @Length(1, 1_048_576)
   text?: string;
 
-  /** Whether event types that are not in the document are archived. */
+  /** If `true`, event types that are not in the document are archived. */
   @ApiProperty({ default: false, example: false })
   @CanBeOmitted()
   @IsBoolean()
   replace_all?: boolean;
 
-  /** If true, the response shows the result and nothing is changed. */
+  /** If `true`, the response shows the result of the import, but nothing is changed. */
   @ApiProperty({ default: false, example: false })
   @CanBeOmitted()
   @IsBoolean()
   dry_run?: boolean;
 
   /**
-   * Whether the schemas of the document's event types are enforced. If omitted, existing types keep their setting and
-   * new types are not enforced.
+   * `true` to enforce the schemas of the document's event types, `false` to stop enforcing them. If omitted, existing
+   * types keep their setting and new types are not enforced.
    */
   @ApiProperty({ example: false })
   @CanBeOmitted()
@@ -55,14 +55,14 @@ export class OpenApiImportBody {
   enforce?: boolean;
 }
 
-/** A number in the document that is stored with a different value. */
+/** A number in the document that an import stores with a different value. */
 export class ChangedNumber {
   /** Path of the number in the document. */
   @ApiProperty({ example: 'spec.components.schemas.Invoice.properties.id.maximum' })
   @IsString()
   path: string;
 
-  /** Original value of the number and the value that is stored. */
+  /** Value of the number in the document, and the value that is stored. */
   @ApiProperty({
     example: '9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits',
   })
@@ -70,7 +70,7 @@ export class ChangedNumber {
   message: string;
 }
 
-/** Result of an import, as names of event types. */
+/** Result of an import. Event types are given by their names. */
 export class OpenApiImported {
   /** Event types that were created. */
   @ApiProperty({ example: ['invoice.paid'] })
@@ -104,15 +104,14 @@ export class OpenApiImported {
   @IsArrayOf(() => ChangedNumber)
   changed_numbers: ChangedNumber[];
 
-  /** True if this was a dry run and nothing was changed. */
+  /** `true` if this was only a preview and nothing was changed. */
   @ApiProperty({ example: false })
   @IsBoolean()
   dry_run: boolean;
 }
 
 /**
- * Returns the options of an import. `bodyText` is the raw request body: only the raw text still has the original digits
- * of its numbers.
+ * Returns the options of an import. `bodyText` is the raw request body, which contains the original digits of numbers.
  */
 export function importOptions(body: OpenApiImportBody, bodyText: string): ImportOptions {
   const { spec, text, replace_all: replaceAll = false, dry_run: dryRun = false, enforce } = body;

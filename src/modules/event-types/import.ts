@@ -25,7 +25,7 @@ export interface Imported {
   updated: string[];
   unchanged: string[];
   archived: string[];
-  /** Numbers in the document that cannot be stored without changing their value, by path. */
+  /** Numbers in the document that cannot be stored exactly, by path. */
   changedNumbers: Fault[];
 }
 
@@ -44,7 +44,7 @@ export class OpenApiImport {
     private readonly database: Database,
   ) {}
 
-  /** Imports the whole document or nothing. Throws 422 with all faults, or 409 if there would be too many types. */
+  /** Imports the whole document or nothing. Throws 422 with all errors, or 409 if there would be too many types. */
   async run(tenant: Tenant, options: ImportOptions): Promise<Imported> {
     const { webhooks, changedNumbers } = await this.read(options);
     const { environmentId } = tenant;
@@ -82,7 +82,7 @@ export class OpenApiImport {
       if (faults.length >= FAULTS_MAX) break;
       this.add(plan, environmentId, webhook.name, before, draft);
       known.delete(webhook.name);
-      // Yields to the event loop: processing one type is fast, but a thousand types together would block it.
+      // Yields to the event loop, because a thousand types would block it for too long.
       await setImmediate();
     }
     if (faults.length > 0) throw invalid(faults.slice(0, FAULTS_MAX));

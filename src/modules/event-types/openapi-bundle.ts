@@ -4,7 +4,9 @@ import type { Fault } from '#kernel/errors.js';
 
 type Json = Record<string, unknown>;
 
-/** Maximum number of values in one import's schemas. Each webhook gets its own copy of the parts that it references. */
+/**
+ * Maximum number of values in the schemas of an import. Each webhook has its own copy of the parts that it references.
+ */
 const VALUES_MAX = 400_000;
 const VALUES_OF_ONE_MAX = 20_000;
 const DEPTH_MAX = 64;
@@ -25,7 +27,7 @@ export class OpenApiReader {
     this.is30 = String(document['openapi']).startsWith('3.0');
   }
 
-  /** True if the webhooks together have reached `VALUES_MAX`. The fault for this limit has already been added. */
+  /** True if the webhooks together have reached `VALUES_MAX`. The error for this limit is already in `faults`. */
   get isSpent(): boolean {
     return this.valuesLeft === 0;
   }
@@ -38,7 +40,7 @@ export class OpenApiReader {
     return [this.root, ...path].join('.').slice(0, 400);
   }
 
-  /** Returns an object, following references. Returns null and adds a fault if a reference is dangling. */
+  /** Returns an object, following references. Returns null and adds an error if a reference has no target. */
   object(value: unknown, path: readonly string[]): Json | null {
     let found = value;
     for (let hops = 0; isObject(found) && typeof found['$ref'] === 'string'; hops += 1) {
@@ -52,7 +54,10 @@ export class OpenApiReader {
     return isObject(found) ? found : null;
   }
 
-  /** Returns the schema with all referenced parts, in JSON Schema 2020-12. Returns null and adds a fault on error. */
+  /**
+   * Returns the schema with all parts that it references, in JSON Schema 2020-12. Adds errors to `faults`. Returns null
+   * if the value is not an object.
+   */
   schema(value: unknown, path: readonly string[]): Json | null {
     const root = this.object(value, path);
     if (root === null) return null;
@@ -96,8 +101,7 @@ class Bundle {
   private readonly names = new Map<string, string>();
   private readonly taken = new Set<string>();
   /**
-   * Last number appended to each name to make it unique. Searching from 2 every time would take quadratic time if many
-   * parts have the same name.
+   * Last number appended to each name to make it unique. Without it, finding free numbers would take quadratic time.
    */
   private readonly lastNumbers = new Map<string, number>();
   private readonly waiting: string[] = [];
@@ -124,14 +128,14 @@ class Bundle {
     const { $ref: reference, ...rest } = value;
     if (typeof reference !== 'string') return this.members(value, path, depth);
     const own = { $ref: this.named(reference, path) };
-    // OpenAPI 3.0 ignores all siblings of a reference.
+    // In OpenAPI 3.0, all siblings of a reference are ignored.
     return this.is30 ? own : { ...own, ...this.members(rest, path, depth) };
   }
 
-  /** Returns the referenced parts, or null if there are none. Referenced parts may reference more parts. */
+  /** Returns all referenced parts, including parts referenced by other parts. Returns null if there are none. */
   definitions(): Json | null {
     const definitions: [string, unknown][] = [];
-    // The array `waiting` grows during the iteration.
+    // The loop body adds elements to `waiting`.
     for (const next of this.waiting) {
       if (this.isTooLarge) break;
       const name = this.names.get(next) as string;
@@ -168,7 +172,7 @@ class Bundle {
     return copy;
   }
 
-  /** Deducts the size of a value that is not a schema from the size limit. Returns the value unchanged. */
+  /** Counts a value that is not a schema toward the size limit. Returns the value unchanged. */
   private counted(value: unknown): unknown {
     this.spend(weightUpTo(value, this.valuesLeft + 1));
     return this.isTooLarge ? null : value;

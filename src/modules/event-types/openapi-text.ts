@@ -7,13 +7,15 @@ import { PASSED_OVER } from './passed-over.js';
 import type { YamlAnswer } from './yaml-thread.js';
 
 const TEXT_BYTES_MAX = 1024 * 1024;
-/** Maximum length of a document as JSON, because YAML aliases can expand it. */
+/** Maximum length of a document as JSON. YAML aliases can make it much longer than the YAML text. */
 const JSON_LENGTH_MAX = 4 * 1024 * 1024;
-/** Limits for YAML. A normal document of 1 MB takes one or two seconds. A malicious one can use all time and memory. */
+/**
+ * Limits for YAML. A normal document of 1 MB takes one or two seconds. A malicious one could use all time and memory.
+ */
 const YAML_MS_MAX = 10_000;
 const YAML_HEAP_MB_MAX = 256;
 const THREADS_MAX = 2;
-/** Maximum number of documents that wait for a thread. A normal document takes a tenth of a second. */
+/** Maximum number of documents that wait for a thread. A typical document takes a tenth of a second. */
 const WAITING_MAX = 50;
 
 /** Parses JSON on the main thread. Parses YAML on a thread that is terminated if it exceeds a time or memory limit. */
@@ -22,7 +24,10 @@ export class DocumentTexts {
   private threads = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** Parses a document. Throws 422 if it is invalid, 503 if too many wait. `changedNumbers`: inexact numbers. */
+  /**
+   * Parses a document. Throws 422 if it is invalid, and 503 if too many documents wait. `changedNumbers` lists numbers
+   * that cannot be stored exactly.
+   */
   async read(text: string): Promise<{ document: Record<string, unknown>; changedNumbers: Fault[] }> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
     const value = json(text);
@@ -58,12 +63,12 @@ export class DocumentTexts {
   }
 }
 
-/** Returns the numbers that are stored with a different value. Ignores parts of the document that are not imported. */
+/** Returns the numbers that cannot be stored exactly. Ignores parts of the document that are not imported. */
 export function changedIn(json: string): Fault[] {
   return unsafeNumbers(json, PASSED_OVER);
 }
 
-/** Parses JSON. Returns undefined if it is invalid. */
+/** Returns undefined for invalid JSON. */
 function json(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -75,7 +80,7 @@ function json(text: string): unknown {
 function readOnThread(text: string): Promise<YamlAnswer> {
   const worker = new Worker(new URL('./yaml-thread.js', import.meta.url), {
     workerData: text,
-    // Isolates the thread: no environment variables, no flags, no input.
+    // Isolates the thread from the environment variables and flags of this process.
     env: {},
     argv: [],
     execArgv: [],

@@ -19,12 +19,12 @@ const FAULTS_MAX = 50;
 const NAME = /^[A-Za-z0-9._:/-]{1,256}$/;
 const DESCRIPTION_LENGTH_MAX = 2_000;
 const GROUP_LENGTH_MAX = 100;
-/** HTTP methods in the order of preference. Webhooks normally use `post`, but a document may define another method. */
+/** HTTP methods in order of preference. Webhooks normally use `post`, but a document may define another method. */
 const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'trace'];
 /** Characters that PostgreSQL text cannot store. */
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
-/** Reads the webhooks of an OpenAPI 3.0 or 3.1 document. Returns all faults together. Fault paths start with `root`. */
+/** Reads the webhooks of an OpenAPI 3.0 or 3.1 document. Returns all errors together. Their paths start with `root`. */
 export async function webhooksOf(document: Json, root: string): Promise<{ webhooks: Webhook[] } | { faults: Fault[] }> {
   const reader = new OpenApiReader(document, root);
   const webhooks: Webhook[] = [];

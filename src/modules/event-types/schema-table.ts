@@ -13,7 +13,7 @@ export interface FieldRow {
 const ROWS_MAX = 200;
 const DEPTH_MAX = 6;
 const CHAIN_MAX = 20;
-/** Maximum number of schemas visited for one table. A normal table of 200 rows needs half of this number. */
+/** Maximum number of schemas visited for one table. A typical table of 200 rows needs half of that. */
 const VISITS_MAX = 1_000;
 const REFERENCE_LENGTH_MAX = 1_000;
 const TYPE_LENGTH_MAX = 200;
@@ -31,7 +31,10 @@ class Table {
 
   constructor(private readonly root: Json) {}
 
-  /** Adds a schema's fields. `seen` holds the schemas already merged into this object, because references can loop. */
+  /**
+   * Adds the fields of a schema. `seen` contains the schemas that were already added to this object, because references
+   * can form a cycle.
+   */
   add(value: unknown, prefix: string, depth: number, seen: Set<Json>): void {
     this.visitsLeft -= 1;
     if (depth > DEPTH_MAX || this.visitsLeft < 0) return;

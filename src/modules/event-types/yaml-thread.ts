@@ -5,7 +5,7 @@ import { isDecimal } from '#engine/decimals.js';
 import { describeUnsafe, isUnsafe } from '#engine/unsafe-numbers.js';
 import { PASSED_OVER } from './passed-over.js';
 
-/** `changedNumbers` lists numbers stored with a different value. `reason` explains why parsing failed. */
+/** `changedNumbers` lists numbers that cannot be stored exactly. `reason` explains why parsing failed. */
 export type YamlAnswer = { json: string; changedNumbers: Fault[] } | { reason: string };
 
 const ALIASES_MAX = 100;
@@ -15,7 +15,7 @@ parentPort?.postMessage(answer(workerData as string));
 
 function answer(text: string): YamlAnswer {
   try {
-    // `uniqueKeys` is off, because the check for duplicate keys compares every key with every other key.
+    // `uniqueKeys` is off, because the search for duplicate keys takes quadratic time.
     const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' });
     if (document.errors[0] !== undefined) throw document.errors[0];
     return {
@@ -43,7 +43,7 @@ function changedIn(document: Document): Fault[] {
   return changed;
 }
 
-/** Returns the path of a value: the names and indexes that lead to it. `key`: the value's key in its parent node. */
+/** Returns the path of a value as names and indexes joined by dots. `key` is the value's key in its parent node. */
 function placeOf(key: number | string | null, path: readonly unknown[]): string {
   return path
     .flatMap((step, at) => {
