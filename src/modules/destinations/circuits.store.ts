@@ -127,6 +127,7 @@ const REMOVE: Statement = {
   text: 'delete from circuits where environment_id = $1::int and target_id = $2::uuid',
 };
 
+/** Stores the state of circuit breakers. */
 @Injectable()
 export class CircuitsStore {
   constructor(

@@ -28,6 +28,7 @@ import { destinationChanges, DestinationChangesBody, newDestination, NewDestinat
 
 const ID = { name: 'id', description: 'Id of the destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
+/** API that manages destinations. */
 @Section('Destinations', 'The registry of targets: URL, retry settings and signing secret of each destination.')
 @Controller('v1/destinations')
 export class DestinationsController {

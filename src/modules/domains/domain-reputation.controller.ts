@@ -10,6 +10,7 @@ import { DomainDetail, domainId, presentDomain } from './domains.dto.js';
 
 const ID = { name: 'id', description: 'Id of the domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
+/** API that returns the reputation of a domain, and resumes a paused domain. */
 @Section(
   'Domains',
   'Your own domains, used as hosts of endpoints or to send and receive mail. DNS records prove that the domains are yours.',

@@ -35,6 +35,7 @@ import { DomainsService } from './domains.service.js';
 const ID = { name: 'id', description: 'Id of the domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const ERROR = { $ref: '#/components/schemas/Error' };
 
+/** API that manages the domains of an environment. */
 @Section(
   'Domains',
   'Your own domains, used as hosts of endpoints or to send and receive mail. DNS records prove that the domains are yours.',

@@ -25,7 +25,9 @@ export class CodeSecrets {
   }
 }
 
-/** Returns the error for unknown secrets. Text that cannot be a name is left out, because it might be a secret. */
+/**
+ * Returns the error for unknown secrets. Omits text that cannot be a secret's name, because it might be a secret value.
+ */
 function messageFor(unknown: readonly string[]): string {
   const names = unknown.filter((name) => NAME.test(name)).slice(0, NAMES_SHOWN_MAX);
   return names.length === 0

@@ -6,7 +6,9 @@ import type { Id } from '#kernel/ids.js';
 import type { EndpointAddress } from './contract.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
-/** Selects the endpoint at the longest of the given paths that has an endpoint. Uses the index `endpoints_path_idx`. */
+/**
+ * Of the given paths that have an endpoint, selects the longest one's endpoint. Uses the index `endpoints_path_idx`.
+ */
 const AT: Statement = {
   name: 'endpoints_at',
   text: `
@@ -14,7 +16,7 @@ const AT: Statement = {
     where domain_id is null and path = any ($1::text[]) order by length(path) desc limit 1`,
 };
 
-/** Selects the endpoint at the longest path on a domain. Uses the index `endpoints_path_idx`. */
+/** Like `AT`, for the endpoints of a custom domain. Uses the index `endpoints_path_idx`. */
 const AT_DOMAIN: Statement = {
   name: 'endpoints_at_domain',
   text: `
@@ -44,7 +46,7 @@ export class ConfigurationsStore {
   }
 
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
-    // These queries do not use the connections reserved for lists and counts, which may all be busy for seconds.
+    // Uses `queryPrepared`, because the connections for lists and counts may all be busy for seconds.
     const [row] = await (domainId === null
       ? this.database.queryPrepared<EndpointAddress>(AT, [paths])
       : this.database.queryPrepared<EndpointAddress>(AT_DOMAIN, [paths, domainId]));

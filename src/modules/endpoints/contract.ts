@@ -9,7 +9,10 @@ import type { Id } from '#kernel/ids.js';
 /** Path prefix of endpoints on the platform's host, after BASE_URL. */
 export const INGEST_PREFIX = '/in/';
 
-/** Limits for a request's body in bytes: the default, and the highest value that can be set (GitHub's limit). */
+/**
+ * Limits for a request's body in bytes: the default, and the highest value that can be set (the same as GitHub's
+ * limit).
+ */
 export const BODY_BYTES_DEFAULT = 1024 * 1024;
 export const BODY_BYTES_MAX = 25 * 1024 * 1024;
 
@@ -33,7 +36,9 @@ export interface TransformSettings {
   timeoutMs?: number;
 }
 
-/** A secret with which a provider signs. `untilMs`: time at which it becomes invalid, or null for the current one. */
+/**
+ * A secret with which a provider signs. `untilMs` is the time at which it becomes invalid, or null for the current one.
+ */
 export interface ProviderSecret {
   secret: string;
   untilMs: number | null;
@@ -46,7 +51,7 @@ export interface EndpointAddress {
   path: string;
 }
 
-/** A route. Its condition uses the filter grammar. A null condition selects all events. */
+/** A route. Its condition has the filter syntax. A null condition selects all events. */
 export interface ConfiguredRoute {
   id: Id;
   destinationId: Id;
@@ -60,7 +65,7 @@ export interface EndpointConfiguration extends EndpointAddress {
   /** Version of the configuration, incremented by every change. */
   version: number;
   preset: string | null;
-  /** Verification of requests: `preset`, `none`, or a scheme for senders without a preset, such as `hmac-sha256`. */
+  /** Verification scheme: `preset`, `none`, or a scheme for senders without a preset, such as `hmac-sha256`. */
   verification: string;
   verificationConfig: Record<string, unknown> | null;
   /** Secrets with which requests are verified, newest first. */
@@ -84,8 +89,7 @@ export type FindPreset = (id: string) => Preset | null;
 
 /**
  * Returns the verification scheme of an endpoint. Throws for an unknown name, and for `preset` without a preset. If the
- * extension of a preset is not loaded, every verification rejects with 503, so that the provider sends the request
- * again.
+ * extension with the preset is not loaded, verification rejects with 503, so that the provider sends the request again.
  */
 export function schemeOf(
   {
@@ -109,7 +113,7 @@ function absentScheme(preset: string): Scheme {
   return { kind: 'code', verify, secretHeaders: [] };
 }
 
-/** Returns the errors: `managed` requires code and allows no URL, `url` requires a URL and allows no code. */
+/** Returns errors unless `managed` has only code and `url` has only a URL. */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,
   host: 'managed' | 'url',

@@ -13,7 +13,7 @@ import { Presets } from './presets.js';
 import { resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes, type RouteDraft } from './route-drafts.js';
 
-/** Changes to an endpoint that a caller requests. Omitted fields keep their value. */
+/** Requested changes to an endpoint. Omitted fields keep their value. */
 export interface EndpointChangesAsked {
   url?: string;
   settings: SettingsChanges;
@@ -21,7 +21,7 @@ export interface EndpointChangesAsked {
   status?: 'active' | 'paused';
 }
 
-/** Settings of the endpoint after the change. If `drafts` is `null`, the routes are not changed. */
+/** The endpoint after the change. If `drafts` is `null`, the routes are not changed. */
 type Next = Omit<EndpointDraft, 'routes'> & { drafts: RouteDraft[] | null };
 
 @Injectable()
@@ -44,7 +44,9 @@ export class EndpointChanges {
     return this.database.transaction(() => this.apply(tenant, id, asked, chosen));
   }
 
-  /** Deletes an endpoint, so that its URL can be reused. Its events stay until retention ends. Throws 404. */
+  /**
+   * Deletes an endpoint, so that its URL can be reused. Its events stay until their retention period ends. Throws 404.
+   */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       if (!(await this.records.remove(tenant.environmentId, id))) throw noSuch('endpoint');
@@ -76,7 +78,7 @@ export class EndpointChanges {
     return { row: isSame ? row : await this.records.update(before, after), routes: after.routes };
   }
 
-  /** Returns the new settings. Throws 422 with all errors that do not require external data. */
+  /** Returns the endpoint after the change. Throws 422 with all errors that can be found without external data. */
   private next(
     { row, settings: before, routes }: StoredEndpoint,
     asked: EndpointChangesAsked,

@@ -25,7 +25,7 @@ const ANSWER_CODE = 'export default (request) => ({ status: 200, body: { ok: tru
 const TRANSFORM_CODE =
   'export default (event, { secrets }) => event.body.test ? null : { ...event, body: { ...event.body, token: secrets.CRM_TOKEN } }';
 
-/** Values of `verification`, besides the name of the endpoint's own preset. */
+/** Values of `verification`. The name of the endpoint's own preset is also accepted. */
 export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
 
 /**
@@ -34,7 +34,7 @@ export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
  */
 export class VerificationConfig {
   /**
-   * Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for
+   * Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, and for
    * tokens (`jwt`, `jwt-hs256`, …) to `authorization`.
    */
   @ApiProperty({ example: 'x-acme-signature' })
@@ -44,7 +44,8 @@ export class VerificationConfig {
   header?: string;
 
   /**
-   * For `api-key`: query parameter that carries the key, instead of a header. Posthorn hides its value like a header's.
+   * For `api-key`: query parameter that carries the key, instead of a header. Posthorn hides its value like that of a
+   * header with a credential.
    */
   @ApiProperty({ example: 'token' })
   @CanBeOmitted()
@@ -52,7 +53,7 @@ export class VerificationConfig {
   @Length(1, 128)
   queryParameter?: string;
 
-  /** Text before the signature. If omitted, the name of the hash followed by `=` is also accepted. */
+  /** Text before the signature, such as `v1=`. If omitted, the name of the hash followed by `=` is also accepted. */
   @ApiProperty({ example: 'v1=' })
   @CanBeOmitted()
   @IsString()
@@ -65,15 +66,15 @@ export class VerificationConfig {
   @IsIn(['hex', 'base64'])
   encoding?: 'hex' | 'base64';
 
-  /** Encoding by which the secret represents the key. Defaults to `utf8`: the characters of the secret are the key. */
+  /** Encoding of the key in the secret. Defaults to `utf8`: the characters of the secret are the key. */
   @ApiProperty({ example: 'utf8' })
   @CanBeOmitted()
   @IsIn(['utf8', 'base64', 'hex', 'whsec'])
   keyEncoding?: 'utf8' | 'base64' | 'hex' | 'whsec';
 
   /**
-   * Separator of the parts of the header, for a header such as `t=…,v1=…` or a list of signatures. Defaults to `,` if
-   * `signatureField` is set. Without `signatureField`, every part is a signature.
+   * Separator between the parts of the header. Set it for a header such as `t=…,v1=…` or a list of signatures. Defaults
+   * to `,` if `signatureField` is set. Without `signatureField`, every part is a signature.
    */
   @ApiProperty({ example: ',' })
   @CanBeOmitted()
@@ -96,7 +97,7 @@ export class VerificationConfig {
 
   /**
    * Header that carries the time of signing: seconds or milliseconds since the epoch, or a date and time (RFC 3339). If
-   * neither this header nor `timestampField` is set, no time is checked.
+   * neither this header nor `timestampField` is set, the time is not checked.
    */
   @ApiProperty({ example: 'x-acme-timestamp' })
   @CanBeOmitted()
@@ -137,8 +138,8 @@ export class VerificationConfig {
   issuer?: string;
 
   /**
-   * For tokens: value that `aud` must equal or contain. For `jwt`, set at least one of `audience`, `issuer`, `claims`
-   * and `bodyHashClaim`, because the same keys also sign tokens for others.
+   * For tokens: value that `aud` must equal or contain. `jwt` requires at least one of `audience`, `issuer`, `claims`
+   * and `bodyHashClaim`, because the sender's keys also sign tokens for other receivers.
    */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/orders' })
   @CanBeOmitted()
@@ -160,8 +161,8 @@ export class VerificationConfig {
   bodyHashClaim?: string;
 
   /**
-   * For tokens: maximum age of a token without `exp`, in seconds. Defaults to 300. With `bodyHashClaim` there is no
-   * default: the token then needs neither `exp` nor `iat`.
+   * For tokens: maximum age of a token without `exp`, in seconds. Defaults to 300. If `bodyHashClaim` is set, there is
+   * no default, and the token needs neither `exp` nor `iat`.
    */
   @ApiProperty({ example: 300 })
   @CanBeOmitted()
@@ -171,17 +172,19 @@ export class VerificationConfig {
   maxAgeSeconds?: number;
 }
 
-/** Source of the id by which duplicates are detected. A request with an id that was received before is a duplicate. */
+/**
+ * Source of the id by which duplicates are detected. If two requests have the same id, the second one is a duplicate.
+ */
 export class DeduplicationConfig {
   /**
-   * `provider_id`: the id that the preset's provider repeats when it resends a request. `header` or `body_path`: an id
-   * that your own sender sets.
+   * `provider_id`: the id that the provider of the preset repeats when it resends a request. `header` or `body_path`:
+   * an id that your own sender sets.
    */
   @ApiProperty({ example: 'provider_id' })
   @IsIn(DEDUPLICATION_SOURCES)
   source: (typeof DEDUPLICATION_SOURCES)[number];
 
-  /** Required for `header`: name of the header with the id. Headers that authenticate the sender are not allowed. */
+  /** Required for `header`: name of the header that contains the id. Headers with credentials are not allowed. */
   @ApiProperty({ example: 'x-event-id' })
   @CanBeOmitted()
   @IsString()
@@ -199,7 +202,7 @@ export class DeduplicationConfig {
   path?: string;
 
   /**
-   * Time in hours after the first request during which a request with the same id is a duplicate. It cannot exceed the
+   * Number of hours after the first request in which a request with the same id is a duplicate. It cannot exceed the
    * retention period of events.
    */
   @ApiProperty({ default: WINDOW_HOURS, example: WINDOW_HOURS })
@@ -210,7 +213,7 @@ export class DeduplicationConfig {
   window_hours?: number;
 }
 
-/** Response that the endpoint sends if a rule matches. */
+/** Response to requests that match a rule. */
 export class RuleAnswer {
   /** Status code, 200 to 599. Defaults to 200. */
   @ApiProperty({ example: 200 })
@@ -237,11 +240,11 @@ export class RuleAnswer {
   headers?: Record<string, string>;
 }
 
-/** A condition on requests and the response to requests that meet it. */
+/** A rule: a condition on requests, and the response to requests that meet the condition. */
 export class ResponseRule {
   /**
    * Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}`. Some types also
-   * need `name` or `path`. At most 8 levels of nesting and 64 `{type, op, value}` conditions.
+   * need `name` or `path`. At most 8 levels of nesting and 64 conditions with `type`.
    */
   @ApiProperty({ example: { type: 'json', path: '$.type', op: 'eq', value: 'url_verification' } })
   @IsObject()
@@ -254,7 +257,7 @@ export class ResponseRule {
 
 /** Rules for synchronous responses. The first matching rule applies. */
 export class ResponseRules {
-  /** Rules in order of evaluation, at most 50. */
+  /** Rules in the order of evaluation, at most 50. */
   @CanBeOmitted()
   @IsArrayOf(() => ResponseRule)
   @ArrayMaxSize(50)
@@ -290,8 +293,8 @@ export class ResponseProxyConfig {
   url?: string;
 
   /**
-   * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
-   * time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
+   * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed`, this is CPU time, and
+   * the call also ends after twice the limit plus two seconds of wall-clock time.
    */
   @ApiProperty({ example: 250 })
   @CanBeOmitted()
@@ -334,15 +337,15 @@ export class TransformConfig {
   @MaxLength(2048)
   url?: string;
 
-  /** Behavior if the transform fails: `closed` stores the event as `parked`, `open` delivers it unchanged. */
+  /** Behavior if the transform fails: `closed` stores the event as `parked`, `open` delivers the unchanged event. */
   @ApiProperty({ default: 'closed', example: 'closed' })
   @CanBeOmitted()
   @IsIn(FAIL_MODES)
   failMode?: (typeof FAIL_MODES)[number];
 
   /**
-   * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
-   * time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
+   * Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed`, this is CPU time, and
+   * the call also ends after twice the limit plus two seconds of wall-clock time.
    */
   @ApiProperty({ example: 250 })
   @CanBeOmitted()
@@ -354,12 +357,12 @@ export class TransformConfig {
 
 /** Response settings of the endpoint, without secrets. */
 export class ResponseView {
-  /** `static` gives every request the same response. The other types perform the handshake of a provider. */
+  /** `static` sends the same response to every request. The other types answer the handshake of a provider. */
   @ApiProperty({ example: 'meta-challenge' })
   @IsIn(RESPONSE_TYPES)
   type: ResponseType;
 
-  /** For `ebay-challenge`: the endpoint's URL as registered with eBay. */
+  /** Required for `ebay-challenge`: the endpoint's URL as registered with eBay. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/ebay' })
   @CanBeOmitted()
   @IsString()

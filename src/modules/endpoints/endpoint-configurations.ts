@@ -5,7 +5,9 @@ import { ConfigurationsStore } from './configurations.store.js';
 import { type EndpointAddress, type EndpointConfiguration } from './contract.js';
 import { EndpointVault } from './endpoint-vault.js';
 
-/** Reads and changes endpoints. Each change sends the notification `endpoint`, on which callers clear their caches. */
+/**
+ * Reads and changes endpoints. Each change sends the notification `endpoint`, so that callers can clear their caches.
+ */
 @Injectable()
 export class EndpointConfigurations {
   constructor(
@@ -14,18 +16,20 @@ export class EndpointConfigurations {
     private readonly database: Database,
   ) {}
 
-  /** Returns the endpoint at the longest of `paths` that has one. A null `domainId` means the platform's host. */
+  /** Returns the endpoint at the longest of `paths` that has one. `domainId` is null for the platform's host. */
   at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     return this.store.at(paths, domainId);
   }
 
-  /** Returns the endpoint in any status. */
+  /** Returns an endpoint, whatever its status is. */
   async find(environmentId: number, id: Id): Promise<EndpointConfiguration | null> {
     const [row, routes] = await Promise.all([this.store.find(environmentId, id), this.store.routes(environmentId, id)]);
     return row && { ...row, routes, secrets: this.vault.openSecrets(row), response: this.vault.openResponse(row) };
   }
 
-  /** Sets the secret if the endpoint has none. Returns false if it has one or no longer exists. Safe to repeat. */
+  /**
+   * Sets the secret unless the endpoint already has one. Returns false if it has one or does not exist. Safe to repeat.
+   */
   setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean> {
     return this.database.transaction(async () => {
       const secrets = this.vault.sealSecrets({ environmentId, id }, [{ secret, untilMs: null }]);

@@ -46,7 +46,10 @@ export class EndpointRecords {
     return this.opened(await this.store.findForUpdate(environmentId, id));
   }
 
-  /** Creates an endpoint in the caller's transaction. Throws 422 (unknown secret), 409 (URL in use, or too many). */
+  /**
+   * Creates an endpoint in the caller's transaction. Throws 422 for an unknown secret. Throws 409 if the URL is in use,
+   * or if there are too many endpoints.
+   */
   async create(
     place: Pick<EndpointEntity, 'environmentId' | 'id'>,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -73,7 +76,10 @@ export class EndpointRecords {
     return row;
   }
 
-  /** Changes an endpoint in the transaction of `findForUpdate`. Throws 422 and 409 like `create`. */
+  /**
+   * Changes an endpoint. Must run in the transaction of `findForUpdate`. Throws 422 for an unknown secret, and 409 if
+   * the URL is in use.
+   */
   async update(
     before: StoredEndpoint,
     { settings, path, domainId, status, routes }: EndpointDraft,
@@ -99,7 +105,7 @@ export class EndpointRecords {
 
   /** Removes an endpoint in the caller's transaction. Returns false if it does not exist. */
   async remove(environmentId: number, id: Id): Promise<boolean> {
-    // Locks the endpoint before its secrets, in the same order as a change, so that concurrent calls do not deadlock.
+    // Locks the endpoint before its secrets. Changes use the same order, so that concurrent calls do not deadlock.
     const isRemoved = await this.store.remove(environmentId, id);
     await this.secrets.release(environmentId, id);
     return isRemoved;
@@ -169,7 +175,7 @@ export class EndpointRecords {
     });
   }
 
-  /** Returns the error for a URL that another endpoint has. The error does not reveal whose endpoint it is. */
+  /** Returns the error for a URL that another endpoint has. Does not reveal the owner of that endpoint. */
   private taken(url: string): Error {
     const message = 'The URL is owned by another live endpoint. Choose another one, or delete that endpoint first.';
     return conflict(message, { url });

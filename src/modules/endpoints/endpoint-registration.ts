@@ -14,7 +14,7 @@ import { type AskedRoutes, draftRoutes } from './route-drafts.js';
 
 export interface NewEndpoint {
   address: GivenAddress;
-  /** Domain (`pdom_…` or `dom_…`). `null` for the host in the URL or, without a URL, for the default domain. */
+  /** Domain id (`pdom_…` or `dom_…`). `null` for the host in the URL or, without a URL, for the default domain. */
   domainId: string | null;
   status: 'active' | 'paused';
   settings: SettingsChanges;
@@ -32,7 +32,9 @@ export class EndpointRegistration {
     private readonly presets: Presets,
   ) {}
 
-  /** Creates an endpoint. Throws 422 with all errors, or 409 if another one has its URL. Stores nothing on error. */
+  /**
+   * Creates an endpoint. Throws 422 with all errors, or 409 if another endpoint has the URL. Stores nothing on error.
+   */
   async create(tenant: Tenant, asked: NewEndpoint): Promise<RoutedEndpoint> {
     const { environmentId } = tenant;
     const chosen = await this.domains.choose(tenant, { domainId: asked.domainId, url: asked.address.url });

@@ -9,7 +9,7 @@ import { EndpointsStore } from './endpoints.store.js';
 import { OutsideChecks } from './outside-checks.js';
 import { type AskedRoute, draftRoute, repeatedDestination, type RouteDraft } from './route-drafts.js';
 
-/** Changes to a route. Omitted fields keep their value. A `filter` of `null` lets all events through. */
+/** Changes to a route. Omitted fields keep their value. `filter: null` selects all events. */
 export interface RouteChanges {
   destination?: string;
   filter?: Record<string, unknown> | null;
@@ -17,7 +17,7 @@ export interface RouteChanges {
 
 const ROUTES_MAX = 100;
 
-/** Changes routes, which are part of the endpoint: each change creates a new version of the endpoint. */
+/** Changes routes. Each change also creates a new version of the endpoint. */
 @Injectable()
 export class EndpointRoutes {
   constructor(
@@ -75,7 +75,7 @@ export class EndpointRoutes {
     return routeIn(routes, routeId);
   }
 
-  /** Removes a route. Throws 404, also on a repeated call. */
+  /** Removes a route. Throws 404 if it does not exist. */
   async remove(tenant: Tenant, endpointId: Id, routeId: Id): Promise<void> {
     await this.write(tenant, endpointId, (routes) => {
       const removed = routeIn(routes, routeId);

@@ -10,10 +10,10 @@ import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsStore } from './endpoints.store.js';
 import { Presets } from './presets.js';
 
-/** Maximum number of valid secrets. Providers switch within minutes, so more secrets are never in use at once. */
+/** Maximum number of valid secrets. Providers switch to a new secret within minutes, so this number is sufficient. */
 const SECRETS_MAX = 5;
 
-/** Stores the secrets with which providers sign. They can be set, but are never returned. */
+/** Stores the secrets with which providers sign. The API can set secrets but never returns them. */
 @Injectable()
 export class EndpointSecrets {
   constructor(
@@ -40,7 +40,7 @@ export class EndpointSecrets {
   }
 }
 
-/** Returns the secrets, the new one first. Old secrets stay valid for `graceMs`, or less if they expire earlier. */
+/** Returns the secrets, the new one first. Limits the validity of old secrets to `graceMs` from now. */
 export function withNewSecret(
   before: readonly ProviderSecret[],
   secret: string,

@@ -31,10 +31,13 @@ type Columns = Pick<
   | 'maxBodyBytes'
 >;
 
-/** Settings that callers control, except address and routes. The response settings are decrypted. */
+/** Settings that callers can change, except address and routes. `response` is decrypted. */
 export type Settings = Columns & { response: ResponseSettings | null };
 
-/** Changes to settings. Omitted fields keep their value. `null` clears a field, or resets `verification`. */
+/**
+ * Changes to settings. Omitted fields keep their value. `null` clears a field, and resets `verification` to its
+ * default.
+ */
 export type SettingsChanges = {
   [K in keyof Settings]?: K extends 'name'
     ? string
@@ -56,7 +59,7 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   response: null,
 });
 
-/** Response settings that are never returned. A change that omits one of them keeps its stored value. */
+/** Response settings that the API never returns. If a change omits them, the stored values stay. */
 export const RESPONSE_SECRETS = ['verifyToken', 'secret', 'verificationToken'] as const;
 
 const BY_PRESET = 'preset';
@@ -115,8 +118,8 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 }
 
 /**
- * Returns the new verification, or `null` if the requested one is not available. If the change does not set
- * `verification`, adding the first preset turns on verification by preset, and removing the preset turns it off.
+ * Returns the new verification, or `null` if the requested one is not allowed. If the change does not set
+ * `verification`, adding a first preset enables verification by preset, and removing the preset disables it.
  */
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
   if (asked === undefined) {
@@ -147,7 +150,10 @@ function verificationFaults(
   return [...faults, { path: 'verificationConfig', message: `is for ${GENERIC_SCHEMES.join(', ')} only` }];
 }
 
-/** Returns the faults of the verification settings, but only if the call changes them or the verification scheme. */
+/**
+ * Returns the errors in the verification settings. Checks them only if the call changes them or the verification
+ * scheme.
+ */
 function genericSettingsFaults(changes: SettingsChanges, { verification, verificationConfig }: Settings): Fault[] {
   const name = genericOf(verification);
   if (name === null || (changes.verification === undefined && changes.verificationConfig === undefined)) return [];
@@ -156,7 +162,7 @@ function genericSettingsFaults(changes: SettingsChanges, { verification, verific
     : genericFaults(verificationConfig, 'verificationConfig', name);
 }
 
-/** Returns the new verification settings. Drops stored settings that the new scheme does not accept. */
+/** Returns the new verification settings. Drops stored settings that are invalid for the new scheme. */
 function configAfter(
   before: Settings,
   { verificationConfig }: SettingsChanges,
@@ -171,7 +177,9 @@ function configAfter(
   return isKept ? before.verificationConfig : objectAfter(null, verificationConfig);
 }
 
-/** Returns faults only of settings that the call changes: errors in older stored values must not block a change. */
+/**
+ * Returns the errors in changed settings. Unchanged settings are not checked, so that old errors do not block a change.
+ */
 function configFaults(changes: SettingsChanges, { response }: Settings): Fault[] {
   const { responseRules, responseProxy, transform } = changes;
   const rules = responseRules ? compileRules(responseRules, 'responseRules') : null;
@@ -193,9 +201,8 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
 }
 
 /**
- * Returns the faults of the deduplication settings, but only if the call changes these settings or the preset. A
- * preset's provider id cannot detect duplicates once the preset is removed. `isVerified` means that the verification
- * scheme has no errors.
+ * Returns the errors in the deduplication settings. Checks them only if the call changes them or the preset, because a
+ * removed preset no longer provides an id. `isVerified` means that the verification settings have no errors.
  */
 function repeatFaults(
   changes: SettingsChanges,
@@ -206,7 +213,7 @@ function repeatFaults(
   if (deduplicate === null || (changes.deduplicate === undefined && changes.preset === undefined)) return [];
   const faults = deduplicationFaults(deduplicate, preset === null ? null : findPreset(preset), 'deduplicate');
   const name = deduplicate.name?.toLowerCase() ?? '';
-  // Raw requests show the header that contains the id, so this header must not contain a secret.
+  // The header must not contain a secret, because raw requests show its value.
   const isSecret =
     isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings, findPreset)).has(name.replaceAll('_', '-')));
   return isSecret
@@ -226,7 +233,7 @@ function responseAfter(before: ResponseSettings | null, given: ResponseSettings 
   return { ...given, ...Object.fromEntries(kept.map((name) => [name, before[name]])) };
 }
 
-/** Returns the allowed methods. An empty list allows any method: to reject all requests, pause the endpoint. */
+/** Returns the allowed methods. An empty list allows any method: to reject all requests, an endpoint can be paused. */
 function methodsAfter(given: string[] | null): string[] | null {
   return given === null || given.length === 0 ? null : given;
 }
@@ -238,7 +245,10 @@ function objectAfter(
   return given === undefined ? before : (given as Record<string, unknown> | null);
 }
 
-/** Returns the settings with the URL in normalized form. An invalid URL is returned unchanged. The checks reject it. */
+/**
+ * Returns the settings with the URL in normalized form. Leaves an invalid URL unchanged, because later checks reject
+ * it.
+ */
 function withNormalUrl<T extends { url?: string }>(settings: T | null): T | null {
   if (settings?.url === undefined || !URL.canParse(settings.url)) return settings;
   return { ...settings, url: new URL(settings.url).href };

@@ -6,7 +6,9 @@ import type { EndpointEntity } from './endpoints.entities.js';
 
 type Place = Pick<EndpointEntity, 'environmentId' | 'id'>;
 
-/** Encrypts and decrypts an endpoint's values. Each encrypted value is bound to its row. */
+/**
+ * Encrypts and decrypts values of endpoints. A value can be decrypted only in the row and column it was encrypted for.
+ */
 @Injectable()
 export class EndpointVault {
   constructor(private readonly vault: Vault) {}

@@ -26,7 +26,7 @@ import { EndpointsService } from './endpoints.service.js';
 const ID = { name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
-/** Endpoints: URLs to which providers send webhooks. */
+/** API that manages the inbound endpoints of an environment. */
 @Section(
   'Endpoints',
   'URLs to which providers send webhooks, with their verification, responses, transforms and routes.',
@@ -42,7 +42,10 @@ export class EndpointsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List endpoints', description: 'Lists endpoints newest first, without rules and code.' })
+  @ApiOperation({
+    summary: 'List endpoints',
+    description: 'Returns the endpoints without rules and code, newest first.',
+  })
   @ApiOkResponse({ type: EndpointPage, description: 'One page of endpoints.' })
   async listEndpoints(@CurrentTenant() tenant: Tenant, @Query() query: EndpointListQuery): Promise<EndpointPage> {
     return presentPage(await this.endpoints.list(tenant, query));
@@ -77,7 +80,7 @@ export class EndpointsController {
   @ApiOperation({
     summary: 'Change an endpoint',
     description:
-      'Omitted fields keep their value, `null` clears a field. A new `url` replaces the old one. Returns 409 if another endpoint of this installation has the new URL.',
+      'Omitted fields keep their value. `null` clears a field. A new `url` replaces the old one. Returns 409 if another endpoint of this installation has the new URL.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: EndpointDetail, description: 'The changed endpoint.' })

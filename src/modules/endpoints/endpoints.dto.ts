@@ -114,8 +114,8 @@ export class EndpointSettingsBody {
   preset?: string | null;
 
   /**
-   * All destinations that receive the events: the short form of `routes`. Destinations that stay in the list keep their
-   * filters.
+   * Short form of `routes`: the ids of all destinations that receive the events. Existing routes to these destinations
+   * keep their filters.
    */
   @ApiProperty({ example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
   @CanBeOmitted()
@@ -146,9 +146,7 @@ export class EndpointSettingsBody {
   @IsObjectOf(() => TransformConfig)
   transform?: TransformConfig | null;
 
-  /**
-   * Response settings. Defaults to the preset's response. Omitted secrets keep their values unless the type changes.
-   */
+  /** Response settings. Default to the preset's response. Omitted secrets keep their values unless the type changes. */
   @IsOptional()
   @IsObjectOf(() => ResponseConfig)
   response?: ResponseConfig | null;
@@ -169,9 +167,9 @@ export class EndpointSettingsBody {
   verificationConfig?: VerificationConfig | null;
 
   /**
-   * HTTP methods that the endpoint accepts. If omitted, `null` or empty, any method is accepted. Requests with another
-   * method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
-   * check the URL before saving it.
+   * HTTP methods that the endpoint accepts. If omitted, `null` or empty, it accepts any method. Requests with another
+   * method get 405 and are not stored. This also applies to handshakes. List GET or HEAD if the provider uses that
+   * method to check the URL.
    */
   @ApiProperty({ example: ['POST'] })
   @IsOptional()
@@ -181,9 +179,9 @@ export class EndpointSettingsBody {
   allowed_methods?: ReceivedMethod[] | null;
 
   /**
-   * Drops requests that a provider resends. A request whose id was received within the window gets the response of the
-   * first request and creates no event. The dropped request is stored as a raw request with the status `duplicate`. If
-   * omitted, no requests are dropped.
+   * Drops requests that a provider resends. If a request has the id of an earlier request within the window, it gets
+   * the response of that request and creates no event. The dropped request is stored as a raw request with the status
+   * `duplicate`. If omitted, no requests are dropped.
    */
   @IsOptional()
   @IsObjectOf(() => DeduplicationConfig)
@@ -210,7 +208,7 @@ export class EndpointSettingsBody {
   status?: 'active' | 'paused';
 }
 
-/** The endpoint to create. `url`, `slug` or `path` gives its address. If more than one is given, they must agree. */
+/** The endpoint to create. Give its address as `url`, `slug` or `path`. If you give more than one, they must agree. */
 @Examples({
   plain: { summary: 'An endpoint that accepts every request', value: { slug: 'orders' } },
   preset: {
@@ -242,7 +240,7 @@ export class NewEndpointBody extends EndpointSettingsBody {
   @MaxLength(2048)
   url?: string | null;
 
-  /** The single path segment after the organization's slug: lower-case letters, digits, - and _. */
+  /** The path segment after the organization's slug: lower-case letters, digits, - and _. */
   @ApiProperty({ example: 'stripe' })
   @IsOptional()
   @IsString()
@@ -284,8 +282,8 @@ export class NewEndpointBody extends EndpointSettingsBody {
 })
 export class EndpointChangesBody extends EndpointSettingsBody {
   /**
-   * New URL of the endpoint. The old URL stops working immediately. A URL without a path means the URL that ends with
-   * the organization's slug.
+   * New URL of the endpoint. The old URL stops working immediately. On the platform's host, a URL without a path gets
+   * the organization's slug as its path.
    */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/payments' })
   @CanBeOmitted()
@@ -359,8 +357,7 @@ export class EndpointItem {
   verification: string;
 
   /**
-   * `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
-   * endpoint off.
+   * `paused`: requests are stored as `parked` and not delivered. `disabled`: Posthorn has switched the endpoint off.
    */
   @ApiProperty({ example: 'active' })
   @IsIn(STATUSES)
@@ -426,7 +423,10 @@ export class EndpointDetail extends EndpointItem {
   @IsObjectOf(() => TransformConfig)
   transform: TransformConfig | null;
 
-  /** Response settings without secrets. `null` if the preset's response or the default 200 is sent. */
+  /**
+   * Response settings without secrets. `null` if the endpoint sends the preset's response, or the default response
+   * (200).
+   */
   @CanBeNull()
   @IsObjectOf(() => ResponseView)
   response: ResponseView | null;

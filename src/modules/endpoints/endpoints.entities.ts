@@ -3,7 +3,7 @@ import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
 import type { Id } from '#kernel/ids.js';
 import type { ResponseProxySettings, TransformSettings } from './contract.js';
 
-/** An endpoint. Its URL identifies it: a path on the platform's host or on one of its organization's domains. */
+/** An endpoint, at a path on the platform's host or on one of its organization's domains. Its URL is unique. */
 @Entity('endpoints')
 @Check('endpoints_status_check', `status in ('active', 'paused', 'disabled')`)
 @Index('endpoints_path_idx', ['path', 'domainId'], { unique: true })
@@ -63,7 +63,7 @@ export class EndpointEntity {
   @Column('int', { name: 'max_body_bytes', nullable: true })
   maxBodyBytes: number | null;
 
-  /** Encrypted JSON of the settings of `response`, some of which are secret. */
+  /** Encrypted JSON of the response settings, some of which are secret. */
   @Column('bytea', { nullable: true })
   response: Buffer | null;
 
@@ -100,7 +100,7 @@ export class RouteEntity {
   @Column('uuid', { name: 'destination_id' })
   destinationId: Id;
 
-  /** A condition in the grammar of filters. `null` lets all events through. */
+  /** A condition in the filter syntax. `null` selects all events. */
   @Column('jsonb', { nullable: true })
   filter: Record<string, unknown> | null;
 

@@ -39,7 +39,7 @@ export interface EndpointListing extends EndpointSurroundings {
 
 export interface EndpointView extends EndpointSurroundings {
   row: EndpointEntity;
-  /** Response settings, including secrets, which must not be returned. */
+  /** Response settings with their secrets, which the API must not return. */
   response: ResponseSettings | null;
 }
 

@@ -132,8 +132,8 @@ export class EndpointsStore {
   }
 
   /**
-   * Changes an endpoint and returns its row. Returns `null` and aborts the transaction if another endpoint has the
-   * new path.
+   * Changes an endpoint and returns its row. If another endpoint has the new path, returns `null` and aborts the
+   * transaction.
    */
   async update(row: EndpointEntity, changes: EndpointColumns): Promise<EndpointEntity | null> {
     const { environmentId, id } = row;
@@ -143,7 +143,7 @@ export class EndpointsStore {
   }
 
   /**
-   * Replaces the routes of an endpoint in the caller's transaction. The caller has to increment the version. Uses the
+   * Replaces the routes of an endpoint in the caller's transaction. The caller must increment the version. Uses the
    * index `routes_endpoint_id_idx`.
    */
   async replaceRoutes(environmentId: number, endpointId: Id, rows: readonly RouteEntity[]): Promise<void> {
@@ -152,8 +152,8 @@ export class EndpointsStore {
   }
 
   /**
-   * Deletes an endpoint and its routes. Returns false if the endpoint does not exist. Uses the index `endpoints_pkey`, and
-   * for the cascade `routes_endpoint_id_idx`.
+   * Deletes an endpoint and its routes. Returns false if the endpoint does not exist. Uses the index `endpoints_pkey`,
+   * and `routes_endpoint_id_idx` for the cascade.
    */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -169,7 +169,7 @@ export class EndpointsStore {
         await write();
       } catch (error) {
         if (sqlState(error) === UNIQUE_VIOLATION) return false;
-        // This error means that the domain was deleted after it was chosen.
+        // The domain was deleted after the caller chose it.
         if (sqlState(error) === FOREIGN_KEY_VIOLATION)
           throw conflict('The domain of this endpoint was deleted in the meantime. Choose another one.');
         throw error;

@@ -6,7 +6,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { IngestDomainList, presentDomains } from './ingest-domains.dto.js';
 import { IngestDomains } from './ingest-domains.js';
 
-/** The hosts on which endpoints receive requests. */
+/** API that lists the hosts on which endpoints receive requests. */
 @Section('Ingest domains', 'The hosts on which endpoints receive requests, with the prefix of the URLs on each host.')
 @Controller('v1/ingest-domains')
 export class IngestDomainsController {
@@ -17,7 +17,7 @@ export class IngestDomainsController {
   @ApiOperation({
     summary: 'List ingest domains',
     description:
-      "Lists the platform's own host and the verified webhook domains of the environment, and returns the domain to which their DNS records point.",
+      "Returns the platform's own host and the verified webhook domains of the environment. Also returns the domain name to which their DNS records point.",
   })
   @ApiOkResponse({ type: IngestDomainList, description: 'The ingest domains.' })
   async listIngestDomains(@CurrentTenant() tenant: Tenant): Promise<IngestDomainList> {

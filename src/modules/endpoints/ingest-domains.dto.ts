@@ -11,7 +11,7 @@ export class IngestDomainItem {
   @IsString()
   id: string;
 
-  /** Host name, with the port unless it is the default port of the scheme. */
+  /** Host name. Includes the port unless it is the default port of the scheme. */
   @ApiProperty({ example: 'hooks.example.com' })
   @IsString()
   host: string;
@@ -29,7 +29,7 @@ export class IngestDomainDetail extends IngestDomainItem {
   @IsBoolean()
   default: boolean;
 
-  /** First part of the URLs of endpoints on this domain. Append a slug to get the URL of an endpoint. */
+  /** Beginning of the URLs of endpoints on this domain. Append a slug to get an endpoint's URL. */
   @ApiProperty({ example: 'https://hooks.example.com/in/acme/' })
   @IsString()
   prefix: string;

@@ -20,13 +20,13 @@ export interface ChosenDomain {
   faults: Fault[];
 }
 
-/** An ingest domain in a list. `prefix` is the start of its endpoints' URLs, up to the slash before the slug. */
+/** An ingest domain in a list. `prefix` is the beginning of its endpoints' URLs, up to the slash before the slug. */
 export interface ListedIngestDomain extends IngestDomain {
   isDefault: boolean;
   prefix: string;
 }
 
-/** Id of the platform's host, the same in every installation. */
+/** Id of the platform's host. It is the same in every installation. */
 const PLATFORM_ID: Id = '00000000-0000-0000-0000-000000000001';
 
 @Injectable()
@@ -55,7 +55,7 @@ export class IngestDomains {
     return { id: PLATFORM_ID, host: ingestHost(this.config.baseUrl), kind: 'platform' };
   }
 
-  /** Returns domains by id. Ignores null: an endpoint on the platform's host has no domain id. */
+  /** Returns domains by id. Ignores null, which stands for the platform's host. */
   async findMany(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
     if (domainIds.every((id) => id === null)) return NONE;
     return new Map((await this.customHosts.ofEnvironment(environmentId)).map((host) => [host.domainId, shown(host)]));
@@ -65,7 +65,10 @@ export class IngestDomains {
     return kind === 'platform' ? receiveUrl(this.config.baseUrl, path) : customUrl(host, path);
   }
 
-  /** Returns the domain for an id or a URL's host, by default the platform's host. A custom domain must be verified. */
+  /**
+   * Returns the domain with an id or with a URL's host. Defaults to the platform's host. Reports an unverified domain
+   * in `faults`.
+   */
   async choose(
     tenant: Tenant,
     { domainId, url }: { domainId?: string | null; url?: string | null },
@@ -80,7 +83,7 @@ export class IngestDomains {
     const found = isNamed
       ? hosts.find((each) => each.domainId === parseId('dom', domainId))
       : hosts.find((each) => each.host === host);
-    // An unknown host is an error in the URL, and is reported when the URL is parsed.
+    // An unknown host in the URL is reported later, when the URL is parsed.
     if (found === undefined)
       return {
         domainId: null,

@@ -15,7 +15,9 @@ export interface OutsideParts {
   drafts: readonly RouteDraft[] | null;
 }
 
-/** Checks that need external data: whether code compiles, URLs may be called and destinations exist. */
+/**
+ * Checks that need external data: whether code compiles, whether URLs may be called, and whether destinations exist.
+ */
 @Injectable()
 export class OutsideChecks {
   constructor(
@@ -28,8 +30,8 @@ export class OutsideChecks {
   ) {}
 
   /**
-   * Throws 422 with all errors. Call it only with settings that have no other errors, and outside of transactions,
-   * because checking code may take seconds.
+   * Throws 422 with all errors. The settings must have no other errors. Call it outside of transactions, because
+   * checking code may take seconds.
    */
   async pass(
     environmentId: number,
@@ -50,7 +52,7 @@ export class OutsideChecks {
     return target === null ? [noDestination(at)] : [];
   }
 
-  /** Returns a fault if the deduplication window exceeds the retention period, after which ids are deleted. */
+  /** Returns an error if the deduplication window exceeds the retention period, after which ids are deleted. */
   private async windowFaults(
     environmentId: number,
     { window_hours: hours = 0 }: { window_hours?: number },

@@ -4,7 +4,7 @@ import { Scope } from '#http/access.js';
 import { presentPresets, PresetPage } from './presets.dto.js';
 import { Presets } from './presets.js';
 
-/** API that lists the presets for webhook providers. */
+/** API that lists the presets of webhook providers. */
 @ApiTags('Endpoints')
 @Controller('v1/presets')
 export class PresetsController {
@@ -15,7 +15,7 @@ export class PresetsController {
   @ApiOperation({
     summary: 'List presets',
     description:
-      'Lists the presets of all supported providers. Each preset describes the secret with which the provider signs, and the response that the provider expects.',
+      'Returns the presets of all supported providers. A preset describes the secret with which the provider signs, and the response that the provider expects.',
   })
   @ApiOkResponse({ type: PresetPage, description: 'The presets.' })
   listPresets(): PresetPage {

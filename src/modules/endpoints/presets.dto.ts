@@ -15,7 +15,7 @@ export class PresetItem {
   @IsString()
   name: string;
 
-  /** Description of the secret that the endpoint needs, in the terms of the provider's console. */
+  /** The secret that the endpoint needs, in the terms of the provider's console. */
   @ApiProperty({ example: 'The signing secret of the endpoint (whsec_…).' })
   @IsString()
   secret: string;
@@ -27,8 +27,8 @@ export class PresetItem {
   response: string | null;
 
   /**
-   * `true` if the provider checks the URL with an unsigned GET or HEAD request before saving it. Such requests get 200
-   * and create no event.
+   * `true` if the provider checks the URL with an unsigned GET or HEAD request. Such requests get 200 and create no
+   * event.
    */
   @ApiProperty({ example: false })
   @IsBoolean()
@@ -39,7 +39,7 @@ export class PresetItem {
   @IsBoolean()
   has_id: boolean;
 
-  /** Retry behavior of the provider after a response other than 2xx. */
+  /** How the provider retries after a response other than 2xx. */
   @ApiProperty({ example: 'Stripe retries for up to three days in live mode, with growing waits.' })
   @IsString()
   retries: string;
@@ -47,7 +47,7 @@ export class PresetItem {
 
 /** All presets. */
 export class PresetPage {
-  /** The presets, with similar ones next to each other. */
+  /** All presets. Similar presets are next to each other. */
   @IsArrayOf(() => PresetItem)
   data: PresetItem[];
 

@@ -13,7 +13,7 @@ import { InboundPreset, ProviderPreset } from './presets.contract.js';
 const ID = /^[a-z][a-z0-9-]{0,63}$/;
 const TEXT_LENGTH_MAX = 300;
 const VERIFY_MS_MAX = 2_000;
-/** Values of `verification` that do not name a preset. */
+/** Values of `verification` that a preset cannot have as its id. */
 const RESERVED: readonly string[] = ['none', 'preset', ...GENERIC_SCHEMES];
 const SOURCES = ['header', 'member', 'field', 'nameEnding', 'literal'];
 
@@ -41,7 +41,6 @@ export class Presets implements OnModuleInit {
     return this.known.has(id);
   }
 
-  /** Returns the preset with this id, or null if there is none. */
   find(id: string): Preset | null {
     return this.known.get(id) ?? null;
   }
@@ -88,7 +87,7 @@ export class Presets implements OnModuleInit {
   }
 }
 
-/** Returns a description of the error in a preset, or null. The compiler does not check the types of extensions. */
+/** Returns the error in a preset, or null. Also checks the types, because an extension may be written in JavaScript. */
 function faultOf(preset: ProviderPreset): string | null {
   const { id, title, secret, retries, verification } = preset;
   if (typeof id !== 'string' || !ID.test(id)) return 'its id must be 1 to 64 lower-case letters, digits and "-".';

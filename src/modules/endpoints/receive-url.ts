@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.js';
 import { INGEST_PREFIX } from './contract.js';
 
-/** The address of an endpoint as the caller gives it, by one or more fields. All fields that are given must agree. */
+/** The address of an endpoint as given by the caller, in one or more fields. All given fields must agree. */
 export interface GivenAddress {
   /** For example `https://hooks.example.com/in/acme/stripe`. `/in` and the organization's slug may be omitted. */
   url?: string | null;
@@ -15,13 +15,16 @@ export interface AddressBase {
   /** BASE_URL without a trailing slash. It may have a path. */
   baseUrl: string;
   organizationSlug: string;
-  /** Custom host, whose paths have no prefix. Omitted for the platform's host. */
+  /** Custom host. Its paths contain neither `/in` nor the organization's slug. Omitted for the platform's host. */
   customHost?: string;
-  /** Current path of the endpoint. It remains valid even if the organization's slug has changed since. */
+  /** Current path of the endpoint. It remains valid if the organization's slug changes. */
   currentPath?: string;
 }
 
-/** Resolved address. `path`: `acme/stripe`, or `stripe` or empty on a custom host. `name`: default display name. */
+/**
+ * Resolved address. `path` is `acme/stripe` or, on a custom host, `stripe` or empty. `name` is the default display
+ * name.
+ */
 export interface Address {
   path: string;
   name: string;
@@ -31,8 +34,8 @@ const SEGMENTS_MAX = 8;
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const SEGMENT = /^[A-Za-z0-9._~-]{1,64}$/;
 /**
- * Matches the parts of a URL. The class `URL` alone would hide errors: it resolves dots, drops line breaks and encodes
- * characters.
+ * Matches the parts of a URL. The class `URL` alone is not sufficient, because it silently resolves dots, drops line
+ * breaks and encodes characters.
  */
 const URL_PARTS = /^(?<scheme>https?):\/\/(?<host>[^/?#@\\\s]+)(?<path>\/.*)?$/is;
 
@@ -64,7 +67,7 @@ export function receiveUrl(baseUrl: string, path: string): string {
   return `${baseUrl}${INGEST_PREFIX}${path}`;
 }
 
-/** Returns the host as URLs show it: lower case, with a port only if it is not the scheme's default. */
+/** Returns the host as in URLs: in lower case, with a port only if it is not the scheme's default. */
 export function ingestHost(baseUrl: string): string {
   return new URL(baseUrl).host;
 }
@@ -74,7 +77,7 @@ export function isReceiveUrl(url: URL, baseUrl: string): boolean {
   return url.host === ingestHost(baseUrl) && url.pathname.startsWith(basePath(baseUrl) + INGEST_PREFIX);
 }
 
-/** Segments of the whole path, beginning with the organization's slug, or an error message. */
+/** Segments of the whole path, or an error message. */
 type Reading = string[] | string;
 
 const READERS: Readonly<Record<keyof GivenAddress, (text: string, base: AddressBase) => Reading>> = {
@@ -102,7 +105,7 @@ function readUrl(text: string, base: AddressBase): Reading {
   return relative === '' || relative === '/' ? [base.organizationSlug] : readSegments(relative, base);
 }
 
-/** Returns the segments of a path, or an error message. Ignores one slash at the start and one at the end. */
+/** Returns the segments of a path, or an error message. Ignores a slash at the start and at the end. */
 function readSegments(text: string, { organizationSlug, currentPath, customHost }: AddressBase): Reading {
   if (/[?#]/.test(text)) return 'must have no query and no fragment';
   if (text.includes('%')) return 'must have no percent-encoding: letters, digits, ., _, ~ and - need none';

@@ -11,13 +11,13 @@ export interface AskedRoute {
   filter: Record<string, unknown> | null;
 }
 
-/** Routes as the caller gives them. The short form `destinations` keeps existing routes to these destinations. */
+/** Routes as given by the caller. The short form `destinations` keeps existing routes to these destinations. */
 export interface AskedRoutes {
   destinations?: readonly string[];
   routes?: readonly AskedRoute[];
 }
 
-/** A route to validate. `at` is the path of the request field that contains the destination. */
+/** A route that is not validated completely. `at` is the path of the request field that contains the destination. */
 export interface RouteDraft {
   id: Id | null;
   destinationId: Id;
@@ -97,7 +97,7 @@ function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[
   ];
 }
 
-/** Returns an error if `destinations` and `routes` differ. Clients that send back a GET response send both. */
+/** Returns an error if `destinations` and `routes` differ. A client that sends back a GET response sends both. */
 function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

@@ -28,7 +28,7 @@ import {
 const ENDPOINT = { name: 'id', description: 'Id of the endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const ROUTE = { name: 'routeId', description: 'Id of the route.', example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** API for the routes of an endpoint. */
+/** API that manages the routes of an endpoint. */
 @ApiTags('Endpoints')
 @Controller('v1/endpoints/:id/routes')
 export class RoutesController {
@@ -88,7 +88,10 @@ export class RoutesController {
   @Audit()
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a route', description: 'Deliveries that the route has already created continue.' })
+  @ApiOperation({
+    summary: 'Delete a route',
+    description: 'Deliveries that the route has already created are not affected.',
+  })
   @ApiParam(ENDPOINT)
   @ApiParam(ROUTE)
   @ApiNoContentResponse({ description: 'The resource was deleted.' })

@@ -28,6 +28,7 @@ import { OpenApiImport } from './import.js';
 
 const NAME = { name: 'name', description: 'Name of the event type, percent-encoded.', example: 'invoice.paid' };
 
+/** API that manages the event types of an environment and their schemas. */
 @Section(
   'Event types',
   'A catalogue of the events that you send, with names, versioned schemas and examples. An enforced type is validated on every send.',
