@@ -12,7 +12,7 @@ const TYPE =
 const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
 const IN_BRACKETS = /^<(.*)>$/;
 
-/** Names of the request's fields. Clients of the `resend` package send our field `url` as `path`. */
+/** Names of the request's fields. The `resend` package sends `path` instead of `url`. */
 const NAMES: FieldNames = {
   known: new Set(['filename', 'content_type', 'content', 'url', 'content_id']),
   aliases: { contentType: 'content_type', contentId: 'content_id', path: 'url' },
@@ -22,7 +22,7 @@ const NAMES: FieldNames = {
 
 export interface AttachmentDraft {
   filename: string;
-  /** Media type. Null if the caller specified none; the server of the attachment's URL may then provide one. */
+  /** Media type. Null if the caller gave none. The server of the attachment's URL may then provide one. */
   contentType: string | null;
   contentId: string | null;
   source: { bytes: Buffer } | { url: string };
@@ -46,7 +46,9 @@ export function readAttachments(given: unknown): { attachments: AttachmentDraft[
 
 export const TOO_LARGE = `The attachments of a request must have at most ${ATTACHMENT_BYTES_MAX / 1024 / 1024} MB in total after decoding.`;
 
-/** Returns the total size of the attachments in the request itself. Excludes attachments to be fetched from URLs. */
+/**
+ * Returns the total size of the attachments whose bytes are in the request. Excludes attachments to fetch from URLs.
+ */
 export function decodedBytes(attachments: readonly AttachmentDraft[]): number {
   return attachments.reduce((sum, { source }) => sum + ('bytes' in source ? source.bytes.length : 0), 0);
 }
@@ -95,7 +97,7 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
 
 type AddFault = (name: string, message: string) => null;
 
-/** Returns a Content-ID without angle brackets, which surround it only in the message header (RFC 2392). */
+/** Returns a Content-ID without angle brackets, which belong only into the message header (RFC 2392). */
 function withoutBrackets(contentId: unknown): unknown {
   return typeof contentId === 'string' ? (IN_BRACKETS.exec(contentId.trim())?.[1] ?? contentId) : contentId;
 }

@@ -10,12 +10,12 @@ const FETCH_MS_MAX = 10_000;
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 const OCTETS = 'application/octet-stream';
 
-/** Number of bytes that may still be fetched for the request, which may contain several emails. */
+/** Number of bytes that may still be fetched for a request. A request can contain several emails. */
 export interface FetchAllowance {
   bytes: number;
 }
 
-/** Fetches attachments while the email is being accepted, so that later changes at the URL have no effect. */
+/** Fetches attachments before an email is accepted, so that later changes at the URL have no effect. */
 @Injectable()
 export class AttachmentFetch {
   constructor(
@@ -23,7 +23,7 @@ export class AttachmentFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /** Returns attachments with their bytes. Subtracts fetched bytes from `allowed`. Throws 422 with all failures. */
+  /** Returns the attachments with their bytes. Subtracts fetched bytes from `allowed`. Throws 422 with all failures. */
   async complete(drafts: readonly AttachmentDraft[], allowed: FetchAllowance): Promise<ComposedAttachment[]> {
     const cutOff = AbortSignal.timeout(FETCH_MS_MAX);
     const found = await Promise.all(drafts.map((draft, i) => this.one(draft, `attachments.${i}.url`, allowed, cutOff)));

@@ -6,7 +6,7 @@ export interface EmailFact {
   /** The address as written in the email. Addresses are compared regardless of case and of the form of the domain. */
   address: string;
   kind: FactKind;
-  /** Kind of bounce, complaint or refusal, as named by the source, such as `permanent`, `5.1.1` or `abuse`. */
+  /** Kind of bounce, complaint or rejection, as named by the source, such as `permanent`, `5.1.1` or `abuse`. */
   subtype: string | null;
   /** Text of the report, sanitized, at most 1 KB. */
   detail: string | null;
@@ -15,7 +15,9 @@ export interface EmailFact {
 }
 
 export interface IncomingReport {
-  /** Environment in the signed return path (`ReturnAddresses`). Null for mail to one of the operator's addresses. */
+  /**
+   * Environment that the signed return path contains (`ReturnPaths`). Null for mail to one of the operator's addresses.
+   */
   environmentId: number | null;
   /** Null if `environmentId` is null. */
   emailId: Id | null;
@@ -26,14 +28,17 @@ export interface IncomingReport {
   receivedFrom: string;
 }
 
-/** Accepts reports about mail that Posthorn sent (bounces, delays, complaints), and other mail to their addresses. */
+/**
+ * Accepts mail to Posthorn's return paths and to the operator's addresses, such as bounces, delay reports and
+ * complaints.
+ */
 export abstract class IncomingReports {
   /** Maximum size of a report. The receiving side must reject larger reports with 552 5.3.4. */
   static readonly BYTES_MAX = 1_048_576;
 
   /**
    * Stores a report, and resolves once the report is committed. `raw` is the received message, at most `BYTES_MAX`. A
-   * report that is sent again (because the sender did not receive the reply) is stored once. Throws while storage is
+   * report is stored only once, even if the sender misses the reply and sends it again. Throws while storage is
    * unavailable.
    */
   abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
@@ -42,7 +47,7 @@ export abstract class IncomingReports {
 export interface NamedEmail {
   environmentId: number;
   emailId: Id;
-  /** Positions of recipients in the result of `SentEmails.recipientsOf`. Null for return paths of older versions. */
+  /** Indexes in the result of `SentEmails.recipientsOf`. Null for return paths of older versions. */
   places: readonly number[] | null;
 }
 

@@ -7,15 +7,18 @@ import type { EmailState, NewEmail } from './emails.store.js';
 export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
   isChanged: boolean;
-  /** Addresses to suppress. Each is listed at most once for bounces and once for complaints, even if reports repeat. */
+  /** Addresses to suppress. Repeated reports about an address add no second entry with the same origin. */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
-  /** Recipients whose state has just changed to one of these. A system event is stored for each recipient. */
+  /** Recipients that have just entered one of these states. A system event is stored for each of them. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
-  /** True if a message that counted as sent or delivered turned out not to have reached its recipient. */
+  /**
+   * True if a recipient was in the state `sent` or `delivered`, and a later event changed this to a failure or a
+   * complaint.
+   */
   isLateFailure: boolean;
 }
 
-/** Subtype of an event that reports that the message is in transit longer than usual. */
+/** Subtype of an event that reports that the message is delayed in transit. */
 export const DELAYED = 'delayed';
 /** Event types that appear in the timeline. Deferrals are shown as attempts instead. */
 const TIMELINE_TYPES: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
@@ -27,11 +30,13 @@ const TIMELINE_TYPES: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['t
   suppressed: 'rejected',
   unsubscribed: 'unsubscribed',
 };
-/** Maximum number of timeline items, enough for every kind of event for fifty recipients. Later events are omitted. */
+/**
+ * Maximum number of timeline items. Sufficient for every kind of event for fifty recipients. Later events are omitted.
+ */
 const TIMELINE_MAX = 500;
 const HANDED_OVER = new Set(['sent', 'delivered']);
 
-/** Applies events in order and returns the changes. Ignores addresses that are not recipients. No side effects. */
+/** Applies events in order and returns the changes. Ignores addresses that are not recipients. Has no side effects. */
 export function applyDeliveryEvents(
   state: Pick<EmailState, 'recipients' | 'timeline'>,
   facts: readonly EmailFact[],
@@ -54,7 +59,9 @@ export function applyDeliveryEvents(
   return { ...applied, after: { recipients, timeline, ...overallState(recipients) } };
 }
 
-/** Derives an email's status from its recipients. `isOwed`: the message must still be sent to some recipient. */
+/**
+ * Derives an email's status from its recipients. `isOwed` means that the message must still be sent to some recipient.
+ */
 export function overallState(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
   status: EmailStatus;
   isOwed: boolean;
@@ -78,7 +85,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
     applied.isChanged = true;
   }
   const isAdded = addToTimeline(applied.after.timeline, recipient.address, fact, at);
-  // A late event that does not change the state must not replace the detail that explains the state.
+  // An event that does not change the state must not replace the detail, which explains the state.
   const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
   if (!explains && !isAdded) return;
   applied.isChanged = true;
@@ -89,7 +96,9 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
 }
 
-/** Returns whether the address was already suppressed for `origin`. Older builds did not record this for complaints. */
+/**
+ * Returns whether the address was already suppressed for `origin`. Older versions did not record this for complaints.
+ */
 function isCounted(
   { suppressedFor }: StoredRecipient,
   before: StoredRecipient['state'],
@@ -98,7 +107,7 @@ function isCounted(
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
-/** Adds an event to the timeline. Returns false if the event is already there, is not shown, or exceeds the limit. */
+/** Adds an event to the timeline. Returns false if the timeline already contains it, does not show it, or is full. */
 function addToTimeline(
   timeline: TimelineItem[],
   recipient: string,

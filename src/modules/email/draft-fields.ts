@@ -1,11 +1,13 @@
 export interface FieldNames {
   known: ReadonlySet<string>;
   aliases: Readonly<Record<string, string>>;
-  /** Fields of other services that are rejected, because ignoring them would change the message or its recipients. */
+  /** Unsupported fields of other email services. Ignoring them would change the message, so they are rejected. */
   refused: ReadonlySet<string>;
 }
 
-/** Returns the fields under Posthorn's names. Ignores unknown fields. Rejects refused fields and duplicate names. */
+/**
+ * Returns the fields under Posthorn's names. Ignores unknown fields. Reports errors for refused and duplicate fields.
+ */
 export function named(
   given: Record<string, unknown>,
   names: FieldNames,

@@ -4,7 +4,7 @@ import type { BufferJson } from '#engine/mail/attachment-bytes.js';
 import { AllowUnknownFields } from '#http/unknown-fields.js';
 import { CanBeOmitted, MatchesSchema } from '#http/validation.js';
 
-/** Content of a file: base64, or the JSON of a Node.js Buffer. */
+/** OpenAPI schema of a file's content: base64, or the JSON of a Node.js Buffer. */
 const FILE_BYTES = {
   oneOf: [
     { type: 'string' },
@@ -50,8 +50,8 @@ export class EmailAttachmentBody {
   contentType?: string;
 
   /**
-   * Content of the file: base64 or base64url (RFC 4648), in which white space is ignored, or the JSON of a Node.js
-   * `Buffer`.
+   * Content of the file: base64 or base64url (RFC 4648), or the JSON of a Node.js `Buffer`. White space in base64 is
+   * ignored.
    */
   @ApiProperty({ example: 'SGVsbG8=' })
   @CanBeOmitted()
@@ -59,8 +59,8 @@ export class EmailAttachmentBody {
   content?: string | BufferJson;
 
   /**
-   * A public https URL from which to fetch the file, within ten seconds while the request is handled. Redirects are not
-   * followed.
+   * Public https URL of the file. Posthorn fetches the file while it handles the request, within ten seconds. Redirects
+   * are not followed.
    */
   @ApiProperty({ example: 'https://example.com/invoice.pdf' })
   @CanBeOmitted()
@@ -76,8 +76,8 @@ export class EmailAttachmentBody {
   path?: string;
 
   /**
-   * Content-ID of the file, with or without angle brackets. `cid:` URLs in the HTML refer to it. The file is then shown
-   * inline.
+   * Content-ID of the file, with or without angle brackets. The HTML can refer to it with a `cid:` URL. The file is
+   * then shown inline.
    */
   @ApiProperty({ example: 'logo' })
   @CanBeOmitted()

@@ -57,7 +57,7 @@ export class EmailAttachmentLink {
   @IsString()
   content_type: string;
 
-  /** `inline` if the attachment has a Content-ID that the HTML can refer to, otherwise `attachment`. */
+  /** `inline` if the attachment has a Content-ID to which the HTML can refer, otherwise `attachment`. */
   @ApiProperty({ example: 'attachment' })
   @IsIn(['inline', 'attachment'])
   content_disposition: 'inline' | 'attachment';
@@ -68,7 +68,7 @@ export class EmailAttachmentLink {
   @IsString()
   content_id?: string;
 
-  /** URL from which to download the attachment. It needs no key, and is valid until `expires_at`. */
+  /** URL from which to download the attachment. It requires no API key, and is valid until `expires_at`. */
   @ApiProperty({
     example:
       'https://hooks.example.com/v1/email-attachments?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsMCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl',
@@ -93,7 +93,7 @@ export class EmailAttachmentList {
   @IsArrayOf(() => EmailAttachmentLink)
   data: EmailAttachmentLink[];
 
-  /** `true` if the email has more attachments beyond this page, in the direction of `after` or `before`. */
+  /** `true` if the email has more attachments after this page, or before it for a page with `before`. */
   @ApiProperty({ example: false })
   @IsBoolean()
   has_more: boolean;

@@ -10,7 +10,7 @@ export class EmailAttempt {
   @IsInt()
   number: number;
 
-  /** SMTP reply code; `null` if there was no reply. */
+  /** SMTP reply code. `null` if there was no reply. */
   @ApiProperty({ example: 250 })
   @CanBeNull()
   @IsInt()

@@ -7,7 +7,7 @@ import type { BatchOutcome } from './send-emails.js';
 
 const ID = 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Complete batches that can be sent unchanged, by example name. */
+/** Example batches that can be sent unchanged, by name. */
 export const BATCH_EXAMPLES = {
   two: {
     summary: 'Two emails',
@@ -17,7 +17,7 @@ export const BATCH_EXAMPLES = {
   },
 };
 
-/** Independent emails to send in one request. A bare JSON array of emails is also accepted. */
+/** Independent emails to send in one request. A JSON array of emails is also accepted. */
 export class EmailBatchBody {
   /** The emails, 1 to 100. */
   @IsArrayOf(() => EmailBody)
@@ -28,9 +28,7 @@ export class EmailBatchBody {
 
 /** The reason why an email in a batch was not sent. */
 export class EmailBatchError {
-  /**
-   * Error type, as in a single request's error response; `suppressed` if every recipient is on the suppression list.
-   */
+  /** Error type, as in the response to a single email. `suppressed` if every recipient is on the suppression list. */
   @ApiProperty({ example: 'validation_failed' })
   @IsString()
   type: string;
@@ -43,7 +41,7 @@ export class EmailBatchError {
 
 /** The result for one email in a batch. */
 export class EmailBatchItem {
-  /** The email's id; `null` if the email was not accepted. */
+  /** The email's id. `null` if the email was not accepted. */
   @ApiProperty({ example: ID })
   @CanBeNull()
   @IsString()

@@ -4,10 +4,10 @@ import { GroupCommit } from '#kernel/database/group-commit.js';
 import { type EmailChange, EmailsStore } from './emails.store.js';
 
 const GROUP_CHANGES_MAX = 128;
-/** Maximum time in milliseconds for which a change waits for others, so that several changes share one commit. */
+/** Maximum time in milliseconds for which a change waits for other changes, to share one commit with them. */
 const GAP_MS = 8;
 
-/** Commits changes to emails in groups. Used only for changes that affect a single email and nothing else. */
+/** Commits changes to emails in groups. Used only for changes that affect a single email and no other data. */
 @Injectable()
 export class EmailChanges {
   private readonly group: GroupCommit<EmailChange, boolean>;

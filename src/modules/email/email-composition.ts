@@ -37,7 +37,9 @@ export class EmailComposition {
     private readonly config: Config,
   ) {}
 
-  /** Composes and signs an email. Currently suppressed recipients get no email. Throws `NotComposed` on failure. */
+  /**
+   * Composes and signs an email. Suppressed recipients are marked and get no email. Throws `NotComposed` on failure.
+   */
   async make(named: Named, draft: CompleteDraft, identity: SenderIdentity): Promise<{ email: NewEmail; raw: Buffer }> {
     const { from, to, cc, replyTo, subject, attachments } = draft;
     const linked = await this.links.addTo(named, draft);
@@ -53,7 +55,7 @@ export class EmailComposition {
     return { raw, email: await this.rowOf(named, draft, identity, raw.length) };
   }
 
-  /** Signs a message composed by a mail client. `draft` contains its envelope and the fields that the API shows. */
+  /** Signs a message that a mail client composed. `draft` contains its envelope and the fields that the API shows. */
   async sign(
     named: Named,
     draft: CompleteDraft,
@@ -157,14 +159,14 @@ export class EmailComposition {
     return { recipients, timeline, ...overallState(recipients) };
   }
 
-  /** Returns whether an address is suppressed. For a simulator address, its role decides, not the suppression list. */
+  /** Returns whether an address is suppressed. For a simulator address, only its simulated behavior decides. */
   private isListed(address: string, isListed: boolean): boolean {
     const { platformDomain } = this.config;
     return isAtSimulator(address, platformDomain) ? simulatedRole(address, platformDomain) === 'suppressed' : isListed;
   }
 }
 
-/** Returns the reason why an address gets no email: a topic's `refusal` or, if null, the suppression list. */
+/** Returns why an address gets no email: because of a topic (`refusal`), or else because of the suppression list. */
 export function suppressionNote(refusal: string | null): { subtype: string; detail: string } {
   if (refusal !== null) return { subtype: 'unsubscribed', detail: refusal };
   return { subtype: 'suppressed', detail: 'The address is on the suppression list.' };
@@ -195,7 +197,7 @@ export function shownOf(
     subject: draft.subject,
     tags: draft.tags,
     scheduledAt: draft.scheduledAt,
-    // Drafts that an older version scheduled have no field `template`.
+    // Scheduled emails that an older version stored have no field `template`.
     templateId: draft.template?.id ?? null,
     templateVersion: draft.template?.version ?? null,
     attachments: draft.attachments.map(({ filename, contentType, content }) => ({
@@ -206,7 +208,7 @@ export function shownOf(
   };
 }
 
-/** An email as acceptance policies see it: with the size of each attachment, but without its content. */
+/** An email as acceptance policies see it, with the sizes of the attachments instead of their content. */
 type RuledDraft = Omit<EmailDraft, 'attachments' | 'template'> & {
   attachments: readonly (Pick<AttachmentDraft, 'filename' | 'contentType'> & {
     source: { bytes: { length: number } } | { url: string };
@@ -227,7 +229,7 @@ export function ruledSubmission(tenant: Tenant, draft: RuledDraft): Submission {
   };
 }
 
-/** Returns the fields of an email as JSON: the API's field names, without the bytes of attachments. */
+/** Returns the fields of an email as JSON, with the API's field names and without the bytes of attachments. */
 function payloadOf({
   from,
   to,

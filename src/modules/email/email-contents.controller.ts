@@ -23,7 +23,7 @@ const EMAIL = { name: 'id', description: 'Id of the email.', example: 'evt_01KAJ
 const ATTACHMENT = {
   name: 'attachment',
   description:
-    "Position of the attachment in the email's `attachments`, starting at 0, which returns the file; or its id (`att_0`), which returns the JSON.",
+    "Position of the attachment in the email's `attachments`, starting at 0, to get the file. Id of the attachment (`att_0`), to get its description.",
   example: '0',
 };
 const ATTACHMENTS_LISTED = 20;
@@ -80,7 +80,7 @@ export class EmailContentsController {
   @ApiOperation({
     summary: 'Get an attachment of an email',
     description:
-      'For a position, returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. For an id of the list, returns JSON with a link to the file, as the `resend` package expects.',
+      'For a position, returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. For an attachment id, returns JSON with a link to the file, as the `resend` package expects.',
   })
   @ApiParam(EMAIL)
   @ApiParam(ATTACHMENT)

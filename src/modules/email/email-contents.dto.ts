@@ -55,15 +55,15 @@ export class EmailContent {
   text: string | null;
 
   /**
-   * HTML body, up to 1 MB, exactly as submitted. The HTML is not sanitized. To display it, use the URL that
-   * `GET /v1/emails/{id}/view` returns. `null` if the email has no HTML body.
+   * HTML body, up to 1 MB, exactly as submitted and not sanitized. To display it, use the URL that `GET
+   * /v1/emails/{id}/view` returns. `null` if the email has no HTML body.
    */
   @ApiProperty({ example: '<p>It is on its way.</p>' })
   @CanBeNull()
   @IsString()
   html: string | null;
 
-  /** All headers in their original order, including repeated ones. */
+  /** All headers in their original order. A repeated header is listed every time it occurs. */
   @IsArrayOf(() => EmailHeaderItem)
   header_lines: EmailHeaderItem[];
 

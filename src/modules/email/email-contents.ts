@@ -22,7 +22,7 @@ export type EmailBodies = Pick<MailContents, 'html' | 'text'>;
 
 const NO_BODIES: EmailBodies = { html: null, text: null };
 
-/** Reads the contents of emails by parsing the exact bytes of the sent messages. */
+/** Reads the contents of emails by parsing the sent messages. */
 @Injectable()
 export class EmailContents {
   constructor(
@@ -33,7 +33,7 @@ export class EmailContents {
     private readonly downloads: SignedDownloads,
   ) {}
 
-  /** Returns the HTML and the text. Both are null for an email without a message. Throws 503 if the parser is busy. */
+  /** Returns the HTML and the text. Both are null if the message does not exist. Throws 503 if the parser is busy. */
   async bodiesOf(tenant: Tenant, { email, draft }: EmailView): Promise<EmailBodies> {
     if (draft !== null) return { html: draft.html, text: draft.text };
     if (email.sizeBytes === 0 || email.erasedAt !== null) return NO_BODIES;
@@ -58,7 +58,9 @@ export class EmailContents {
     return found;
   }
 
-  /** Returns the attachment that a token identifies. Throws 404 for an invalid or expired token, or a missing file. */
+  /**
+   * Returns the attachment that a token identifies. Throws 404 if the token is invalid or expired, or the file is gone.
+   */
   async fileOf(token: string): Promise<{ note: FileNote; content: Uint8Array }> {
     const named = this.downloads.read(token);
     const found =
@@ -72,7 +74,10 @@ export class EmailContents {
     return found;
   }
 
-  /** Returns an email's contents. Throws 404 if unknown, erased or not composed yet, 503 if the parser is busy. */
+  /**
+   * Returns an email's contents. Throws 404 if it is unknown, erased or not composed yet. Throws 503 if the parser is
+   * busy.
+   */
   async read(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
     const id = await this.composed(tenant, text);
     const contents = await this.contentsOf(tenant.environmentId, id);
@@ -92,7 +97,9 @@ export class EmailContents {
     return found;
   }
 
-  /** Issues a signed link to the HTML. Throws the same errors as `read`. Does not check whether the email has HTML. */
+  /**
+   * Issues a signed link to the HTML. Throws the same errors as `read`. Also issues a link for an email without HTML.
+   */
   async view(tenant: Tenant, text: string): Promise<MailView> {
     return this.views.issue({
       environmentId: tenant.environmentId,

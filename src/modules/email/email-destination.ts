@@ -5,10 +5,13 @@ import { ServiceDestinations } from '#modules/destinations/service-destinations.
 
 export const EMAIL_TYPE = 'email';
 
-/** Timeout stored in the destination's row. Not applied: the adapter limits attempts by the transport's timeout. */
+/** Timeout to store in the destination's row. It has no effect, because the adapter uses the transport's timeout. */
 const ATTEMPT_MS_MAX = 85_000;
 
-/** Returns the destination's id, the same on all nodes: a UUIDv8 (RFC 9562, section 5.8), unlike any current ULID. */
+/**
+ * Returns the id of the environment's email destination, which is the same on all nodes. It is a version 8 UUID (RFC
+ * 9562, section 5.8), which cannot equal a current ULID.
+ */
 export function emailTargetId(environmentId: number): Id {
   const bytes = createHash('sha256').update(`posthorn email ${environmentId}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
@@ -16,12 +19,12 @@ export function emailTargetId(environmentId: number): Id {
   return idFromBytes(bytes);
 }
 
-/** Provides the destination for an environment's mail. The environment's first email creates the destination. */
+/** Provides the destination for an environment's emails. It is created for the environment's first email. */
 @Injectable()
 export class EmailDestination {
   constructor(private readonly destinations: ServiceDestinations) {}
 
-  /** Resolves to the target's id once the target exists. Throws 503 while storage is unavailable. */
+  /** Returns the destination's id once the destination exists. Throws 503 while storage is unavailable. */
   async forEnvironment(environmentId: number): Promise<Id> {
     const id = emailTargetId(environmentId);
     await this.destinations.ensure(environmentId, { id, name: 'Email', type: EMAIL_TYPE, timeoutMs: ATTEMPT_MS_MAX });

@@ -24,7 +24,7 @@ export class EmailDownloadsController {
   @ApiOperation({
     summary: 'Download an attachment of an email by its link',
     description:
-      'Takes the token of a `download_url` instead of a key. Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.',
+      'Requires the token of a `download_url` instead of an API key. Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.',
   })
   @ApiOkResponse({
     description: 'The decoded file.',

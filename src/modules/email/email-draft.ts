@@ -38,8 +38,8 @@ const NAMES: FieldNames = {
     'topic_id',
   ]),
   aliases: { replyTo: 'reply_to', scheduledAt: 'scheduled_at', topicId: 'topic_id' },
-  // The field `template` is rejected here, because `TemplatedDrafts` has already replaced it with the template's
-  // content.
+  // `TemplatedDrafts` replaces `template` with the template's content before this code runs, so the field is rejected
+  // here.
   refused: new Set(['template']),
 };
 
@@ -48,7 +48,7 @@ export interface Tag {
   value: string;
 }
 
-/** A validated email. Every address is parsed, so later code does not parse addresses again. */
+/** A validated email. All addresses are parsed. */
 export interface EmailDraft {
   from: Mailbox;
   to: Mailbox[];
@@ -72,7 +72,9 @@ export interface EmailDraft {
 /** A draft with the bytes of all attachments and the id of its topic. */
 export interface CompleteDraft extends Omit<EmailDraft, 'attachments' | 'unsubscribe'> {
   attachments: readonly ComposedAttachment[];
-  /** Null or undefined if the email has no unsubscribe link. Drafts stored by older versions do not have this field. */
+  /**
+   * Null or undefined if the email has no unsubscribe link. Drafts that older versions stored do not have this field.
+   */
   unsubscribe?: { topicId: Id | null } | null;
 }
 
@@ -85,7 +87,10 @@ class Faults {
   }
 }
 
-/** Parses an email. Returns all errors together. `in 5 minutes` is relative to `nowMs`. No side effects. */
+/**
+ * Parses an email. Returns all errors together. Times such as `in 5 minutes` are relative to `nowMs`. Has no side
+ * effects.
+ */
 export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults: Fault[] } {
   if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
   const faults = new Faults();
@@ -135,7 +140,7 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
 
-/** Returns the recipients without duplicates. An address in several fields is kept only in the first field. */
+/** Returns the recipients without duplicates. Keeps only the first field in which an address occurs. */
 export function recipientsOf({
   to,
   cc,

@@ -8,7 +8,7 @@ import { RawEmails } from './raw-emails.js';
 
 const GROUP_EMAILS_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Time in milliseconds for which emails wait for a shared commit. Under load, one commit then replaces three. */
+/** Time in milliseconds for which emails wait to share a commit. Under load, a shared commit replaces three commits. */
 const GAP_MS = 4;
 const BACKLOG_MAX = 4_000;
 const NO_PARTITION = '23514';
@@ -43,7 +43,7 @@ export class EmailGroup {
   async add(composed: ComposedEmail): Promise<void> {
     if (this.group.backlog >= BACKLOG_MAX)
       throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
-    // A large email is stored separately, so that no other email waits for it.
+    // A large email is stored alone, so that the other emails of the group do not wait for it.
     if (RawEmails.isLarge(composed.raw)) await this.stored(() => this.putLarge(composed));
     await this.group.add(composed);
   }
@@ -53,7 +53,7 @@ export class EmailGroup {
     return [];
   }
 
-  /** Stores the raw messages of the emails, then their rows. Both statements are safe to repeat. */
+  /** Stores the raw messages of the emails, then their rows. Safe to repeat. */
   private async insert(composed: ComposedEmail[]): Promise<void> {
     await this.raw.putSmall(
       composed.filter(({ raw }) => !RawEmails.isLarge(raw)).map(({ email, raw }) => ({ key: email, bytes: raw })),
@@ -68,7 +68,7 @@ export class EmailGroup {
     return this.withPartition(() => this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw));
   }
 
-  /** Runs `write`. If a partition is missing, creates it and retries. Happens only after a change of the retention. */
+  /** Runs `write`. If a partition is missing after a change of the retention, creates the partition and retries. */
   private async withPartition(write: () => Promise<void>): Promise<void> {
     try {
       await write();

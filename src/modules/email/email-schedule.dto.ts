@@ -42,7 +42,7 @@ export class EmailRescheduled {
   scheduled_at: string;
 }
 
-/** Returns the time in the body. Throws 422 if the body contains no time or two times. */
+/** Returns the time in the body. Throws 422 if the body contains no time, or more than one. */
 export function scheduleOf({ scheduled_at: own, scheduledAt: alias }: EmailScheduleBody): string {
   const text = own ?? alias;
   if (text === undefined) throw invalid([{ path: 'scheduled_at', message: 'is required' }]);

@@ -19,9 +19,9 @@ export class EmailStates {
   }
 
   /**
-   * Returns the state of an email. First searches the partition that follows from the email's id and the current
-   * retention. Then searches all partitions, because the email may have been sent later than its id suggests, or the
-   * retention may have changed.
+   * Returns the state of an email. First searches the partition that the email's id and the current retention imply.
+   * Then searches all partitions, because the email may have been sent later than its id suggests, or the retention may
+   * have changed.
    */
   async find(environmentId: number, id: Id): Promise<EmailState | null> {
     const expiresOnDay = await this.expiresOnDay(environmentId, id);

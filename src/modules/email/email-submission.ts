@@ -7,7 +7,7 @@ import { EmailsController } from './emails.controller.js';
 import { KEPT } from './emails.dto.js';
 import { SendEmails } from './send-emails.js';
 
-/** Accepts emails from other code in this process, with the same checks as `POST /v1/emails`. */
+/** Accepts emails from other code in this process. Runs the same checks as `POST /v1/emails`. */
 @Injectable()
 export class EmailSubmission {
   constructor(
@@ -15,13 +15,16 @@ export class EmailSubmission {
     private readonly once: IdempotentWork,
   ) {}
 
-  /** Validates an email, and returns the request to pass to `accept`. Throws 400 and 422 for invalid input. */
+  /** Validates an email, and returns the argument for `accept`. Throws 400 and 422 for invalid input. */
   read(tenant: Tenant, email: EmailContent, key: string | undefined): InProcessRequest<EmailContent> {
     const route = { controller: EmailsController, handler: 'sendEmail', path: '/v1/emails' } as const;
     return inProcessRequest(tenant, route, email, key);
   }
 
-  /** Returns the response body. Throws the same errors as `SendEmails`, and `AlreadyAnswered` for a used key. */
+  /**
+   * Returns the response body. Throws the same errors as `SendEmails`, and `AlreadyAnswered` for a used idempotency
+   * key.
+   */
   async accept(tenant: Tenant, { body, idempotency }: InProcessRequest<EmailContent>): Promise<string> {
     if (idempotency === null) return KEPT.keep(await this.sending.one(tenant, body, null, KEPT)).body;
     const answer = await this.once.run(idempotency, async (reservation) =>

@@ -5,7 +5,7 @@ import { CanBeOmitted } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { EmailEntity } from './email.entities.js';
 
-/** The template that gives an email its content. */
+/** The template that provides the content of an email. */
 @AllowUnknownFields()
 export class EmailTemplateBody {
   /** Id or alias of a published template. */
@@ -23,7 +23,7 @@ export class EmailTemplateBody {
 
 /** The template from which an email was rendered. */
 export class EmailTemplateItem {
-  /** Id of the template, which may have been deleted since. */
+  /** Id of the template. The template may have been deleted since. */
   @ApiProperty({ example: 'tpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @IsString()
   id: string;

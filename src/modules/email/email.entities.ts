@@ -12,7 +12,7 @@ export interface StoredRecipient {
   at: string;
   /** Text of the latest reply or report, sanitized. */
   detail: string | null;
-  /** Reasons for which this email has suppressed the address. A repeated report does not suppress it a second time. */
+  /** Reasons for which this email has suppressed the address. A repeated report does not suppress it again. */
   suppressedFor?: ('bounce' | 'complaint')[];
   /** Topic to which the recipient must be subscribed, if the email has one. */
   topicId?: Id;
@@ -76,7 +76,7 @@ export class EmailEntity {
   @Column('text', { name: 'return_path_host', nullable: true })
   returnPathHost: string | null;
 
-  /** True if the email is captured instead of sent, regardless of the transport. */
+  /** True if the email is captured instead of sent, with every transport. */
   @Column('boolean', { name: 'is_captured' })
   isCaptured: boolean;
 
@@ -127,7 +127,7 @@ export class EmailEntity {
   templateVersion: number | null;
 }
 
-/** An email that waits for its scheduled time. At that time, it becomes a row of `emails`. */
+/** An email that waits for its scheduled time. It then becomes a row of `emails`. */
 @Entity('scheduled_emails')
 @Index('scheduled_emails_due_at_idx', ['dueAt'])
 @Index('scheduled_emails_try_at_idx', ['environmentId', 'tryAt'])
@@ -185,7 +185,7 @@ export class SuppressionEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'suppressions_pkey' })
   id: Id;
 
-  /** Key for lookups, derived from the address. */
+  /** The address in normalized form, for lookups (`suppressionKey`). */
   @Column('text')
   address: string;
 

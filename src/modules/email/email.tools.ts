@@ -12,7 +12,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'list_emails',
       title: 'List emails',
-      description: 'Sent emails. `status`: the worst of the recipients.',
+      description: 'Sent emails. `status`: the worst among recipients.',
       input: z.object({
         status: z
           .enum(['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq'])
@@ -29,7 +29,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'get_email',
       title: 'Get an email',
-      description: 'One email: each recipient, timeline, attempts and what servers said.',
+      description: 'One email: recipients, timeline, attempts and server replies.',
       input: z.object({ email_id: z.string().min(1).max(64).describe('`evt_…`.') }),
       example: { email_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { email_id: email }) => ({

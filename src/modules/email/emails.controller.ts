@@ -58,12 +58,12 @@ import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
 const EMAIL = { name: 'id', description: 'Id of the email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
-/** Maximum size of a request body: 10 MB of attachments in base64, HTML and text of 1 MB each, and the JSON syntax. */
+/** Maximum size of a request body: 10 MB of attachments in base64, 1 MB of HTML, 1 MB of text, and the JSON syntax. */
 const BODY_BYTES_MAX = 18 * 1024 * 1024;
 
 const BATCH_MODES = ['strict', 'permissive'] as const;
 
-/** Descriptions of the 409 responses for scheduled emails that can no longer be changed. */
+/** Descriptions of the 409 responses for emails that can no longer be rescheduled or cancelled. */
 const LEFT = { description: 'The email was already sent, or is being sent.' };
 const ENDED = { description: 'The email was already sent or cancelled, or is being sent.' };
 
@@ -89,7 +89,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Send an email',
     description:
-      "Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. To use the `resend` package with this operation, set its base URL to this service's URL followed by `/v1`.",
+      "Composes, signs and stores an email, and then accepts it. Every attempt sends the same bytes. To use the `resend` package with this operation, set its base URL to this service's URL followed by `/v1`.",
   })
   @ApiAcceptedResponse({
     type: EmailAccepted,
@@ -119,7 +119,7 @@ export class EmailsController {
     name: 'x-batch-validation',
     required: false,
     description:
-      '`strict`: one invalid email rejects the whole batch with 422, whose `details.fields` name the position and the field of each fault. `permissive`: each email is accepted or rejected separately, as without the header, and the response also lists `errors`. The `resend` package sends `strict` by default.',
+      '`strict`: if one email is invalid, the whole batch is rejected with 422. `details.fields` then gives the position and the field of each error. `permissive`: as without the header, each email is accepted or rejected separately, and the response also lists `errors`. The `resend` package sends `strict` by default.',
     schema: { type: 'string', enum: [...BATCH_MODES] },
     example: 'permissive',
   })
@@ -158,7 +158,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'List emails',
     description:
-      'Returns the newest emails first. With a filter for status, tag or recipient, each page scans a limited number of emails, so a page can be short without being the last.',
+      'Returns the newest emails first. With a filter for status, tag or recipient, each page scans a limited number of emails, so a page can be short although more pages follow.',
   })
   @ApiOkResponse({ type: EmailPage, description: 'One page of emails.' })
   async listEmails(@CurrentTenant() tenant: Tenant, @Query() query: EmailListQuery): Promise<EmailPage> {
@@ -171,7 +171,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Get an email',
     description:
-      'Returns the email with its recipients, attempts, timeline, HTML and text. Reading the HTML and the text parses the whole message: to poll the status, send `content=false`.',
+      'Returns the email with its recipients, attempts, timeline, HTML and text. To poll the status, send `content=false`. Otherwise, each call parses the whole message.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailDetail, description: 'The email.' })

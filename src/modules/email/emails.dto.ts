@@ -76,7 +76,7 @@ export class EmailTag {
   value: string;
 }
 
-/** An example email that needs no domain. Uses every field that the responses of the email operations contain. */
+/** Example of an email that requires no domain. Uses every field that responses about emails contain. */
 export const SIMULATED = {
   from: 'Shop <shop@simulator.localhost>',
   to: 'delivered@simulator.localhost',
@@ -113,7 +113,7 @@ export const SIMULATED = {
 export class EmailBody extends UnsubscribeFieldsBody {
   /**
    * The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending.
-   * Required unless the template has a sender.
+   * Required unless the template specifies a sender.
    */
   @ApiProperty({ example: 'Shop <shop@example.com>' })
   @CanBeOmitted()
@@ -126,13 +126,13 @@ export class EmailBody extends UnsubscribeFieldsBody {
   @MatchesSchema(ONE_OR_MANY)
   to: string | string[];
 
-  /** Recipients of a copy, visible to all recipients. */
+  /** Recipients of a copy. They are visible to all recipients. */
   @ApiProperty({ example: ['accounts@example.org'] })
   @CanBeOmitted()
   @MatchesSchema(ONE_OR_MANY)
   cc?: string | string[];
 
-  /** Recipients of a blind copy. They do not appear in any header. */
+  /** Recipients of a blind copy. They are not visible to other recipients. */
   @ApiProperty({ example: ['archive@example.com'] })
   @CanBeOmitted()
   @MatchesSchema(ONE_OR_MANY)
@@ -150,7 +150,7 @@ export class EmailBody extends UnsubscribeFieldsBody {
   @MatchesSchema(ONE_OR_MANY)
   replyTo?: string | string[];
 
-  /** The subject, without line breaks. Required unless the template has a subject. */
+  /** The subject, without line breaks. Required unless the template specifies a subject. */
   @ApiProperty({ example: 'Your order' })
   @CanBeOmitted()
   @IsString()
@@ -158,16 +158,16 @@ export class EmailBody extends UnsubscribeFieldsBody {
   subject?: string;
 
   /**
-   * A published template that provides the content, instead of `html` and `text`. The email's own `from`, `subject` and
-   * `reply_to` override those of the template.
+   * A published template that provides the content instead of `html` and `text`. `from`, `subject` and `reply_to` of
+   * the email override those of the template.
    */
   @CanBeOmitted()
   @IsObjectOf(() => EmailTemplateBody)
   template?: EmailTemplateBody;
 
   /**
-   * HTML body, at most 1 MB. Without a template, at least one of `html` and `text` is required. If both are given, the
-   * recipient's mail client chooses which one to show.
+   * HTML body, at most 1 MB. Without a template, `html` or `text` is required. If both are given, the recipient's mail
+   * client chooses which one to show.
    */
   @ApiProperty({ example: '<p>It is on its way.</p>' })
   @CanBeOmitted()
@@ -175,8 +175,8 @@ export class EmailBody extends UnsubscribeFieldsBody {
   html?: string;
 
   /**
-   * Plain-text body, at most 1 MB. If it is omitted, the text part is derived from the HTML (up to 128 KB of HTML). An
-   * empty string means no text part.
+   * Plain-text body, at most 1 MB. If omitted, it is derived from the HTML, unless the HTML exceeds 128 KB. An empty
+   * string means that the email has no plain-text body.
    */
   @ApiProperty({ example: 'It is on its way.' })
   @CanBeOmitted()
@@ -190,7 +190,7 @@ export class EmailBody extends UnsubscribeFieldsBody {
   headers?: Record<string, string>;
 
   /** Attachments: at most 20, with at most 10 MB in total after decoding. */
-  // The numbers in a `Buffer` are bytes, so they are exact. Megabytes of content are not searched for inexact numbers.
+  // Numbers in a `Buffer` are bytes and therefore exact, so megabytes of content are not searched for inexact numbers.
   @RoundsNumbers()
   @CanBeOmitted()
   @IsArrayOf(() => EmailAttachmentBody)
@@ -228,7 +228,9 @@ export class EmailAccepted {
   @IsString()
   id: string;
 
-  /** `sending`, `scheduled` if the email is sent later, `suppressed` if every recipient is on the suppression list. */
+  /**
+   * `sending`, `scheduled` if the email is sent later, or `suppressed` if every recipient is on the suppression list.
+   */
   @ApiProperty({ example: 'sending' })
   @IsIn(['sending', 'scheduled', 'suppressed'])
   status: string;
@@ -261,21 +263,21 @@ export class EmailListQuery {
   @Matches(/^[A-Za-z0-9_-]{1,256}(:[A-Za-z0-9_-]{1,256})?$/u)
   tag?: string;
 
-  /** Returns only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
+  /** Returns only emails with this address in `to`, `cc` or `bcc`. Case-insensitive. */
   @ApiProperty({ example: 'customer@example.org' })
   @CanBeOmitted()
   @IsString()
   @Length(1, 320)
   recipient?: string;
 
-  /** The `next_cursor` of the previous page, requested with the same filters. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. */
   @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   @CanBeOmitted()
   @IsString()
   @MaxLength(1024)
   cursor?: string;
 
-  /** Id of an email. Returns only emails older than this email. Use it instead of `cursor`. */
+  /** Id of an email. Returns only older emails. Cannot be combined with `cursor`. */
   @ApiProperty({ example: ID })
   @CanBeOmitted()
   @IsString()
@@ -283,8 +285,8 @@ export class EmailListQuery {
   after?: string;
 
   /**
-   * Id of an email. Returns the page of emails that precedes this email in the list: the next newer ones, newest first.
-   * Can be combined only with `limit`, `since` and `until`.
+   * Id of an email. Returns the page of newer emails that directly precedes this email in the list, newest first. Can
+   * be combined only with `limit`, `since` and `until`.
    */
   @ApiProperty({ example: ID })
   @CanBeOmitted()
@@ -330,18 +332,18 @@ export class EmailItem {
   message_id: string;
 
   /**
-   * The worst status among the recipients. From worst to best: complained, bounced, dlq (all retries are used up),
-   * failed, sending, delivered. Also `suppressed` if every recipient is suppressed, `scheduled` until the scheduled
-   * time, and `canceled` if the email was canceled before that time.
+   * The worst status among the recipients. From worst to best: `complained`, `bounced`, `dlq` (all retries failed),
+   * `failed`, `sending`, `delivered`. Also `suppressed` if every recipient is suppressed, `scheduled` until the
+   * scheduled time, and `canceled` if the email was canceled before that time.
    */
   @ApiProperty({ example: 'delivered' })
   @IsIn(SHOWN_STATUSES)
   status: string;
 
   /**
-   * The status in the terms of the `resend` package. `failed` stands for `dlq`. Instead of `sending`, it is `queued`
-   * (no attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or
-   * `delivery_delayed` (deferred, and will be retried).
+   * The status in the terms of the `resend` package. `failed` replaces `dlq`. `sending` is replaced by `queued` (no
+   * attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or `delivery_delayed`
+   * (deferred, and will be retried).
    */
   @ApiProperty({ example: 'delivered' })
   @IsIn(LAST_EVENTS)
@@ -371,8 +373,8 @@ export class EmailPage {
   data: EmailItem[];
 
   /**
-   * Pass this value as `cursor` to get the next page. `null` on the last page. With a status filter, a page with fewer
-   * items than `limit` is not necessarily the last.
+   * Pass this value as `cursor` to get the next page. `null` on the last page. With a filter, a page can have fewer
+   * items than `limit` although more pages follow.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -389,15 +391,15 @@ export class EmailPage {
 export class EmailFactItem {
   /**
    * `sent` (passed to the mail transport), `delivered`, `bounced`, `complained`, `rejected` (the message was rejected,
-   * or its recipient is suppressed), `canceled`, or `unsubscribed` (the recipient used the email's unsubscribe link).
+   * or its recipient is suppressed), `canceled`, or `unsubscribed` (with the email's unsubscribe link).
    */
   @ApiProperty({ example: 'delivered' })
   @IsIn(['sent', 'delivered', 'bounced', 'complained', 'rejected', 'canceled', 'unsubscribed'])
   type: string;
 
   /**
-   * More specific type of the event: an enhanced status code (RFC 3463), `suppressed`, `unsubscribed`, the key of a
-   * topic, or a word chosen by the source of the event.
+   * Details of the type: an enhanced status code (RFC 3463), `suppressed`, `unsubscribed`, the key of a topic, or a
+   * word from the source of the event.
    */
   @ApiProperty({ example: null })
   @CanBeNull()
@@ -415,7 +417,7 @@ export class EmailFactItem {
   @IsString()
   detail: string | null;
 
-  /** The recipient that the event concerns. */
+  /** Address of the recipient. */
   @ApiProperty({ example: 'customer@example.org' })
   @IsString()
   recipient: string;
@@ -428,7 +430,7 @@ export class EmailRecipientItem {
   @IsString()
   address: string;
 
-  /** Status for this recipient, with the same values as an email's status. */
+  /** Status for this recipient. Has the same values as the status of an email. */
   @ApiProperty({ example: 'delivered' })
   @IsIn(SHOWN_STATUSES)
   status: string;
@@ -465,7 +467,7 @@ export class EmailAttachmentItem {
 
 /** Query parameters for reading an email. */
 export class EmailDetailQuery {
-  /** `false` omits `html` and `text`. The response is then faster, because the message is not parsed. */
+  /** `false` omits `html` and `text`. The response is faster, because the message is not parsed. */
   @ApiProperty({ default: true, example: true })
   @CanBeOmitted()
   @IsBoolean()
@@ -497,7 +499,7 @@ export class EmailDetail extends EmailItem {
   @IsString({ each: true })
   cc: string[];
 
-  /** Addresses in the `bcc` field, which receive a blind copy. */
+  /** Addresses in the `bcc` field. */
   @ApiProperty({ example: [] })
   @IsArray()
   @IsString({ each: true })
@@ -539,7 +541,10 @@ export class EmailDetail extends EmailItem {
   @IsInt()
   size_bytes: number;
 
-  /** `true` if the email is captured instead of sent, as in the test environment or from the simulator's addresses. */
+  /**
+   * `true` if the email is captured instead of sent. This applies to the test environment, and to emails from simulator
+   * addresses.
+   */
   @ApiProperty({ example: false })
   @IsBoolean()
   captured: boolean;
@@ -596,7 +601,7 @@ export function presentEmail({ email, attempts }: EmailView, bodies: Partial<Ema
   };
 }
 
-/** The response to a cancellation, as the `resend` package expects it. */
+/** Response to a cancellation, as the `resend` package expects it. */
 export class EmailCancelled {
   /** Always `email`. */
   @ApiProperty({ example: 'email' })

@@ -23,13 +23,13 @@ export interface EmailQuery extends PageQuery {
   recipient?: string;
   /** Id of the last email of the previous page. Used instead of a cursor. */
   after?: string;
-  /** Id of the first email of the current page. Returns the emails that are directly newer. */
+  /** Id of the first email of the current page. Requests the emails that are directly newer. */
   before?: string;
 }
 
 export interface EmailView {
   email: Omit<EmailRecord, 'expiresOn'>;
-  /** Stored request for a scheduled email that is not composed yet. Null for every other email. */
+  /** The stored request, if the email is scheduled and not composed yet. Null for every other email. */
   draft: CompleteDraft | null;
   /** Attempts to send the message, whether or not they succeeded. */
   attempts: AttemptRow[];
@@ -38,7 +38,7 @@ export interface EmailView {
 /** A page of emails, newest first. */
 export interface EmailRows {
   rows: EmailRow[];
-  /** Whether there are more emails beyond the page: older ones, or newer ones with `before`. */
+  /** Whether more emails follow the page. For a page with `before`, whether newer ones precede it. */
   hasMore: boolean;
   nextCursor: string | null;
 }
@@ -60,7 +60,10 @@ export class EmailsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Lists emails. For filters, scans a bounded number of emails, so a short page may not be the last. Throws 400. */
+  /**
+   * Lists emails. With filters, scans a limited number of emails, so a page can be short although more pages follow.
+   * Throws 400 for invalid parameters.
+   */
   async list(tenant: Tenant, query: EmailQuery): Promise<EmailRows> {
     const { cursor, after, before, limit = LIMIT_DEFAULT, ...filters } = query;
     if (before !== undefined) return this.listBefore(tenant, query, limit);
@@ -100,7 +103,7 @@ export class EmailsService {
     if (email === null) {
       const scheduled = await this.scheduled.find(environmentId, id);
       if (scheduled !== null) return { email: scheduledRecord(scheduled), draft: scheduled.draft, attempts: [] };
-      // A scheduled email may have been moved to the table `emails` between the two queries.
+      // Between the two queries, a scheduled email may have been moved to the table `emails`.
       email = await this.store.find(environmentId, id);
     }
     if (email === null) throw noSuch('email');
@@ -108,7 +111,10 @@ export class EmailsService {
     return { email, draft: null, attempts: attempts.filter(({ error }) => error !== 'refused') };
   }
 
-  /** Returns an email's raw message and its size. Throws 404 if it does not exist, for example after an erasure. */
+  /**
+   * Returns an email's raw message and its size. Throws 404 if the message does not exist, for example after an
+   * erasure.
+   */
   async bytes(tenant: Tenant, text: string): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const email = await this.store.find(tenant.environmentId, emailId(text));
     const chunks = email && (await this.raw.read(tenant.environmentId, email.id));

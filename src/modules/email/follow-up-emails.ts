@@ -11,11 +11,11 @@ import type { ComposedEmail } from './email-group.js';
 import { EmailsStore } from './emails.store.js';
 import type { SenderIdentity } from './sender-identity.js';
 
-/** Names of the tags on a sent email that contain the id of the received message. */
+/** Names of the tags with which a sent email refers to the received message. */
 const FORWARDED_TAG = 'forwarded_message';
 const REPLY_TAG = 'auto_reply_to';
 
-/** A received message that causes emails to be sent. */
+/** A received message that Posthorn forwards or replies to. */
 export interface CausingMessage {
   environmentId: number;
   id: Id;
@@ -26,7 +26,7 @@ export interface ForwardedCopy {
   address: string;
   from: string;
   subject: string;
-  /** Message-ID of the message. Empty if the message has none. */
+  /** Message-ID of the received message. Empty if the message has none. */
   messageId: string;
   /** Envelope sender of the message. Empty for the null sender. */
   originalSender: string;
@@ -45,9 +45,9 @@ export interface AutomaticReply {
 }
 
 /**
- * Returns the id of an email caused by a message. The id is derived from the message and the purpose, so that a retry
- * after a crash sends nothing twice. The id contains the message's time, so that the email and the message expire
- * together.
+ * Returns the id of a forwarded copy or an automatic reply. The id is derived from the received message and the
+ * purpose, so that a retry after a crash sends no second email. The id contains the time of the received message, so
+ * that both expire together.
  */
 export function followUpId(messageId: Id, purpose: string): Id {
   const time = idBytes(messageId).subarray(0, 6);
@@ -55,7 +55,7 @@ export function followUpId(messageId: Id, purpose: string): Id {
   return idFromBytes(Buffer.concat([time, rest]));
 }
 
-/** Sends the emails caused by a received message: forwarded copies and automatic replies. Safe to repeat. */
+/** Forwards received messages, and sends automatic replies to them. Safe to repeat. */
 @Injectable()
 export class FollowUpEmails {
   constructor(
@@ -65,7 +65,10 @@ export class FollowUpEmails {
     private readonly clock: Clock,
   ) {}
 
-  /** Forwards a message to one address. Skips suppressed addresses at each attempt. Throws 503 if storage is down. */
+  /**
+   * Forwards a message to one address. Each attempt skips a suppressed address. Throws 503 while storage is
+   * unavailable.
+   */
   async forward(
     { environmentId, id: messageId, expiresOnDay }: CausingMessage,
     id: Id,
@@ -128,7 +131,7 @@ export class FollowUpEmails {
 
   private async send(composed: ComposedEmail): Promise<void> {
     const { environmentId, id } = composed.email;
-    // The idempotency key expires before the email does. A very late retry must therefore look for the email itself.
+    // A late retry must check whether the email exists, because the idempotency key expires before the email.
     if ((await this.emails.find(environmentId, id)) !== null) return;
     const fingerprint = createHash('sha256').update(id).digest();
     const request = { environmentId, route: 'follow-up email', key: id, fingerprint };

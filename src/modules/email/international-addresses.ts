@@ -10,7 +10,7 @@ const MESSAGE =
 
 /**
  * Throws 422 for addresses with characters outside ASCII if the next mail server is known not to accept them. If that
- * is unknown, the email is accepted, and the transport reports a permanent failure if necessary.
+ * is unknown, the email is accepted, and the transport may report a permanent failure later.
  */
 export async function refuseUnlessDeliverable(draft: Addresses, transport: MailTransport): Promise<void> {
   const faults = faultsOf(draft);

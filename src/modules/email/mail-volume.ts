@@ -7,9 +7,8 @@ const OPEN: ReadonlySet<RecipientState> = new Set(['sending', 'failed']);
 const SENT: ReadonlySet<RecipientState> = new Set(['sent', 'delivered', 'bounced', 'complained']);
 
 /**
- * Returns the changes to an email's recipients as counts (sent, delivered, bounced, complained), or null if no count
- * changes. Counts each recipient at most once per column. Ignores bounces that are not permanent, such as a full
- * mailbox.
+ * Converts the changes to an email's recipients to counts (sent, delivered, bounced, complained). Returns null if no
+ * count changes. Counts each recipient at most once per count. Ignores temporary bounces, such as for a full mailbox.
  */
 export function mailCountsOf(
   before: readonly StoredRecipient[],
@@ -29,7 +28,7 @@ export function mailCountsOf(
   return Object.values(counts).some((count) => count > 0) ? counts : null;
 }
 
-/** Returns the host of a stored sender: `example.com` for `Shop <shop@example.com>`. */
+/** Returns the host of a stored sender. The host of `Shop <shop@example.com>` is `example.com`. */
 export function hostOfSender(sender: string): string {
   return sender
     .slice(sender.lastIndexOf('@') + 1)

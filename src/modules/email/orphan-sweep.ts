@@ -9,12 +9,12 @@ import { RawEmails } from './raw-emails.js';
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const STEP = 500;
-/** Age from which an email without an event is an orphan. Clients stop retrying within a day, so none will follow. */
+/** Minimum age of an orphan. Clients stop retrying within a day, so an older email never gets an event. */
 const AGE_MS = 86_400_000;
-/** After its start, a process also sweeps emails up to this much older, for orphans left by other processes. */
+/** The first sweep of a process covers this additional age, to find orphans that other processes left. */
 const BACK_MS = 3 * 86_400_000;
 
-/** Deletes emails that were never accepted: a crash or a storage failure occurred after the row, before the event. */
+/** Deletes emails that were never accepted, because a crash or a failure prevented the creation of their event. */
 @Injectable()
 export class OrphanSweep {
   /** Creation time up to which all emails have been swept. Null before the first sweep. */
@@ -26,8 +26,8 @@ export class OrphanSweep {
     private readonly clock: Clock,
   ) {}
 
-  // If this machine's clock is a day ahead, an email that is just being accepted looks like an orphan. The retention
-  // gate then skips the sweep in this process.
+  // If this machine's clock is a day fast, emails that are just being accepted look like orphans. Because of
+  // `removesByAge`, the retention gate then skips the sweep.
   @Every(EVERY_MS, { name: 'Orphaned email sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<void> {
     const untilMs = this.clock.nowMs() - AGE_MS;
@@ -37,7 +37,10 @@ export class OrphanSweep {
     this.sinceMs = untilMs;
   }
 
-  /** Returns the expiry days of emails created in the period, by current retention. Missed orphans also expire. */
+  /**
+   * Returns the expiry days of emails created in the period, by current retention. Orphans on other days expire by
+   * themselves.
+   */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();
     for (const kept of await this.emails.retentions()) {

@@ -9,17 +9,19 @@ const PREFIX = 'b+';
 const MAC_BYTES = 8;
 const ENVIRONMENT_BYTES = 4;
 const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
-/** Length in bytes of the bit set that marks recipients. Each of up to fifty recipients has one bit. */
+/** Length of a bit set in bytes. Each of up to fifty recipients has one bit. */
 const PLACES_BYTES = 7;
-/** Matches a local part with a token of 35 bytes. It has 59 characters, and RFC 5321 allows 64. */
+/** Matches a local part with a token of 35 bytes. Such a local part has 59 characters. RFC 5321 allows 64. */
 const TOKEN = /^b\+r([a-z2-7]{56})$/;
-/** Matches tokens of older versions, without recipients. Still needed for reports about mail from those versions. */
+/**
+ * Matches tokens of older versions, which contain no recipients. Reports about mail of these versions may still arrive.
+ */
 const TOKEN_OF_EMAIL = /^b\+([0-9a-f]{56})$/;
 
 /**
- * Return paths of emails. The local part encodes the environment, the email's id, and which of the email's recipients
- * were in the envelope. It is signed, so that nobody can forge a bounce for another email. The local part is in lower
- * case, because mail servers may change the case.
+ * Return paths of emails. The local part encodes the environment, the email's id, and the recipients of the envelope.
+ * It is signed, so that bounces for other emails cannot be forged. It is in lower case, because mail servers may change
+ * the case.
  */
 @Injectable()
 export class ReturnPaths {
@@ -27,7 +29,7 @@ export class ReturnPaths {
 
   constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>) {}
 
-  /** Returns the local part of a return path. `places`: positions of the envelope's recipients among the email's. */
+  /** Returns the local part of a return path. `places` are the indexes of the envelope's recipients in the email. */
   addressFor(environmentId: number, emailId: Id, places: readonly number[]): string {
     const named = Buffer.alloc(EMAIL_BYTES + PLACES_BYTES);
     named.writeUInt32BE(environmentId);
@@ -39,14 +41,14 @@ export class ReturnPaths {
     return `${PREFIX}r${base32(Buffer.concat([named, this.sign('v2', named)]))}`;
   }
 
-  /** Returns whether the local part has the reserved form of a return path. Use `read` to check whether it is valid. */
+  /** Returns whether the local part has the form of a return path. Only `read` checks the signature. */
   isMeant(localPart: string): boolean {
     return localPart.toLowerCase().startsWith(PREFIX);
   }
 
   /**
    * Returns the email to which the return path belongs. Null for an address that Posthorn did not issue. If `isMeant`
-   * is true for such an address, the caller must reject the address with 550 5.1.1.
+   * returns true for such an address, the caller must reject it with 550 5.1.1.
    */
   read(localPart: string): NamedEmail | null {
     const text = localPart.toLowerCase();

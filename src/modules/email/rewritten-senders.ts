@@ -5,20 +5,20 @@ import { Clock } from '#kernel/clock.js';
 import { Keyring } from '#kernel/crypto/keyring.js';
 
 const LOCAL_MAX = 64;
-/** Length of the hash in a rewritten address in bytes. Five bytes are eight characters of base32. */
+/** Length of the hash in a rewritten address in bytes. Five bytes are eight base32 characters. */
 const MAC_BYTES = 5;
 const DAY_MS = 86_400_000;
-/** A rewritten address contains the day of its creation modulo this number, which fits in two characters of base32. */
+/** A rewritten address contains its creation day modulo this number, which fits into two base32 characters. */
 const DAYS = 1_024;
 /** Maximum age of a rewritten address in days. Mail servers stop retrying after about five days. */
 const AGE_DAYS_MAX = 21;
 const REWRITTEN = /^srs0[=+-]([a-z2-7]{8})=([a-z2-7]{2})=([^=@]+)=(.+)$/i;
 
 /**
- * Sender Rewriting Scheme (SRS): envelope senders of forwarded mail, `SRS0=HHHHHHHH=TT=domain=local`. The next server
- * checks SPF for Posthorn's host instead of the original sender's. The hash proves that Posthorn wrote the address, and
- * the day limits how long the address is valid. Both prevent others from sending mail to the original sender through
- * Posthorn.
+ * Rewrites the envelope senders of forwarded mail (Sender Rewriting Scheme, `SRS0=HHHHHHHH=TT=domain=local`). The next
+ * server then checks SPF for Posthorn's host instead of the original sender's host. The hash proves that Posthorn
+ * issued the address, and the day limits its validity. Both prevent others from sending mail to the original sender
+ * through Posthorn.
  */
 @Injectable()
 export class RewrittenSenders {
@@ -29,7 +29,7 @@ export class RewrittenSenders {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the rewritten local part. Null if that exceeds the maximum length of a local part (RFC 5321). */
+  /** Returns the rewritten local part. Null if it cannot be encoded, or if it exceeds the maximum length (RFC 5321). */
   localPart(sender: string): string | null {
     const at = sender.lastIndexOf('@');
     const [local, domain] = [sender.slice(0, at), sender.slice(at + 1)];
@@ -40,7 +40,7 @@ export class RewrittenSenders {
     return rewritten.length > LOCAL_MAX ? null : rewritten;
   }
 
-  /** Returns the original sender. Null if Posthorn did not write the address, or if the address is too old. */
+  /** Returns the original sender. Null if Posthorn did not issue the address, or if the address is too old. */
   read(localPart: string): string | null {
     const [, hash, stamp, domain, local] = REWRITTEN.exec(localPart) ?? [];
     if (hash === undefined || stamp === undefined || domain === undefined || local === undefined) return null;

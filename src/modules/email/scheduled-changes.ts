@@ -16,7 +16,7 @@ import { type Rescheduling, ScheduledEmailsStore } from './scheduled-emails.stor
 
 const NO_PARTITION = '23514';
 
-/** Cancels and reschedules scheduled emails. A row lock prevents both while the email is being sent. */
+/** Cancels and reschedules scheduled emails. A row lock prevents both while an email is being released. */
 @Injectable()
 export class ScheduledChanges {
   constructor(
@@ -33,8 +33,8 @@ export class ScheduledChanges {
   ) {}
 
   /**
-   * Cancels a scheduled email. Deletes its content and attachments; the other data stays readable until its retention
-   * ends. Returns false if the email is not scheduled.
+   * Cancels a scheduled email. Deletes its content and attachments. The other data stays readable until its retention
+   * period ends. Returns false if the email is not scheduled.
    */
   async cancel(environmentId: number, id: Id): Promise<boolean> {
     try {
@@ -42,13 +42,17 @@ export class ScheduledChanges {
       if (isCanceled) this.metrics.released('canceled');
       return isCanceled;
     } catch (error) {
-      // A partition is missing only after a change of the retention setting. The next request finds the new partition.
+      // Only a change of the retention can cause a missing partition. After `ensure`, the client's next request
+      // succeeds.
       if (sqlState(error) === NO_PARTITION) await this.days.ensure();
       throw error;
     }
   }
 
-  /** Reschedules an email. Returns the new and old time, or null if it is not scheduled. Throws 422 for a bad time. */
+  /**
+   * Reschedules an email. Returns the new and the old time. Null if it is not scheduled. Throws 422 for an invalid
+   * time.
+   */
   async reschedule(environmentId: number, id: Id, text: string): Promise<Rescheduling | null> {
     const read = readSchedule(text, this.clock.nowMs());
     if ('fault' in read) throw invalid([{ path: 'scheduled_at', message: read.fault }]);

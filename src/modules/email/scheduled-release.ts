@@ -29,14 +29,14 @@ import { SenderIdentities } from './sender-identity.js';
 const EVERY_MS = 1_000;
 const OF_ONE_MAX = 20;
 const ROUND_MAX = 200;
-/** Maximum duration of one run of the release loop. A longer run would look stuck and delay a shutdown. */
+/** Maximum duration of one run of the release loop. A longer run would look like a hang, and would delay a shutdown. */
 const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
 
 /**
- * Releases scheduled emails for sending when they are due by PostgreSQL's clock. Composing an email, accepting it and
- * removing it from the schedule happen in one commit, so that after a crash each email is either scheduled or accepted.
- * Row locks ensure that only one process releases each email.
+ * Releases scheduled emails for sending when they are due by PostgreSQL's clock. One transaction composes an email,
+ * accepts it and removes it from the schedule. After a crash, an email is therefore either scheduled or accepted. Row
+ * locks ensure that only one process releases an email.
  */
 @Injectable()
 export class ScheduledRelease {
@@ -78,8 +78,8 @@ export class ScheduledRelease {
   }
 
   /**
-   * Releases one email. Returns false if another process has locked it. A failed release is postponed and does not
-   * block other emails. Throws while storage is unavailable.
+   * Releases one email. Returns false if another process has locked it. Postpones the email on failure, so that it does
+   * not block other emails. Throws while storage is unavailable.
    */
   private async releaseOne(key: ScheduledKey): Promise<boolean> {
     let held: ScheduledKey | null = null;
@@ -102,7 +102,7 @@ export class ScheduledRelease {
 
   private async release(row: ScheduledRow & { environmentId: number }): Promise<'sent' | 'failed'> {
     const { environmentId, id, messageId } = row;
-    // The retention period starts when the email is sent, so it excludes the time for which the email was scheduled.
+    // The retention period starts at the release, so it does not include the time for which the email was scheduled.
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
     const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
@@ -120,7 +120,10 @@ export class ScheduledRelease {
     return made.raw === null ? 'failed' : 'sent';
   }
 
-  /** Returns the composed email, or a failed email if it must not be sent, for example from an unverified domain. */
+  /**
+   * Returns the composed email. If it must not be sent (for example, from an unverified domain), returns a failed
+   * email.
+   */
   private async make(named: Named, { draft }: ScheduledRow): Promise<{ email: NewEmail; raw: Buffer | null }> {
     try {
       const { mode, environmentId } = await this.environments.get(named.environmentId);

@@ -21,7 +21,7 @@ export const BATCH_MAX = 100;
 
 export type BatchOutcome = { email: AcceptedEmail } | { error: ApiError };
 
-/** Converts an accepted email to the response that is stored for the idempotency key, and back. */
+/** Converts an accepted email to the response that is stored with the idempotency key, and back. */
 export interface KeptEmail {
   keep: (email: AcceptedEmail) => StoredAnswer;
   read: (answer: StoredAnswer) => AcceptedEmail;
@@ -36,7 +36,7 @@ export class SendEmails {
     private readonly clock: Clock,
   ) {}
 
-  /** Accepts one email. Throws 422 that lists all validation errors. Also throws whatever `AcceptEmail` throws. */
+  /** Accepts one email. Throws 422 with all validation errors, and the errors of `AcceptEmail`. */
   async one(
     tenant: Tenant,
     given: unknown,
@@ -54,9 +54,9 @@ export class SendEmails {
   }
 
   /**
-   * Returns one result per email, in the order of the request. An invalid email does not affect the others, unless the
-   * batch is strict. Throws 422 if the body is not a batch. If the request has an idempotency key, each email gets its
-   * own key derived from it, so that a repeated request continues a batch whose process died. If storage becomes
+   * Accepts a batch. Returns one result per email, in the order of the request. An invalid email does not affect the
+   * others, unless the batch is strict. Throws 422 if the body is not a batch. With an idempotency key, each email gets
+   * its own derived key, so that a repeated request continues a batch that a crash interrupted. If storage becomes
    * unavailable, the whole request fails with 503 and can be repeated.
    */
   async batch(
@@ -101,7 +101,7 @@ export class SendEmails {
 
 type Draft = EmailDraft | { faults: Fault[] };
 
-/** Returns the draft, or an error if it is scheduled: not allowed in batches, and sending it now would be too early. */
+/** Returns the draft, or an error if it is scheduled, because batches do not support schedules. */
 function withoutSchedule(draft: Draft): Draft {
   if ('faults' in draft || draft.scheduledAt === null) return draft;
   return {
@@ -109,7 +109,7 @@ function withoutSchedule(draft: Draft): Draft {
   };
 }
 
-/** Returns the emails of a batch: a plain array, as the `resend` package sends, or the array in the field `emails`. */
+/** Returns the emails of a batch. The body is an array, as the `resend` package sends, or has the array in `emails`. */
 function itemsOf(given: unknown): unknown[] {
   const items: unknown = Array.isArray(given) ? given : ((given ?? {}) as { emails?: unknown }).emails;
   const unknown =
@@ -123,7 +123,9 @@ function itemsOf(given: unknown): unknown[] {
   return items as unknown[];
 }
 
-/** Throws if the emails together exceed a request's limits. Attachments at URLs are counted when they are fetched. */
+/**
+ * Throws if all emails together exceed the limits of a request. Attachments at URLs are counted when they are fetched.
+ */
 function refuseTooMuch(drafts: readonly Draft[]): void {
   const attachments = attachmentsOf(drafts);
   if (attachments.length > ATTACHMENTS_MAX)
@@ -140,7 +142,9 @@ const allowanceOf = (drafts: readonly Draft[]): FetchAllowance => ({
   bytes: ATTACHMENT_BYTES_MAX - decodedBytes(attachmentsOf(drafts)),
 });
 
-/** Returns the idempotency key for one email in a batch. The fencing token belongs only to the request's own key. */
+/**
+ * Returns the idempotency key of one email in a batch. Omits the fencing token, which belongs to the request's own key.
+ */
 function keyOfItem(idempotency: IdempotentRequest | null, i: number): IdempotentRequest | null {
   if (idempotency === null) return null;
   const { environmentId, route, key, fingerprint } = idempotency;

@@ -27,9 +27,8 @@ export class SenderIdentities {
   ) {}
 
   /**
-   * Returns the identity of a sender. The address's domain must be a verified sending domain of the environment. The
-   * simulator's own addresses are always allowed. Mail from them and all mail of a test environment is captured. Throws
-   * 422.
+   * Returns the identity of a sender. The address must be on a verified sending domain of the environment, or belong to
+   * the simulator. Otherwise throws 422. Mail from the simulator and from test environments is captured.
    */
   async resolve(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
@@ -53,9 +52,9 @@ export class SenderIdentities {
   }
 
   /**
-   * Returns the identity with which an alias's mail is forwarded and gets an ARC set: the alias's domain if mail may be
-   * sent from that domain, otherwise the platform's domain. A forwarding server needs a host for bounces, so the return
-   * path's host is never null.
+   * Returns the identity that forwards an alias's mail and signs the ARC headers. This is the alias's domain if mail
+   * may be sent from it, otherwise the platform's domain. The return path's host is never null, because forwarded mail
+   * needs an address for bounces.
    */
   async forwarder(
     tenant: Pick<Tenant, 'environmentId' | 'mode'>,
@@ -71,7 +70,9 @@ export class SenderIdentities {
     };
   }
 
-  /** Returns the signing keys. A missing key is created in a separate commit, so that a rollback does not remove it. */
+  /**
+   * Returns the signing keys. Creates a missing key in a separate transaction, so that a rollback does not remove it.
+   */
   private signingKeysOf(environmentId: number, domain: SendingDomain | null): Promise<SigningKeys> {
     return this.database.unitOfWork(() =>
       domain === null ? this.domains.signingKey() : this.domains.signingKeysOf(environmentId, domain),
@@ -79,7 +80,9 @@ export class SenderIdentities {
   }
 }
 
-/** Throws 422 if the sender's domain is paused. Emails that were accepted before the pause wait instead. */
+/**
+ * Throws 422 if the sender's domain is paused. Emails that were accepted before the pause are not rejected but wait.
+ */
 export function refusePaused({ isPaused, dkim: { domain } }: SenderIdentity): void {
   if (!isPaused) return;
   const message = `${domain} is paused, because too many of its emails bounced or were reported as spam. GET /v1/domains/{id}/reputation has the rates, and POST /v1/domains/{id}/resume resumes the domain.`;

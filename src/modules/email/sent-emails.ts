@@ -20,7 +20,10 @@ export class SentEmails {
     return state === null || state.erasedAt !== null ? null : state.recipients.map(({ address }) => address);
   }
 
-  /** Returns the state of the only recipient of an email, such as a forwarded message. Null if no such email exists. */
+  /**
+   * Returns the recipient's state of an email that has one recipient, such as a forwarded message. Null if there is no
+   * such email.
+   */
   async soleRecipientOf(
     environmentId: number,
     emailId: Id,
@@ -36,13 +39,16 @@ export class SentEmails {
     return this.emails.ofMessageIds(environmentId, messageIds);
   }
 
-  /** Returns the sent message. Null if it is erased, not composed yet or deleted. Throws 503 if storage is down. */
+  /**
+   * Returns the sent message. Null if it was erased or deleted, or is not composed yet. Throws 503 while storage is
+   * unavailable.
+   */
   async rawOf(environmentId: number, emailId: Id): Promise<Buffer | null> {
     const state = await this.states.find(environmentId, emailId);
     return state === null || state.erasedAt !== null ? null : this.raw.whole(blobKeyOf(environmentId, state));
   }
 
-  /** Returns the environment of an email, for callers that know only the email's id. Searches all environments. */
+  /** Returns the environment of an email, for callers that have only the email's id. Searches all environments. */
   environmentOf(emailId: Id): Promise<number | null> {
     return this.emails.environmentOf(emailId);
   }
@@ -54,7 +60,7 @@ export class SentEmails {
 
   /**
    * Returns the `b=` value of the DKIM signature without white space, or null if the message no longer exists. A report
-   * that contains this value proves that its sender has seen the message. The Message-ID alone proves nothing.
+   * that contains this value proves that its sender has received the message. A Message-ID is no such proof.
    */
   async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
     const chunks = await this.raw.read(environmentId, emailId);

@@ -19,8 +19,8 @@ export interface LinkedAttachment {
 type Statement = [environmentId: number, id: Id, index: number, expiresAtMs: number];
 
 /**
- * Issues download links for attachments of sent emails. The links need no API key. A link is a signed token: nothing is
- * stored, and every node accepts it. A link stops working when it expires or when the email is erased.
+ * Issues download links for attachments of sent emails. The links require no API key. A link contains a signed token,
+ * so nothing is stored and every node can verify it. A link is valid until it expires or the email is erased.
  */
 @Injectable()
 export class SignedDownloads {
@@ -32,7 +32,7 @@ export class SignedDownloads {
     @Inject(Config) private readonly config: Pick<Config, 'baseUrl'>,
   ) {}
 
-  /** Returns a download link and its expiry time. The caller must have checked that the email may be read. */
+  /** Returns a download link and its expiry time. The caller must check whether the email may be read. */
   issue({ environmentId, id, index }: LinkedAttachment): { url: string; expiresAt: Date } {
     const expiresAtMs = this.clock.nowMs() + LIFETIME_MS;
     const token = signToken(this.signingKey(), [environmentId, id, index, expiresAtMs] satisfies Statement);

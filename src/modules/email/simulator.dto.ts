@@ -6,14 +6,14 @@ import { IsArrayOf } from '#http/validation.js';
 /** An address that simulates a recipient. */
 export class SimulatedAddressItem {
   /**
-   * The simulated behavior: mail to the address is delivered, bounces, causes a complaint, is suppressed, or is
+   * The simulated behavior: mail to this address is delivered, bounces, causes a complaint, is suppressed, or is
    * deferred.
    */
   @ApiProperty({ example: 'bounced' })
   @IsIn(SIMULATED_ROLES)
   role: (typeof SIMULATED_ROLES)[number];
 
-  /** The simulator address. You can add a label after a plus sign (`bounced+a-label@…`). The behavior is the same. */
+  /** The simulator address. A label after a plus sign (`bounced+a-label@…`) does not change the behavior. */
   @ApiProperty({ example: 'bounced@simulator.posthorn.example' })
   @IsString()
   address: string;
@@ -22,20 +22,19 @@ export class SimulatedAddressItem {
 /** The simulator of this installation. */
 export class SimulatorDetail {
   /**
-   * Host name of the simulator's addresses. Any address at this host can be used as `from`, without a domain of your
-   * own.
+   * Host name of the simulator's addresses. Any address at this host can be used as `from`, without a verified domain.
    */
   @ApiProperty({ example: 'simulator.posthorn.example' })
   @IsString()
   host: string;
 
-  /** Addresses that simulate a recipient. Mail to them never leaves the installation. */
+  /** Addresses that simulate a recipient. Mail to them is never sent to another mail server. */
   @IsArrayOf(() => SimulatedAddressItem)
   addresses: SimulatedAddressItem[];
 
   /**
-   * `true` if mail to any other address also stays inside the installation: in the test environment, and with the
-   * transport `capture:`, which delivers mail to the installation's aliases.
+   * `true` if mail to other addresses is not sent either. This is the case in the test environment, and with the
+   * transport `capture:`, which delivers mail only to the installation's aliases.
    */
   @ApiProperty({ example: true })
   @IsBoolean()

@@ -17,7 +17,7 @@ import { EmailsStore, type EmailState } from './emails.store.js';
 import { hostOfSender, mailCountsOf } from './mail-volume.js';
 import { SuppressionsStore } from './suppressions.store.js';
 
-/** Maximum number of tries, each after an optimistic-lock conflict. More conflicts in a row are not expected. */
+/** Maximum number of attempts to write. Each optimistic-lock conflict costs one attempt. */
 const TRIES = 20;
 
 const SYSTEM_EVENT_TYPES: Readonly<Record<AppliedDeliveryEvents['news'][number]['state'], SystemEventType>> = {
@@ -26,7 +26,7 @@ const SYSTEM_EVENT_TYPES: Readonly<Record<AppliedDeliveryEvents['news'][number][
   failed: 'email.failed',
 };
 
-/** Applies delivery events to emails. Writes use an optimistic lock, so that no concurrent change is lost. */
+/** Applies delivery events to stored emails. Uses an optimistic lock, so that concurrent changes are not lost. */
 @Injectable()
 export class StoredDeliveryEvents {
   constructor(
@@ -45,9 +45,9 @@ export class StoredDeliveryEvents {
   ) {}
 
   /**
-   * Updates the email's recipients, timeline, suppressions and system events, and the status of the email's event. All
-   * changes are committed when the promise resolves. Ignores addresses that are not recipients, and emails that no
-   * longer exist. Throws while storage is unavailable.
+   * Updates the email's recipients, timeline, suppressions and system events, and the status of the email's event.
+   * Resolves once all changes are committed. Ignores addresses that are not recipients, and emails that do not exist.
+   * Throws while storage is unavailable.
    */
   async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -69,7 +69,9 @@ export class StoredDeliveryEvents {
     return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
-  /** Writes the changes, in a group commit if only the email changes. Returns false on an optimistic-lock conflict. */
+  /**
+   * Writes the changes. Uses a group commit if only the email changes. Returns false on an optimistic-lock conflict.
+   */
   private async write(environmentId: number, state: EmailState, applied: AppliedDeliveryEvents): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain
@@ -84,9 +86,9 @@ export class StoredDeliveryEvents {
   }
 
   /**
-   * Adds the changes to the counts for the reputation of the sender's domain. Ignores captured mail and the simulator.
-   * Also ignores forwarded mail: its sender is the author named in the received message, and anyone could name this
-   * domain there.
+   * Adds the changes to the counts for the reputation of the sender's domain. Ignores captured mail and simulator
+   * addresses. Ignores forwarded mail, because its stored sender is the author of the received message, and anyone
+   * could name this domain as the author's.
    */
   private count(
     environmentId: number,

@@ -23,8 +23,8 @@ export class StrictBatch {
   ) {}
 
   /**
-   * Accepts all emails in one commit, and returns them. Throws 422 with the errors of all emails, each with the
-   * position of its email, and 503 while storage is unavailable. If it throws, no email is accepted.
+   * Accepts all emails in one commit, and returns them. Throws 422 with the errors of all emails, with the position of
+   * each email in the error's path. Throws 503 while storage is unavailable. If it throws, no email is accepted.
    */
   async acceptAll(tenant: Tenant, drafts: readonly Draft[], allowed: FetchAllowance): Promise<AcceptedEmail[]> {
     const written = drafts.map((draft) => ('faults' in draft ? draft.faults : []));

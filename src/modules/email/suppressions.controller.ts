@@ -25,11 +25,11 @@ import { SuppressionsService } from './suppressions.service.js';
 
 const ID = {
   name: 'id',
-  description: 'The suppression, given by its id or by the address (percent-encoded).',
+  description: 'Id of the suppression, or its email address (percent-encoded).',
   example: 'customer@example.org',
 };
 
-/** API for the suppression list: addresses that receive no email. */
+/** API that manages the suppression list: addresses that receive no email. */
 @Section('Suppressions', 'Addresses that receive no email: they bounced, their owners complained, or you added them.')
 @ResendErrors()
 @Controller('v1/suppressions')

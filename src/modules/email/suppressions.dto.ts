@@ -19,7 +19,7 @@ export class SuppressionListQuery {
   @MaxLength(254)
   email?: string;
 
-  /** The `next_cursor` of the previous page, requested with the same filters. */
+  /** Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. */
   @ApiProperty({ example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   @CanBeOmitted()
   @IsString()
@@ -44,7 +44,7 @@ export class NewSuppressionBody {
   email: string;
 }
 
-/** An address that receives no email. */
+/** A suppressed address, which receives no email. */
 export class SuppressionItem {
   /** The suppression's id. */
   @ApiProperty({ example: 'sup_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -57,14 +57,18 @@ export class SuppressionItem {
   email: string;
 
   /**
-   * Reason for the suppression: `bounce` (the address's server permanently rejected an email), `complaint` (the owner
-   * complained), `unsubscribe` (the owner unsubscribed from all emails), or `manual` (added manually).
+   * Reason for the suppression: `bounce` (the address's mail server permanently rejected an email), `complaint` (the
+   * owner reported an email as spam), `unsubscribe` (the owner unsubscribed from all emails), or `manual` (added
+   * manually).
    */
   @ApiProperty({ example: 'bounce' })
   @IsIn(SUPPRESSION_ORIGINS)
   origin: string;
 
-  /** The email that caused the suppression, or whose unsubscribe link was used. `null` if it was added manually. */
+  /**
+   * The email that caused the suppression, or whose unsubscribe link was used. `null` if the address was added
+   * manually.
+   */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @CanBeNull()
   @IsString()

@@ -6,12 +6,12 @@ import { isRecord } from './draft-fields.js';
 import { type EmailDraft, readEmail } from './email-draft.js';
 import { decidesUnsubscribe } from './unsubscribe-request.js';
 
-/** Parses emails. For an email that names a template, renders the content from the template. */
+/** Parses emails. If an email names a template, takes the content from the template. */
 @Injectable()
 export class TemplatedDrafts {
   constructor(private readonly templates: PublishedTemplates) {}
 
-  /** Returns the draft, or all errors in it. `in 5 minutes` is relative to `nowMs`. */
+  /** Returns the draft, or all errors in it. Times such as `in 5 minutes` are relative to `nowMs`. */
   async read(tenant: Tenant, given: unknown, nowMs: number): Promise<EmailDraft | { faults: Fault[] }> {
     const { template, ...own } = isRecord(given) ? given : {};
     if (template === undefined || template === null) return readEmail(given, nowMs);
@@ -39,7 +39,7 @@ export class TemplatedDrafts {
 
 const NOT_TOGETHER = 'must not be given together with template';
 
-/** Content used if the template has errors, so that errors in the email's other fields are also found. */
+/** Replaces the content if the template has errors, so that errors in the email's other fields are also reported. */
 const STAND_IN: TemplatedEmail['fields'] = { from: 'sender@example.com', subject: '', text: '' };
 
 /** Returns whether a field has a value. Null means absent, as in the other fields of an email. */

@@ -5,9 +5,8 @@ import type { EmailDraft } from './email-draft.js';
 const DERIVED_HTML_CHARACTERS_MAX = 128 * 1024;
 
 /**
- * Returns the text part of an email. If the caller provides only HTML, the text is derived from the HTML, because spam
- * filters and text-only clients expect a text part. An empty text together with HTML means that the caller wants no
- * text part.
+ * Returns the text part of an email. Derives a missing text from the HTML, because spam filters and text-only clients
+ * expect a text part. If the text is empty and there is HTML, the email gets no text part.
  */
 export function textPartOf({ html, text }: Pick<EmailDraft, 'html' | 'text'>): string | null {
   if (html === null) return text;

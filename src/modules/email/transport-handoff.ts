@@ -51,7 +51,10 @@ export function deliveryEventsOf(reply: RecipientReply, isFinal: boolean): Email
   return reply.outcome === 'bounced' ? [fact('bounced', true)] : [fact('rejected')];
 }
 
-/** Combines replies into an outcome: whether to retry, and whether the circuit breaker counts a failure. */
+/**
+ * Combines the replies of all recipients. The outcome determines whether the email is sent again, and whether the
+ * circuit breaker counts a failure.
+ */
 export function handoffResult({
   replies,
   isUnreachable,
@@ -69,13 +72,13 @@ export function handoffResult({
         ? 'deferred'
         : 'refused';
   const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
-  // A code below 100 stands for a server reply that was lost in transit.
+  // A code below 100 means that there was no SMTP reply code.
   if (decisive !== undefined && decisive.code < 100)
     return { answer: { kind: 'response', status: NO_CODE[outcome], retryAfter, outcome }, excerpt };
   return { answer: { kind: 'response', status: decisive?.code ?? 250, retryAfter, outcome }, excerpt };
 }
 
-/** Outcomes from worst to best. A deferred recipient causes another attempt, even if other recipients were rejected. */
+/** Outcomes by precedence. `deferred` is first, because a deferred recipient requires another attempt. */
 const WORST_FIRST = [
   'deferred',
   'bounced',

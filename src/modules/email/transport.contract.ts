@@ -8,7 +8,7 @@ export interface Submission {
   /** Id of the email in the form `evt_…`, for logs and for the transport's own use. */
   emailId: string;
   raw: Buffer;
-  /** Returns the return path, or '' for none. A report to this path is applied only to the given recipients. */
+  /** Returns the return path, or '' for none. A report to this path applies only to the given recipients. */
   mailFrom: (recipients: readonly string[]) => string;
   /** Recipients without a final state. Their domains are in A-label form. */
   recipients: readonly string[];
@@ -18,7 +18,7 @@ export interface RecipientReply {
   address: string;
   /**
    * `bounced`: the address is permanently rejected. `failed`: the message is permanently rejected because of its
-   * content, its sender or a policy; the address may be valid. `deferred`: can be retried.
+   * content, its sender or a policy, so the address may be valid. `deferred`: the message can be sent again later.
    */
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
   /** SMTP reply code, or 0 if there was no reply. */
@@ -33,7 +33,7 @@ export interface SubmissionReport {
   replies: readonly RecipientReply[];
   /** True if the server could not be reached (no connection, no login). The message itself was not rejected. */
   isUnreachable: boolean;
-  /** True if no further server will report a status. An accepted message is then considered delivered. */
+  /** True if an accepted message counts as delivered, because no later report about it is expected. */
   isFinal: boolean;
   /** Delay that the server requested. Null if it requested none. */
   retryAfterMs: number | null;
@@ -55,7 +55,7 @@ export abstract class MailTransport {
     return false;
   }
 
-  /** Returns whether the next mail server accepts addresses outside ASCII (RFC 6531). Null if not known yet. */
+  /** Returns whether the next mail server accepts addresses outside ASCII (RFC 6531). Null if this is not known yet. */
   offersSmtpUtf8(): Promise<boolean | null> {
     return Promise.resolve(null);
   }
@@ -63,7 +63,7 @@ export abstract class MailTransport {
 
 /**
  * An email transport from an extension. If it throws, exceeds `submitMsMax` or returns no report, the email is sent
- * again later. Recipients without a valid reply are deferred.
+ * again later. Recipients without a valid reply count as deferred.
  */
 export abstract class NamedMailTransport extends MailTransport {
   /** Name of the transport: lower-case letters, digits and `-`. */

@@ -10,7 +10,7 @@ import { Topics } from '#modules/topics/topics.js';
 import type { CompleteDraft } from './email-draft.js';
 import type { UnsubscribeRequest } from './unsubscribe-request.js';
 
-/** The content of an unsubscribe link. */
+/** The data in the token of an unsubscribe link. */
 export interface UnsubscribeLink {
   environmentId: number;
   emailId: Id;
@@ -32,12 +32,11 @@ const REPLACED_HEADERS = /^list-unsubscribe(?:-post)?$/i;
 const PLACEHOLDERS = /\{\{\{?\s*unsubscribe_url\s*\}?\}\}|\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/g;
 
 /**
- * Issues unsubscribe links as encrypted, authenticated tokens. Nothing is stored, so a link works as long as the
- * installation exists. The tokens hide the addresses, because proxies log URLs. The URL also contains the
- * organization's slug, so that a router in front of several cells can find the right cell.
- *
- * The token is a synthetic IV (as in RFC 5297, with HMAC-SHA-256) and the AES-256-CTR ciphertext. It is deterministic,
- * so it needs no random nonce that could repeat.
+ * Issues unsubscribe links. A link contains an encrypted, authenticated token, which hides the address because proxies
+ * log URLs. Nothing is stored, so a link works as long as the installation exists. The URL also contains the
+ * organization's slug, by which a router in front of several cells can find the right cell. The token consists of a
+ * synthetic IV (as in RFC 5297, with HMAC-SHA-256) and the AES-256-CTR ciphertext. It is deterministic and needs no
+ * random nonce, which could repeat.
  */
 @Injectable()
 export class UnsubscribeLinks {
@@ -59,7 +58,7 @@ export class UnsubscribeLinks {
     throw invalid([{ path: 'unsubscribe.topic', message }]);
   }
 
-  /** Returns an email's headers and bodies, with the recipient's unsubscribe link if the email requests one. */
+  /** Returns an email's headers and bodies. Adds the recipient's unsubscribe link if the email requests one. */
   async addTo(
     { environmentId, id }: { environmentId: number; id: Id },
     { from, to, cc, bcc, headers, html, text, unsubscribe }: CompleteDraft,

@@ -5,7 +5,7 @@ import type { LinkState } from './unsubscriptions.js';
 
 export type PageLanguage = 'en' | 'de';
 
-/** The state of the unsubscribe page: before the user's choice, or just after the choice. */
+/** The state of the unsubscribe page: before the reader's choice (`asks`), or after it. */
 export type PageStep = 'asks' | 'unsubscribed' | 'resubscribed';
 
 interface Texts {
@@ -73,7 +73,7 @@ const GERMAN: Texts = {
 
 const TEXTS: Readonly<Record<PageLanguage, Texts>> = { en: ENGLISH, de: GERMAN };
 
-/** Returns German if the reader prefers it to English, and English otherwise (RFC 9110, section 12.5.4). */
+/** Returns `de` if the reader prefers German to English, and `en` otherwise (RFC 9110, section 12.5.4). */
 export function languageOf(acceptLanguage: string | undefined): PageLanguage {
   const weights = { en: 0, de: 0 };
   for (const range of (acceptLanguage ?? '').split(',')) {
@@ -84,7 +84,7 @@ export function languageOf(acceptLanguage: string | undefined): PageLanguage {
   return weights.de > weights.en ? 'de' : 'en';
 }
 
-/** Returns the HTML page for an unsubscribe link. Each form sends its choice to the page's own URL. */
+/** Returns the HTML page for an unsubscribe link. Its forms are submitted to the page's own URL. */
 export function unsubscribePage(
   { address, senderDomain, topicId }: UnsubscribeLink,
   { topic, isUnsubscribed }: LinkState,
@@ -124,7 +124,9 @@ function form(action: 'unsubscribe' | 'resubscribe', label: string, style: '' | 
   return html`<form method="post"><button class="${style}" name="action" value="${action}">${label}</button></form>`;
 }
 
-/** Returns the address without most of its local part, such as `c•••@example.org`. The link may be forwarded. */
+/**
+ * Returns the address with most of its local part hidden, such as `c•••@example.org`, because links may be forwarded.
+ */
 function masked(address: string): string {
   const at = address.lastIndexOf('@');
   return `${[...address][0] ?? ''}•••${address.slice(at)}`;

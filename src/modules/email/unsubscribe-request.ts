@@ -6,13 +6,13 @@ export interface UnsubscribeRequest {
   topic: string | null;
 }
 
-/** The fields and headers of an email that can request an unsubscribe link. */
+/** The fields and headers of an email with which it can request an unsubscribe link. */
 export interface UnsubscribeFields {
   /** Value of the field `unsubscribe`. */
   unsubscribe: unknown;
   /** Value of the field `topic_id`, which the `resend` package sends. */
   topicId: unknown;
-  /** Headers given with the email. An email submitted over SMTP has only headers, no fields. */
+  /** Headers of the email. An email submitted over SMTP has only headers, no fields. */
   headers: Readonly<Record<string, string>>;
   /** Number of different recipients. */
   recipients: number;
@@ -27,7 +27,7 @@ export interface ReadUnsubscribe {
 
 type AddFault = (path: string, message: string) => null;
 
-/** Headers that request an unsubscribe link, from all emails or from one topic. They are removed before sending. */
+/** Headers that request a link to unsubscribe from all emails or from one topic. They are removed before sending. */
 const ALL_HEADER = 'x-unsubscribe';
 const TOPIC_HEADER = 'x-unsubscribe-topic';
 /** Headers of RFC 2369 and RFC 8058, which Posthorn sets in an email with an unsubscribe link. */
@@ -35,9 +35,8 @@ const OWN_HEADERS = /^list-unsubscribe(?:-post)?$/i;
 const TOPIC_CHARACTERS_MAX = 64;
 
 /**
- * Returns the unsubscribe link that an email's fields and headers request, and its remaining headers. Adds an error if
- * fields and headers contradict each other, if the email has several recipients, or if it has its own List-Unsubscribe
- * headers. Has no other side effects.
+ * Returns the requested unsubscribe link, and the remaining headers. Adds an error if a link is requested twice, if the
+ * email has several recipients, or if it has its own List-Unsubscribe headers. Has no other side effects.
  */
 export function readUnsubscribe(
   { unsubscribe: field, topicId, headers, recipients }: UnsubscribeFields,
@@ -60,7 +59,7 @@ export function readUnsubscribe(
   return { unsubscribe, headers: Object.fromEntries(kept) };
 }
 
-/** Returns whether a submitted email itself requests or excludes an unsubscribe link, in any field or header. */
+/** Returns whether a field or a header of the email requests or excludes an unsubscribe link. */
 export function decidesUnsubscribe(email: Readonly<Record<string, unknown>>): boolean {
   const { headers } = email;
   return (
@@ -71,7 +70,7 @@ export function decidesUnsubscribe(email: Readonly<Record<string, unknown>>): bo
 
 const isRequestHeader = (name: string): boolean => [ALL_HEADER, TOPIC_HEADER].includes(name.toLowerCase());
 
-/** Returns the requested link. Returns undefined for `false` (no link requested), and null after an error. */
+/** Returns the requested link. Returns undefined for `false`, and null after an error. */
 function fromField(value: unknown, fault: AddFault): UnsubscribeRequest | null | undefined {
   if (typeof value === 'boolean') return value ? { topic: null } : undefined;
   if (isRecord(value) && Object.keys(value).length === 1 && 'topic' in value)
@@ -79,7 +78,7 @@ function fromField(value: unknown, fault: AddFault): UnsubscribeRequest | null |
   return fault('unsubscribe', 'must be true, or {"topic": "…"} with the id or the key of a topic');
 }
 
-/** Returns the requested link. Returns undefined if the header requests none, and null after an error. */
+/** Returns the requested link. Returns undefined for any other header, and null after an error. */
 function fromHeader(name: string, value: string, fault: AddFault): UnsubscribeRequest | null | undefined {
   const lowerName = name.toLowerCase();
   if (lowerName === TOPIC_HEADER) return ofTopic(value.trim(), `headers.${name}`, fault);

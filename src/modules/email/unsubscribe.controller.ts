@@ -11,14 +11,17 @@ import { type UnsubscribeLink, UnsubscribeLinks } from './unsubscribe-links.js';
 import { languageOf, type PageStep, unknownLinkPage, unsubscribePage } from './unsubscribe-pages.js';
 import { Unsubscriptions } from './unsubscriptions.js';
 
-/** Limit per client network. Mailbox providers send the one-click requests for all their users from few networks. */
+/**
+ * Rate limit per client network. It is high, because mailbox providers send the one-click requests of all their users
+ * from few networks.
+ */
 const REQUESTS = { name: 'unsubscribe', count: 6_000, seconds: 60 };
 const HEADERS = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' };
 
 /**
- * Serves the unsubscribe links in emails: the page for users, and one-click requests from mail programs (RFC 8058). Not
- * part of the API. The token is the only credential and no cookie is read, so a form on another site can do no more
- * than a user with the link.
+ * Serves the unsubscribe links in emails: the page for readers, and one-click requests from mail programs (RFC 8058).
+ * Not part of the API. The token is the only credential. No cookies are read, so a form on another site can do no more
+ * than a reader with the link.
  */
 @ApiExcludeController()
 @Controller('u')
@@ -29,7 +32,7 @@ export class UnsubscribeController {
     private readonly config: Config,
   ) {}
 
-  /** Shows the unsubscribe page. Does not unsubscribe, because mail filters open the links in emails. */
+  /** Shows the unsubscribe page. Does not unsubscribe yet, because mail filters open the links in emails. */
   @Get(':slug/:token')
   @ServesPage()
   @RateLimit(REQUESTS)
@@ -41,7 +44,7 @@ export class UnsubscribeController {
     await this.show(request, reply, this.links.read(token), 'asks');
   }
 
-  /** Carries out a one-click request, or the choice submitted by the page's form. */
+  /** Executes a one-click request, or the choice that the page's form submits. */
   @Post(':slug/:token')
   @ServesPage()
   @HttpCode(200)
@@ -76,7 +79,7 @@ export class UnsubscribeController {
   }
 }
 
-/** Returns the step of the unsubscribe page that a submitted form requests. Throws 400 if it requests none. */
+/** Returns the step that a submitted form requests. Throws 400 if it requests none. */
 function stepOf(form: FormFields): PageStep {
   if (form['List-Unsubscribe'] === 'One-Click' || form['action'] === 'unsubscribe') return 'unsubscribed';
   if (form['action'] === 'resubscribe') return 'resubscribed';

@@ -4,14 +4,14 @@ import { AllowUnknownFields } from '#http/unknown-fields.js';
 import { CanBeOmitted, MatchesSchema } from '#http/validation.js';
 import { UNSUBSCRIBE_SCHEMA } from '#modules/topics/contract.js';
 
-/** The fields of an email that request an unsubscribe link. */
+/** Fields of an email that request an unsubscribe link. */
 @AllowUnknownFields()
 export class UnsubscribeFieldsBody {
   /**
    * Adds the recipient's unsubscribe link to the headers (RFC 8058), and replaces `{{unsubscribe_url}}` in `html` and
-   * `text`. With `true`, the link is for all emails of the environment; with `topic` (an id or key), for one topic.
-   * Requires exactly one recipient. The headers `X-Unsubscribe: true` and `X-Unsubscribe-Topic: newsletter` do the
-   * same, and are not sent.
+   * `text`. `true`: the link unsubscribes from all emails of the environment. `topic` (an id or key): from one topic.
+   * Requires exactly one recipient. The headers `X-Unsubscribe: true` and `X-Unsubscribe-Topic: newsletter` have the
+   * same effect, and are not sent.
    */
   @ApiProperty({ example: { topic: 'newsletter' } })
   @CanBeOmitted()

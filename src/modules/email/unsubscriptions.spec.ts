@@ -17,7 +17,7 @@ const LINK = {
 };
 const TOPIC_ID = '019aa4c0-0000-7000-8000-000000000001' as Id;
 
-/** Returns the service, and a log of the database statements that the service ran. */
+/** Returns the service, and a list to which its database statements are added. */
 function unsubscriptions(): { service: Unsubscriptions; done: string[] } {
   const done: string[] = [];
   const logged =

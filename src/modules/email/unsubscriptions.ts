@@ -18,7 +18,7 @@ export interface LinkState {
   isUnsubscribed: boolean;
 }
 
-/** Carries out the choices that recipients make with the links in their emails. */
+/** Stores the choices that recipients make with the unsubscribe links. */
 @Injectable()
 export class Unsubscriptions {
   constructor(
@@ -42,10 +42,9 @@ export class Unsubscriptions {
   }
 
   /**
-   * Unsubscribes the recipient from the link's topic, or suppresses the address if the link has no topic. A repeated
-   * call changes nothing, with one exception: if the link has no topic and the address belongs to the simulator,
-   * nothing is stored, so each call creates a system event. Does nothing if the organization or the topic no longer
-   * exists, because no more email is sent for it.
+   * Unsubscribes the recipient from the link's topic. Suppresses the address if the link has no topic. Does nothing if
+   * the organization or the topic was deleted. A repeated call has no effect, except that a simulator address is never
+   * suppressed: for a link without a topic, each call creates another system event.
    */
   async unsubscribe(link: UnsubscribeLink): Promise<void> {
     const topicKey = await this.topicKeyOf(link);
@@ -91,7 +90,10 @@ export class Unsubscriptions {
     });
   }
 
-  /** Suppresses the address. Returns false if it was already suppressed. Skips a simulator address and returns true. */
+  /**
+   * Suppresses the address. Returns false if it was already suppressed. For a simulator address, does nothing and
+   * returns true.
+   */
   private async suppress({ environmentId, emailId, address }: UnsubscribeLink): Promise<boolean> {
     if (isAtSimulator(address, this.config.platformDomain)) return true;
     const row = await this.suppressions.add({
