@@ -4,7 +4,7 @@ import { answerTo, CONSOLE_HEADER, ENVIRONMENT_HEADER } from './early-answers';
 import { Fault, faultOf } from './fault';
 import { noteAnswer, noteSignedOut, noteSilence } from './reachability';
 
-/** Schemas of the API, by name. */
+/** Types of the API's schemas, by name. */
 export type Schemas = components['schemas'];
 /** An event as returned by the list endpoint. */
 export type EventItem = Schemas['EventPage']['data'][number];
@@ -12,14 +12,14 @@ export type EventItem = Schemas['EventPage']['data'][number];
 export type Environment = 'live' | 'test';
 export type Api = Client<paths>;
 
-/** URL of the service including the path prefix on its host. Ends with a slash. */
+/** URL of the service. Includes the path of BASE_URL, and ends with a slash. */
 export const SERVICE = new URL('..', document.baseURI).href;
 
 const clients = new Map<Environment, Api>();
 
 /**
- * Returns the API client for one environment. The client sends a custom header that pages of other sites cannot send.
- * The header protects requests with the session cookie against CSRF.
+ * Returns the API client for one environment. It sends a custom header, which pages of other sites cannot send. The
+ * header protects requests with the session cookie against CSRF.
  */
 export function apiOf(environment: Environment): Api {
   const known = clients.get(environment);
@@ -89,8 +89,8 @@ export async function signOut(): Promise<void> {
 }
 
 /**
- * Returns whether the service still serves the version of this page. Compares the script files, because they differ
- * between versions. Returns `unknown` if the service does not respond.
+ * Returns whether the service still serves the version of this page. Compares the names of the script files, which
+ * differ between versions. Returns `unknown` if the service does not respond.
  */
 export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
   const own = ownScripts();
@@ -102,14 +102,14 @@ export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
   return own.every((name) => page.includes(name)) ? 'same' : 'other';
 }
 
-/** Returns the names of the script files that this page was loaded with. */
+/** Returns the names of the script files of this page. */
 export function ownScripts(): string[] {
   return [...document.querySelectorAll<HTMLScriptElement>('script[type=module][src]')].flatMap(
     ({ src }) => src.split('/').at(-1) ?? [],
   );
 }
 
-/** Returns the address of the sign-in page. After signing in, the user returns to the current page. */
+/** Returns the URL of the sign-in page. After signing in, the user returns to the page `here`. */
 export function signInAddress(here: string): string {
   return `${SERVICE}signin?return_to=${encodeURIComponent(here)}`;
 }
@@ -129,7 +129,7 @@ async function watched(request: Request): Promise<Response> {
   try {
     const { response, atMs } = await answerTo(request);
     const said = Date.parse(response.headers.get('date') ?? '');
-    // The `Date` header has a resolution of one second, so a difference of up to two seconds is ignored.
+    // Ignores a difference of up to two seconds, because the `Date` header has a resolution of one second.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - atMs) > 2_000 ? said - atMs : 0;
     if (response.status === 401) noteSignedOut();
     else noteAnswer(response.status < 500);

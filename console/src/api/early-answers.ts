@@ -1,6 +1,6 @@
 /** Identifies requests of the console. Pages of other sites cannot send this header. */
 export const CONSOLE_HEADER = { 'x-posthorn-console': '1' };
-/** Header that names the environment for an API call. */
+/** Header that selects the environment of an API call. */
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
 /** A response, and the time at which its headers arrived, in milliseconds since the epoch. */
@@ -9,16 +9,15 @@ export interface Arrived {
   atMs: number;
 }
 
-/** Maximum age at which a prefetched response is used. An older response is discarded and the request is sent again. */
+/** Maximum age of a prefetched response. An older response is discarded, and the request is sent again. */
 const KEPT_MS = 10_000;
 
 const asked = new Map<string, { answer: Promise<Arrived>; untilMs: number }>();
 
 /**
- * Sends a request that a screen is about to make, and returns its response. If the screen sends an identical request
- * within `KEPT_MS`, it gets the same response.
- *
- * Does not use the API client, so it can run before the rest of the console is loaded.
+ * Sends a request that a screen will need soon, and returns its response. If the screen sends an identical request
+ * within `KEPT_MS`, it gets the same response. Does not use the API client, so that it can run before the rest of the
+ * console is loaded.
  */
 export function askEarly(request: Request): Promise<Arrived> {
   const answer = arriving(request);
@@ -28,7 +27,7 @@ export function askEarly(request: Request): Promise<Arrived> {
   return answer;
 }
 
-/** Returns the prefetched response to a request, or else sends the request and returns the response. */
+/** Returns the prefetched response to a request. If there is none, sends the request. */
 export function answerTo(request: Request): Promise<Arrived> {
   const key = keyOf(request);
   const early = asked.get(key);

@@ -6,21 +6,21 @@ export interface StreamedChange extends Omit<EventItem, 'attempt_count' | 'last_
   attempt?: { number: number; status: number | null; error: string | null; at: string; next_attempt_at: string | null };
 }
 
-/** Callbacks of the stream. They report changes to events, and gaps in which changes were not sent. */
+/** Callbacks for changes to events, and for gaps in which the service sent no changes. */
 export interface StreamListeners {
-  /** Called when the stream has started or restarted. Earlier changes must be loaded with a list request. */
+  /** Called when the stream has started or restarted. The stream does not contain earlier changes. */
   ready: () => void;
   changed: (kind: 'accepted' | 'attempt' | 'status', change: StreamedChange) => void;
   gap: (between: { since: string | null; until: string }) => void;
 }
 
 /**
- * Wait before the console reopens a refused stream, because browsers do not reconnect it. Doubles with each failure.
- * Reasons for a refusal are, for example, too many open streams or a proxy's error page.
+ * Wait before the console reopens a stream that was refused, for example because too many streams are open. Browsers do
+ * not reopen such a stream. The wait doubles with each failure.
  */
 const AGAIN_MS = 2_000;
 const AGAIN_MS_MAX = 60_000;
-/** Time without a stream before an outage is reported. After a service restart, browsers reconnect within this time. */
+/** Time without a stream before an outage is reported. Browsers reconnect within this time after a service restart. */
 const SILENT_MS = 4_000;
 
 /**
@@ -52,8 +52,8 @@ export function listenToEvents(
         silence ??= setTimeout(noteSilence, SILENT_MS);
         return;
       }
-      // The stream does not say why it failed. This API call finds the reason, such as an expired session, and reports
-      // it.
+      // The stream does not give the reason for its failure. This call detects and reports reasons such as an expired
+      // session.
       ownSession().catch(() => undefined);
       again = setTimeout(open, againMs);
       againMs = Math.min(againMs * 2, AGAIN_MS_MAX);

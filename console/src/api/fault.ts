@@ -4,7 +4,7 @@ export class Fault extends Error {
 
   constructor(
     readonly status: number,
-    /** Type in the error envelope of the response, or `unreachable` without a response. */
+    /** Type in the error response, or `unreachable` without a response. */
     readonly type: string,
     message: string,
     readonly requestId: string | null,
@@ -15,14 +15,14 @@ export class Fault extends Error {
     super(message);
   }
 
-  /** Returns the errors of individual form fields, each with the field's path. */
+  /** Returns the errors of individual request fields, each with the field's path. */
   get fields(): readonly { path: string; message: string }[] {
     const { fields } = this.details;
     return Array.isArray(fields) ? (fields as { path: string; message: string }[]) : [];
   }
 }
 
-/** Returns the fault that a response describes. A proxy's response has no error envelope. */
+/** Returns the fault for an error response. The response of a proxy may have another format. */
 export function faultOf(response: Response, body: unknown): Fault {
   const said = (
     body as

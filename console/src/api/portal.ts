@@ -10,15 +10,15 @@ export type Permission = OwnPortal['permissions'][number];
 const FORM = /^pt_[A-Za-z0-9_-]{43}$/;
 
 /**
- * The portal's token. It is stored only in the memory of this page and in the session storage of its tab. It is never
- * stored in the page's URL, the title, cookies or shared storage.
+ * The portal's token. It is stored only in the memory of this page and in the session storage of its tab, and never in
+ * the URL, the title, cookies or shared storage.
  */
 let token: string | null = null;
 const ended = new Set<() => void>();
 
 /**
- * Reads the token from the URL fragment once, and removes it from the URL before any other code can read it. Without a
- * token in the fragment, the page was reloaded or revisited, and the token is in the session storage of the tab.
+ * Reads the token from the URL fragment, and removes it from the URL before any other code can read it. If the page was
+ * reloaded or revisited, reads the token from the session storage of the tab.
  */
 export function takeToken(): void {
   const text = location.hash.slice(1);
@@ -29,12 +29,15 @@ export function takeToken(): void {
 }
 
 /**
- * Storage key of this session's token. The path contains the session's id, so no tab opens a portal with the token of
- * another session.
+ * Storage key of the token. It contains the path with the session's id, so that a tab cannot open a portal with the
+ * token of another session.
  */
 const place = (): string => `posthorn.portal ${location.pathname}`;
 
-/** Whether the token is stored in this tab. A frame does not store it, but gets a token after each load. */
+/**
+ * Whether the token is stored in this tab. A frame does not store it, because the embedding page passes a token after
+ * each load.
+ */
 const isKept = (): boolean => window.parent === window;
 
 function keptToken(): string | null {
@@ -51,7 +54,7 @@ function keepToken(kept: string | null): void {
     if (kept === null) sessionStorage.removeItem(place());
     else sessionStorage.setItem(place(), kept);
   } catch {
-    // Without session storage, a reload loses the token and thus closes the portal.
+    // Without session storage, a reload loses the token and ends the portal session.
   }
 }
 
@@ -77,7 +80,7 @@ export function ownPortal(): Promise<OwnPortal> {
 }
 
 /**
- * Replaces the token and returns its session. Returns null if the new token is invalid or belongs to another customer.
+ * Replaces the token and returns the new token's session. Returns null if the token is invalid or for another customer.
  */
 export async function renew(next: string, application: string | null): Promise<OwnPortal | null> {
   if (!FORM.test(next)) return null;
@@ -93,7 +96,7 @@ export async function renew(next: string, application: string | null): Promise<O
 
 let clockOffMs = 0;
 
-/** Returns the service's time. The clock of this computer may be wrong. */
+/** Returns the current time according to the service, because the clock of this computer may be wrong. */
 export function portalNowMs(): number {
   return Date.now() + clockOffMs;
 }
@@ -101,10 +104,10 @@ export function portalNowMs(): number {
 async function asked(request: Request, bearer: string | null, isOwn: boolean): Promise<Response> {
   if (bearer !== null) request.headers.set('authorization', `Bearer ${bearer}`);
   try {
-    // Sends no cookie. A console session in this browser must not affect the portal.
+    // Omits cookies, so that a console session in this browser does not affect the portal.
     const response = await fetch(request, { credentials: 'omit', referrerPolicy: 'no-referrer' });
     const said = Date.parse(response.headers.get('date') ?? '');
-    // The `Date` header has a resolution of one second, so a difference of up to two seconds is ignored.
+    // Ignores a difference of up to two seconds, because the `Date` header has a resolution of one second.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - Date.now()) > 2_000 ? said - Date.now() : 0;
     if (response.status === 401 && isOwn && bearer === token) {
       keepToken(null);

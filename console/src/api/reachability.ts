@@ -1,9 +1,9 @@
 /** State of the connection: whether the service responds, and whether the session is still valid. */
 export interface Reachability {
-  /** Start of the current outage; null while the service responds. */
+  /** Start of the current outage. Null while the service responds. */
   silentSince: number | null;
   isSignedOut: boolean;
-  /** Whether another version of the console was deployed, so that files of this version may no longer exist. */
+  /** Whether another version of the console was deployed. Files of this version may then be missing on the service. */
   isReplaced: boolean;
 }
 

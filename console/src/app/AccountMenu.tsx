@@ -4,7 +4,7 @@ import { t, word } from '../kit/messages/t';
 import { prefer, type Preferences, usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
 
-/** Menu with the signed-in user, the display preferences, and signing out. */
+/** Menu with the signed-in user, the display preferences and the sign-out button. */
 export function AccountMenu({ onHelp }: { onHelp: () => void }): ReactNode {
   const { session } = useSigned();
   const { scheme, language } = usePreferences();

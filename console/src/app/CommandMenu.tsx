@@ -19,7 +19,7 @@ interface Command {
 
 const SHOWN_MAX = 12;
 
-/** Menu in which the user opens any screen, an object by its id, or a destination or application by its name. */
+/** Menu that opens any screen, any object by its id, or a destination or application by its name. */
 export function CommandMenu({ onClose }: { onClose: () => void }): ReactNode {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);

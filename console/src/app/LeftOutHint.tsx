@@ -8,12 +8,11 @@ const SHOWN_MAX = 5;
 const CHARACTERS_MAX = 60;
 
 /**
- * Whether the user closed the hint. Kept outside the component, so that it stays closed when a language change
- * rerenders the page.
+ * Whether the user closed the hint. Kept outside the component, so that the hint stays closed after a language change.
  */
 let isClosed = false;
 
-/** Lists the parameters of the opened link that the screen ignores. Stays visible until the user leaves the screen. */
+/** Lists the query parameters of the opened link that the screen ignores. Visible until the user leaves the screen. */
 export function LeftOutHint(): ReactNode {
   const router = useRouter();
   const { pathname, search } = useLocation();

@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { PartNotLoaded } from '../kit/load/lazy-part';
 import { t } from '../kit/messages/t';
 
-/** Page for an unknown address. */
+/** Page for an unknown URL. */
 export function Missing(): ReactNode {
   return (
     <main className="page">
@@ -27,7 +27,7 @@ export function Wrong({ error }: { error: unknown }): ReactNode {
   );
 }
 
-/** Error shown in place of a screen, within the rest of the page. */
+/** Error that replaces a screen. The rest of the page stays visible. */
 export function WrongScreen({ error }: { error: unknown }): ReactNode {
   const router = useRouter();
   const { silentSince } = useSyncExternalStore(onReachability, reachability);

@@ -4,10 +4,7 @@ import { onReachability, reachability } from '../api/reachability';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 
-/**
- * Notice that the page may be outdated: the service does not respond, the session has expired, or a new version was
- * deployed.
- */
+/** Notice that the service does not respond, that the session has expired, or that a new version was deployed. */
 export function Reachable(): ReactNode {
   const { silentSince, isSignedOut, isReplaced } = useSyncExternalStore(onReachability, reachability);
   if (isSignedOut) {

@@ -75,7 +75,7 @@ function Top({ isMenuOpen, onMenu }: { isMenuOpen: boolean; onMenu: () => void }
 }
 
 /**
- * Switch between environments. Marks the live environment with a word, a color and a border around the page, so that
+ * Switch between environments. In the live environment, shows a word, a color and a border around the page, so that
  * users notice which environment they change.
  */
 function EnvironmentSwitch(): ReactNode {

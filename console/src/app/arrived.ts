@@ -1,2 +1,2 @@
-/** URL with which the page was opened. Stored because the router removes parameters that no screen reads. */
+/** URL with which the page was opened. The router later removes parameters that no screen reads. */
 export const ARRIVED = { pathname: location.pathname, search: location.search };

@@ -29,7 +29,7 @@ followService(() => {
   void queries.refetchQueries({ predicate: ({ state }) => state.status === 'error' || state.fetchFailureCount > 0 });
   if (router.state.matches.some(({ status }) => status === 'error')) void router.invalidate();
 });
-// Loads the files of the screen while the session is requested.
+// Loads the screen's files in parallel with the session request.
 for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0])
   router.loadRouteChunk(route)?.catch(() => undefined);
 const place = document.getElementById('root');

@@ -1,14 +1,14 @@
 import { deployment, ownScripts, ownSession } from '../api/client';
 import { noteReplaced, noteSilence, onReachability, reachability } from '../api/reachability';
 
-/** Interval of the requests that check whether an unreachable service responds again. */
+/** Interval between requests that check whether the service responds again after an outage. */
 const ASK_EVERY_MS = 4_000;
-/** Time after which a hidden page, when it is shown again, checks whether its version is still current. */
+/** Minimum time for which a page was hidden before it checks its version when it becomes visible. */
 const AWAY_MS = 60_000;
 
 /**
- * Checks whether the service responds again after an outage, and whether its version has changed. After a version
- * change, the next click on a link loads the new page.
+ * Detects the end of an outage, and the deployment of another version. After such a deployment, the next click on a
+ * link loads the new version.
  */
 export function followService(cameBack: () => void): void {
   let wasSilent = false;
@@ -38,8 +38,8 @@ export function followService(cameBack: () => void): void {
 }
 
 /**
- * Makes a click on a link load the link's target from the service while the page is outdated. Forms that a user fills
- * in are not interrupted.
+ * Loads the target of a clicked link from the service if this page is outdated. The page is not reloaded before a
+ * click, so that forms are not interrupted.
  */
 function loadInstead(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
@@ -53,14 +53,13 @@ function loadInstead(event: MouseEvent): void {
   location.assign(link.href);
 }
 
-/** Key in the browser's storage. Its value is the build for which this tab was reloaded because of a missing file. */
+/** Key in the session storage. Its value is the build for which this tab was already reloaded. */
 const RELOADED = 'posthorn.reloaded';
 
 /**
- * Handles a file that could not be loaded.
- *
- * During an outage, the page waits for the service. After a version change, the page is reloaded. It is also reloaded
- * if loading keeps failing although the service responds, because some browsers cache the failure.
+ * Handles a file that could not be loaded. During an outage, the page waits for the service. After the deployment of
+ * another version, the page is reloaded. It is also reloaded on the last try, because some browsers cache a failed
+ * load.
  */
 export async function afterMissingFile(isLastTry: boolean): Promise<void> {
   const state = await deployment();
@@ -68,7 +67,7 @@ export async function afterMissingFile(isLastTry: boolean): Promise<void> {
   if (state === 'other' || isLastTry) await reloadOnce();
 }
 
-/** Allows another automatic reload of the page, because a file was loaded. */
+/** Allows another automatic reload, because a file was loaded successfully. */
 export function afterLoadedFile(): void {
   try {
     sessionStorage.removeItem(RELOADED);
@@ -77,7 +76,7 @@ export function afterLoadedFile(): void {
   }
 }
 
-/** Reloads the page at most once per build, to avoid endless reloads. A file that loads later permits a new reload. */
+/** Reloads the page at most once per build, to avoid endless reloads. `afterLoadedFile` permits another reload. */
 async function reloadOnce(): Promise<void> {
   const build = ownScripts().join(' ');
   try {

@@ -1,6 +1,6 @@
 /**
- * Prefetches the session and the first rows of the event list while the rest of the console is still loading. This code
- * is in a separate file with few imports, so that it runs early.
+ * Prefetches the session and the first rows of the event list while the rest of the console is still loading. This is a
+ * separate file with few imports, so that it runs early.
  */
 import { askEarly, CONSOLE_HEADER, ENVIRONMENT_HEADER } from '../api/early-answers';
 import { firstPageQuery } from '../events/first-page';

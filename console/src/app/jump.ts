@@ -31,8 +31,8 @@ export function placeOfId(text: string, environment: Environment): Place | null 
 }
 
 /**
- * Returns the path of the same section in the other environment. Always returns the path of the section's list, because
- * an id is valid in only one environment.
+ * Returns the path of the same section in the other environment. Always links to the section's list, because an
+ * object's id is valid in only one environment.
  */
 export function inEnvironment(path: string, environment: Environment): Place {
   const [, , section = 'overview'] = path.split('/');

@@ -21,8 +21,7 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // Retries only failures that may be temporary: no response, a 5xx status, or status 429. A 429 response states
-      // how long to wait.
+      // Retries only failures that may be temporary: no response, a 5xx status, or status 429.
       retry: (count, error) =>
         count < 3 && error instanceof Fault && (error.status === 0 || error.status >= 500 || error.status === 429),
       retryDelay: (count, error) =>
@@ -36,7 +35,7 @@ export const queries = new QueryClient({
 /** Path of BASE_URL plus `/console`, without a trailing slash. */
 export const BASE_PATH = new URL(document.baseURI).pathname.replace(/\/+$/, '');
 
-/** Session request, sent once and shared by all callers. Later API calls report if the session has ended. */
+/** The session request. It is sent once, and all callers share it. Later API calls detect the end of the session. */
 let asked: Promise<OwnSession> | null = null;
 
 async function signedIn(): Promise<OwnSession> {

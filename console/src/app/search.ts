@@ -1,25 +1,25 @@
 type Search = Readonly<Record<string, unknown>>;
 
-/** A parameter of the page's URL that the screen ignores, at least in part. `value` contains only the ignored part. */
+/**
+ * A query parameter that the screen ignores. If the screen uses a part of the value, `value` contains the other part.
+ */
 export interface LeftOut {
   name: string;
   value: string;
 }
 
 /**
- * Returns a function that reads the query parameters of the page's URL and returns only those that `read` keeps.
- *
- * The router merges the returned parameters into the URL. Therefore all other parameters are set to undefined, which
- * also removes them from the URL.
+ * Returns a function that returns only the query parameters that `read` keeps. Sets all others to undefined, because
+ * the router merges the result into the URL and removes undefined parameters.
  */
 export function only<Kept extends object>(read: (search: Search) => Kept): (search: Search) => Kept {
   return (search) => ({ ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])), ...read(search) });
 }
 
-/** Reads the query parameters for screens without parameters: removes all of them. */
+/** Removes all query parameters, for screens that have none. */
 export const none = only(() => ({}));
 
-/** Returns the parameters of the page's URL that are not in `kept`. Compares comma-separated lists item by item. */
+/** Returns the query parameters that are not in `kept`. Compares comma-separated lists item by item. */
 export function leftOut(said: Search, kept: Search): LeftOut[] {
   return Object.entries(said).flatMap(([name, value]) => {
     const known = new Set(

@@ -10,7 +10,7 @@ import { useSigned } from '../session/session';
 import { useApplications, useFailingApplications } from './application-queries';
 import { NewApplication } from './NewApplication';
 
-/** List of applications, which are the customers of the signed-in company. */
+/** List of applications. Each application is a customer of the signed-in organization. */
 export function ApplicationsScreen(): ReactNode {
   const filters = useSearch({ from: '/$env/applications' });
   const { environment: env, can } = useSigned();
@@ -116,7 +116,7 @@ export function ApplicationsScreen(): ReactNode {
   );
 }
 
-/** Applications with failing endpoints. Renders nothing if there are none. */
+/** Applications with failing endpoints. Renders nothing if no endpoint fails. */
 function Failing(): ReactNode {
   const { environment: env } = useSigned();
   const { language } = usePreferences();

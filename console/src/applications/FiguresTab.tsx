@@ -116,7 +116,7 @@ function Totals({ of: { total, waiting }, id }: { of: Schemas['OverviewItem']; i
   );
 }
 
-/** Deliveries of each time window as bars, and the same figures as a table. */
+/** Chart of an application's deliveries per time window, with the same figures as a table. */
 function Bars({ of: { data } }: { of: Schemas['OverviewItem'] }): ReactNode {
   const most = Math.max(1, ...data.map(({ delivered, failed, dlq }) => delivered + failed + dlq));
   const busy = data.filter(({ received, attempts }) => received + attempts > 0);

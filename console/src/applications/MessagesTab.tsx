@@ -7,7 +7,7 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { useMessages } from './application-queries';
 
-/** Messages sent to an application, including those without a subscribed endpoint. */
+/** Messages sent to an application, including messages to which no endpoint subscribes. */
 export function MessagesTab(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { environment: env } = useSigned();

@@ -8,7 +8,7 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { readTypes } from './application-filters';
 
-/** Form for a new endpoint of a customer. Shows the endpoint's secret after creating it. */
+/** Form for a new endpoint of a customer. Shows the endpoint's secret after the creation. */
 export function NewOwnEndpoint({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

@@ -13,7 +13,7 @@ import type { OwnEndpoint } from './application-queries';
 
 type Asked = 'status' | 'types' | 'test' | 'recover' | 'delete';
 
-/** Actions on an endpoint of a customer. Each action asks for confirmation. */
+/** Actions on an endpoint of a customer. Every action requires confirmation. */
 export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

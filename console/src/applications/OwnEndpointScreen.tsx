@@ -14,7 +14,7 @@ import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoint, useOwnEndpointHistory } from './application-queries';
 import { OwnEndpointActions } from './OwnEndpointActions';
 
-/** One endpoint of a customer: state, history, and actions to repair it. */
+/** One endpoint of a customer: its state, its history, and actions such as resending failed events. */
 export function OwnEndpointScreen(): ReactNode {
   const { id, endpoint } = useParams({ from: '/$env/applications/$id/endpoints/$endpoint' });
   const { environment: env, can } = useSigned();

@@ -14,7 +14,7 @@ export function readRange({ range }: Readonly<Record<string, unknown>>): { range
   return known === undefined ? {} : { range: known };
 }
 
-/** Parses event types separated by commas, spaces or line breaks. An empty text means all types. */
+/** Parses event types separated by commas, spaces or line breaks. Empty text means all types. */
 export function readTypes(text: string): string[] {
   return [...new Set(text.split(/[\s,]+/).filter((each) => each !== ''))];
 }

@@ -25,7 +25,7 @@ export function useApplications(filters: { search?: string }) {
   });
 }
 
-/** Queries customers with failed delivery attempts in the last day, most failures first. */
+/** Queries customers with failed delivery attempts in the last 24 hours, most failures first. */
 export function useFailingApplications() {
   const { api, environment } = useSigned();
   return useQuery({
@@ -97,7 +97,7 @@ export function useOwnEndpoint(app: string, endpoint: string) {
   });
 }
 
-/** Queries an endpoint's figures of the last day, and its newest attempts. */
+/** Queries an endpoint's figures of the last 24 hours, and its newest attempts. */
 export function useOwnEndpointHistory(app: string, endpoint: string) {
   const { api, environment } = useSigned();
   const params = { path: { app, endpoint } };

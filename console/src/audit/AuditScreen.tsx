@@ -24,8 +24,8 @@ export function AuditScreen(): ReactNode {
     initialPageParam: null as { cursor: string; query: AuditFilters } | null,
     enabled: can('admin'),
     queryFn: async ({ pageParam, signal }) => {
-      // A cursor is valid only for the filters of the first page. Relative times are therefore resolved once, for the
-      // first page.
+      // Relative times are resolved only for the first page, because a cursor is valid only for the filters of that
+      // page.
       const query = pageParam?.query ?? asAuditQuery(filters, serviceNowMs());
       const page = await answered(
         api.GET('/v1/audit', {

@@ -6,7 +6,7 @@ import { Time } from '../kit/time/Time';
 
 type Entry = Schemas['AuditItem'];
 
-/** Audit entries, newest first. The changes of each entry can be expanded. */
+/** Audit entries, newest first. An entry can be expanded to show its changes. */
 export function AuditTable({ rows }: { rows: readonly Entry[] }): ReactNode {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.audit')}>

@@ -5,7 +5,7 @@ export interface AuditFilters {
   actor?: string;
   action?: string;
   resource?: string;
-  /** Start of the time range: an absolute time, or a time relative to now. `-1d` stays relative in a saved link. */
+  /** Start of the time range: an absolute time, or a time relative to now, such as `-1d`. */
   since?: string;
 }
 

@@ -4,7 +4,7 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
-/** Cancels the waiting deliveries of a destination. */
+/** Button that cancels the waiting deliveries of a destination. */
 export function CancelWaiting({
   id,
   name,

@@ -3,7 +3,7 @@ import { t } from '../kit/messages/t';
 import { Sparkline } from '../kit/plot/Sparkline';
 import { useFigures } from './destination-queries';
 
-/** Chart of a destination's deliveries in the last day. Loads when the destination's row becomes visible. */
+/** Chart of a destination's deliveries in the last 24 hours. Loads its data when it becomes visible. */
 export function DayLine({ id }: { id: string }): ReactNode {
   const place = useRef<HTMLSpanElement>(null);
   const [isSeen, setSeen] = useState(false);

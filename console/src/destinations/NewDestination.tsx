@@ -8,7 +8,7 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
 const TYPES = ['https', 'mirror', 'pull'] as const;
-/** Pause in typing after which the URL is checked. */
+/** Wait after the last keystroke before the URL is checked. */
 const CHECK_AFTER_MS = 600;
 
 /** Form for a new destination. Checks the URL while the user types. */
@@ -111,7 +111,7 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
   );
 }
 
-/** Returns the result of the URL check; null before the first check. */
+/** Returns the result of the URL check. Null before the first check. */
 function useCheck(type: string, url: string): Schemas['CheckResult'] | 'asking' | null {
   const { api } = useSigned();
   const [result, setResult] = useState<Schemas['CheckResult'] | 'asking' | null>(null);

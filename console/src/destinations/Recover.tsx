@@ -8,7 +8,7 @@ import { useSigned } from '../session/session';
 const BACK_MS = { '-1h': 3_600_000, '-1d': 86_400_000, '-7d': 604_800_000, '-30d': 2_592_000_000 } as const;
 type Back = keyof typeof BACK_MS;
 
-/** Recovers a destination's failed events with a job, and then shows the job. */
+/** Form that creates a job for a destination's failed events, and then shows the job. */
 export function Recover({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const navigate = useNavigate();

@@ -4,7 +4,7 @@ import { usePreferences } from '../kit/preferences';
 import { formatDuration } from '../kit/time/format';
 import { type Step, stepsOf } from './schedule';
 
-/** Maximum number of drawn attempts. Further attempts are described in text. */
+/** Maximum number of attempts in the drawing. Text describes further attempts. */
 const DRAWN_MAX = 12;
 
 /** Retry attempts of a destination on a time line. */

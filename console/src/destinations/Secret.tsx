@@ -14,7 +14,10 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
-/** The signing secret. Loaded by a click, hidden after a minute or when the page is hidden, and never cached. */
+/**
+ * The signing secret. It is loaded by a click, is hidden after a minute or when the page is hidden, and is never
+ * cached.
+ */
 export function Secret({ id, name }: { id: string; name: string }): ReactNode {
   const { api } = useSigned();
   const [shown, setShown] = useState<string | null>(null);

@@ -18,7 +18,7 @@ export function readFigures(search: Readonly<Record<string, unknown>>): FiguresS
   return range === undefined ? {} : { range };
 }
 
-/** Returns the start of a range. A range consists of time windows of equal length. The last window contains `nowMs`. */
+/** Returns the start of a range. A range consists of time windows of equal length. `nowMs` is in the last window. */
 export function figuresSince(range: FiguresRange, nowMs: number): string {
   const { windowMs, windows } = FIGURES[range];
   return new Date(Math.floor(nowMs / windowMs) * windowMs - (windows - 1) * windowMs).toISOString();

@@ -23,7 +23,7 @@ export function useDestinations(filters: DestinationFilters) {
   });
 }
 
-/** Queries one destination. Refetches regularly, because the destination's circuit breaker may open or close. */
+/** Queries one destination. Refetches regularly, because the circuit breaker may open or close at any time. */
 export function useDestination(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -33,7 +33,9 @@ export function useDestination(id: string) {
   });
 }
 
-/** Queries a destination's figures per time window. Refetches regularly, because the last window has not ended yet. */
+/**
+ * Queries a destination's figures per time window. Refetches regularly, because the last window is still in progress.
+ */
 export function useFigures(id: string, range: FiguresRange) {
   const { api, environment } = useSigned();
   return useQuery({

@@ -1,14 +1,14 @@
-/** One attempt of a retry schedule, at its latest possible time. */
+/** One attempt of a retry schedule, with the longest possible waits. */
 export interface Step {
   /** Number of the attempt, starting at 1. */
   attempt: number;
   /** Longest wait before the attempt. */
   waitSeconds: number;
-  /** Time since the first attempt. */
+  /** Time between the first attempt and this attempt, in seconds. */
   afterSeconds: number;
 }
 
-/** Returns every attempt that a policy allows. Attempts beyond the end of the schedule use the schedule's last wait. */
+/** Returns all attempts of a retry policy. If there are more attempts than waits, the last wait is repeated. */
 export function stepsOf({
   schedule,
   max_attempts: attempts,

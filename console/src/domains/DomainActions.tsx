@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { type Domain, useKnownDomain } from './domain-queries';
 import { MxConflict, mxOf } from './MxConflict';
 
-/** Actions on a domain. Users who lack the permission for an action see who has this permission. */
+/** Actions on a domain. If the user lacks the permission for them, shows which permission is required. */
 export function DomainActions({ domain }: { domain: Domain }): ReactNode {
   const { can } = useSigned();
   const [asked, setAsked] = useState<'convert' | 'delete' | null>(null);
@@ -86,7 +86,7 @@ function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): R
   );
 }
 
-/** Adds the resources that use the domain, such as aliases, to the message of a fault, if the fault lists them. */
+/** Adds the resources that use the domain, such as aliases, to the message of a fault. */
 function withUsers(fault: unknown): unknown {
   if (!(fault instanceof Fault)) return fault;
   const users = fault.details['used_by'];

@@ -12,7 +12,7 @@ import { useSigned } from '../session/session';
 import { type Domain, type DomainRecord, useDomain, useKnownDomain } from './domain-queries';
 import { DomainActions } from './DomainActions';
 
-/** One domain: the DNS records to publish, and those found by the last check. */
+/** One domain: the DNS records to publish, with the result of the last check. */
 export function DomainScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/domains/$id' });
   const { environment: env } = useSigned();

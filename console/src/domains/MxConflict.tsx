@@ -3,8 +3,8 @@ import { Fault } from '../api/fault';
 import { t } from '../kit/messages/t';
 
 /**
- * Returns the current mail servers of a domain if the API refused to redirect the domain's mail because of them.
- * Returns an empty list if their names are unknown, and null for other faults.
+ * Returns the current mail servers of a domain if the API refused to redirect the domain's mail. Returns an empty list
+ * if the servers are unknown, and null for any other fault.
  */
 export function mxOf(fault: unknown): string[] | null {
   if (!(fault instanceof Fault) || fault.type !== 'conflict') return null;
@@ -13,7 +13,7 @@ export function mxOf(fault: unknown): string[] | null {
   return Array.isArray(mx) ? mx.map((each: unknown) => (each as { exchange: string }).exchange) : [];
 }
 
-/** Shows where mail is currently delivered, and asks whether to redirect it. */
+/** Shows the servers to which mail is currently delivered, and asks whether to redirect it. */
 export function MxConflict({
   mx,
   isAcknowledged,

@@ -10,7 +10,7 @@ import { MxConflict, mxOf } from './MxConflict';
 
 const KINDS = ['email-send', 'email', 'webhook'] as const;
 
-/** Form for a new domain. Redirects mail that currently goes to another mail server only after confirmation. */
+/** Form for a new domain. If another server receives the domain's mail, asks for confirmation. */
 export function NewDomain({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const navigate = useNavigate();

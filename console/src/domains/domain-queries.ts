@@ -29,7 +29,7 @@ export function useDomain(id: string) {
   });
 }
 
-/** Queries the hosts of endpoints. */
+/** Queries the hosts on which endpoints receive requests. */
 export function useIngestHosts() {
   const { api, environment } = useSigned();
   return useQuery({
@@ -38,7 +38,7 @@ export function useIngestHosts() {
   });
 }
 
-/** Returns a function that puts a domain returned by an API call into the cache. */
+/** Returns a function that updates the cache with a domain from the response to an API call. */
 export function useKnownDomain(): (domain: Domain) => Promise<void> {
   const { environment } = useSigned();
   const queries = useQueryClient();

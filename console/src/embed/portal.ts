@@ -1,17 +1,15 @@
 import type { mountPortal as Mount, Portal, PortalOptions, PortalState } from '../../public/embed/portal';
 
-/** A newly opened portal, as `POST /v1/app/{app}/portal` returns it to the backend of the embedding page. */
+/** A new portal session. `POST /v1/app/{app}/portal` returns it to the backend of the embedding page. */
 type Opened = { url: string; token: string };
 
 const RETRY_MS = [1_000, 5_000, 15_000];
 
 /**
- * Shows the customer portal in a frame inside `element`.
- *
- * Calls `open` now and whenever the token is about to expire. `open` requests a token from the embedding page's own
- * backend. The frame grows with its content. If the first token cannot be obtained, an error text and a retry button
- * replace the frame. If a later token cannot be obtained, the frame keeps its content and reports that its session has
- * ended. `onState` is called in both cases.
+ * Shows the customer portal in a frame inside `element`. The frame grows with its content. Calls `open` now and before
+ * each expiry of the token, to get a token from the embedding page's own backend. If `open` fails the first time, an
+ * error text and a retry button replace the frame. If it fails later, the frame keeps its content and shows that its
+ * session has ended. Calls `onState` in both cases.
  */
 export const mountPortal: typeof Mount = (
   element,

@@ -25,8 +25,8 @@ const EXAMPLE = {
 };
 
 /**
- * Editor of the responses to the provider. Rules decide the response. If no rule matches, the default response is sent.
- * The rules can be tested on a received request.
+ * Editor of the endpoint's responses to the provider. The first matching rule determines the response. If no rule
+ * matches, the default response is sent. The user can test the rules on a received request.
  */
 export function AnswersTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });

@@ -11,7 +11,7 @@ import { ENDPOINT_STATUSES, type EndpointFilters } from './endpoint-filters';
 import { type EndpointItem, useEndpoints, usePresets } from './endpoint-queries';
 import { NewEndpoint } from './NewEndpoint';
 
-/** List of inbound endpoints, the URLs that providers send to. */
+/** List of inbound endpoints, to which providers send webhooks. */
 export function EndpointsScreen(): ReactNode {
   const filters = useSearch({ from: '/$env/endpoints' });
   const { can } = useSigned();

@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { useDestinations, useIngestDomains } from './endpoint-queries';
 import { PresetPicker } from './PresetPicker';
 
-/** Form for a new endpoint: provider and URL. The endpoint's own page explains the setup at the provider. */
+/** Form for a new endpoint: provider and URL. The page of the new endpoint then explains the setup at the provider. */
 export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

@@ -2,7 +2,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { t } from '../kit/messages/t';
 import { usePresets } from './endpoint-queries';
 
-/** Searchable list of all providers. An empty choice means a custom sender. */
+/** Searchable list of all providers. An empty value stands for a sender without a preset. */
 export function PresetPicker({
   chosen,
   onChoose,

@@ -13,7 +13,7 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
-/** Sets the provider's signing secret. The secret can be replaced, but it is never shown. */
+/** Form that sets the provider's signing secret. A stored secret can be replaced, but is never shown. */
 export function ProviderSecret({ endpoint, hint }: { endpoint: EndpointDetail; hint: string | null }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

@@ -10,7 +10,7 @@ type Proxy = Schemas['ResponseProxyConfig'];
 
 const EXAMPLE = 'export default (request) => ({ status: 200, body: request.body });';
 
-/** Editor of the settings of custom code, or of a custom service, that responds before the rules are applied. */
+/** Editor of the response proxy: code or an external service that can respond before the rules are evaluated. */
 export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const change = useChangeEndpoint(endpoint.id);
   const before = endpoint.responseProxy;
@@ -33,7 +33,7 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
   });
   const choose = (chosen: '' | Proxy['target']): void => {
     setTarget(chosen);
-    // Resets the timeout when the target changes, because a timeout for code is too short for a service.
+    // Clears the timeout, because a timeout for code is too short for an external service.
     if (chosen !== target) setWait('');
   };
   return (

@@ -4,7 +4,7 @@ import { hasValue, type Leaf, LEAF_TYPES, OPERATORS, subjectOf } from './conditi
 
 const FIRST: Leaf = { type: 'json', of: '$.type', op: 'eq', value: '' };
 
-/** Form that adds one condition to a filter. The user does not need to know the syntax of filters. */
+/** Form that adds one condition to a filter, for users who do not know the filter syntax. */
 export function QuickCondition({ onAdd }: { onAdd: (leaf: Leaf) => void }): ReactNode {
   const [leaf, setLeaf] = useState(FIRST);
   const set = (changes: Partial<Leaf>): void => setLeaf({ ...leaf, ...changes });

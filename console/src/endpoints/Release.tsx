@@ -6,7 +6,7 @@ import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
 
-/** Form that releases held requests for delivery: either quarantined requests (wrong secret) or parked requests. */
+/** Form that releases held requests for delivery. These are quarantined requests (wrong secret), or parked requests. */
 export function Release({ id }: { id: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const [status, setStatus] = useState<'quarantined' | 'parked'>('quarantined');

@@ -15,8 +15,8 @@ type Job = Schemas['ReplayJobItem'];
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
 /**
- * Replays the events of a time range, or releases held requests for delivery. Shows the number of affected events
- * first, and the job afterwards.
+ * Form that replays the events of a time range, or releases held requests for delivery. First shows the number of
+ * affected events, and finally the job.
  */
 export function ReplayTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });

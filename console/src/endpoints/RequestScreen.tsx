@@ -17,7 +17,7 @@ import { bytesOf } from './request-body';
 
 const SHOWN_MAX = 200_000;
 
-/** Screen of one raw request: its content as received, its result, the reason for the result, and the response. */
+/** One raw request: its content as received, the response, and the result with its reason. */
 export function RequestScreen(): ReactNode {
   const { id, request } = useParams({ from: '/$env/endpoints/$id/requests/$request' });
   const { environment: env, can } = useSigned();

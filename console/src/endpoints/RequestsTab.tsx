@@ -11,7 +11,7 @@ import { type RequestItem, useRequests } from './endpoint-queries';
 
 const RANGES = ['-1h', '-1d', '-7d', '-30d'] as const;
 
-/** Raw requests from the provider, including refused ones. */
+/** Raw requests from the provider, including rejected ones. */
 export function RequestsTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const filters = useSearch({ from: '/$env/endpoints/$id/requests' });

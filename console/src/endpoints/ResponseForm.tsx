@@ -17,7 +17,7 @@ const TYPES = [
   'ebay-challenge',
   'asana-handshake',
 ] as const;
-/** Name of the secret field of each handshake. The API never returns these secrets. */
+/** Name of the secret field of each handshake. The API does not return these secrets. */
 const SECRETS: Readonly<Record<string, 'verifyToken' | 'secret' | 'verificationToken'>> = {
   'meta-challenge': 'verifyToken',
   'ebay-challenge': 'verificationToken',
@@ -27,7 +27,7 @@ const SECRETS: Readonly<Record<string, 'verifyToken' | 'secret' | 'verificationT
   'twitch-challenge': 'secret',
 };
 
-/** Editor of the default response, which is sent if no rule provides a response. */
+/** Editor of the default response, which is sent if no rule matches. */
 export function ResponseForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const change = useChangeEndpoint(endpoint.id);
   const before = endpoint.response;

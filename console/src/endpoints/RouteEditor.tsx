@@ -11,17 +11,16 @@ import { type Route, useDestinations, useTrial } from './endpoint-queries';
 import { QuickCondition } from './QuickCondition';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
-/** Props of `RouteEditor`. */
 interface RouteEditorProps {
   id: string;
-  /** Null while the user creates a new route. */
+  /** Null for a new route. */
   route: Route | null;
   /** Existing routes of the endpoint. Each destination has at most one route. */
   taken: readonly Route[];
   onDone: () => void;
 }
 
-/** Editor of a route and its filter. Tests the filter on a stored request while the user types. */
+/** Editor of a route and its filter. While the user types, tests the filter on a stored request. */
 export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
@@ -92,7 +91,7 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
   );
 }
 
-/** Shows whether the filter matches a stored request. `filter` is `undefined` while the text is not valid JSON. */
+/** Shows whether the filter matches a stored request. `filter` is `undefined` if the text is not valid JSON. */
 function FilterTrial({ id, filter }: { id: string; filter: Record<string, unknown> | null | undefined }): ReactNode {
   const tried = useTriedRequest(id);
   const { data, error, isFetching } = useTrial(id, tried, filter === undefined ? null : { routes: [{ filter }] });

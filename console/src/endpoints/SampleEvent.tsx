@@ -7,7 +7,10 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import type { EndpointDetail } from './endpoint-queries';
 
-/** Sends the endpoint a sample event of its provider, signed with the endpoint's secret, and shows the result. */
+/**
+ * Button that sends a sample event of the provider to the endpoint, and shows the result. The sample is signed with the
+ * endpoint's secret.
+ */
 export function SampleEvent({ endpoint: { id } }: { endpoint: EndpointDetail }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

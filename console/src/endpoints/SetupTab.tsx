@@ -8,7 +8,7 @@ import { type EndpointDetail, type Preset, useDestinations, useEndpoint, usePres
 import { ProviderSecret } from './ProviderSecret';
 import { SampleEvent } from './SampleEvent';
 
-/** Setup steps at the provider, with the values to enter there. */
+/** Instructions for the setup at the provider, with the values to enter there. */
 export function SetupTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();

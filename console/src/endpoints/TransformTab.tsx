@@ -11,7 +11,7 @@ import { draftOf, FIRST_CODE, settingsOf, type TransformDraft } from './transfor
 import { TransformResult } from './TransformResult';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
-/** Editor of the transform that changes events before they are routed. The user can run it on a received event. */
+/** Editor of the transform, which changes events before they are routed. The user can test it on a received event. */
 export function TransformTab(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { can } = useSigned();

@@ -9,8 +9,8 @@ import { useNewestRequests, useRequest } from './endpoint-queries';
 const SHOWN_MAX = 20_000;
 
 /**
- * Returns the id of the stored request for testing settings: the request in the page's URL, or else the newest one.
- * Returns an empty string if there is no request.
+ * Returns the id of the stored request with which settings are tested. This is the request in the page's URL, or else
+ * the newest request. Returns an empty string if there is none.
  */
 export function useTriedRequest(id: string): string {
   const search: { request?: string } = useSearch({ strict: false });
@@ -23,7 +23,7 @@ export function useTriedRequest(id: string): string {
   );
 }
 
-/** Selects one of the newest requests and shows its content. */
+/** Selector of the request with which settings are tested. Shows the content of the selected request. */
 export function TriedRequest({ id, chosen }: { id: string; chosen: string }): ReactNode {
   const { language } = usePreferences();
   const navigate = useNavigate();

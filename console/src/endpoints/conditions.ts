@@ -1,4 +1,4 @@
-/** A condition in the grammar of filters. */
+/** A condition in the filter syntax of the API. */
 export type Condition = Readonly<Record<string, unknown>>;
 
 /** A single condition, as the form edits it. */
@@ -40,7 +40,7 @@ export const OPERATORS = [
 
 const NAMED: ReadonlySet<string> = new Set(['header', 'query', 'form']);
 
-/** Returns how a condition of this type selects the compared value: by a path, by a name, or (null) by neither. */
+/** Returns how conditions of this type select the compared value: by a path, by a name, or by neither (null). */
 export function subjectOf(type: Leaf['type']): 'path' | 'name' | null {
   return type === 'json' ? 'path' : NAMED.has(type) ? 'name' : null;
 }
@@ -61,7 +61,7 @@ export function conditionOf({ type, of, op, value }: Leaf): Condition {
   };
 }
 
-/** Returns the filter with one more condition. All conditions must match. */
+/** Returns the filter extended by a condition. Events must then meet all conditions. */
 export function withCondition(filter: Condition | null, leaf: Leaf): Condition {
   const condition = conditionOf(leaf);
   if (filter === null || Object.keys(filter).length === 0) return condition;

@@ -10,7 +10,7 @@ export interface EndpointFilters {
 export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
-/** Filters of the raw requests, as in the page's URL. */
+/** Filters of the list of raw requests, as in the page's URL. */
 export interface RequestFilters {
   status?: RequestStatus;
   method?: string;
@@ -36,7 +36,7 @@ export function readRequestFilters(search: Readonly<Record<string, unknown>>): R
   };
 }
 
-/** Reads the id of the raw request for testing settings from the query parameters of the page's URL. */
+/** Reads the id of the request with which settings are tested from the query parameters of the page's URL. */
 export function readTried(search: Readonly<Record<string, unknown>>): { request?: string } {
   const { request } = search;
   return typeof request === 'string' && /^(req|evt)_[0-9A-Za-z]{26}$/.test(request) ? { request } : {};

@@ -15,7 +15,7 @@ export type TrialResult = Schemas['TrialResult'];
 export type EndpointChanges = Schemas['EndpointChangesBody'];
 
 const PAGE = 50;
-/** Number of the newest requests that the user can choose from to test settings. */
+/** Number of the newest requests among which the user can select one to test settings. */
 const OFFERED = 20;
 
 /** Queries endpoints, newest first, in pages, with the total number. */
@@ -55,7 +55,7 @@ export function useChangeEndpoint(id: string): (changes: EndpointChanges) => Pro
   };
 }
 
-/** Queries all providers. */
+/** Queries the presets of all providers. */
 export function usePresets(): readonly Preset[] {
   const { api } = useSigned();
   const { data } = useQuery({
@@ -84,8 +84,7 @@ export function useRequests(id: string, filters: RequestFilters) {
     queryKey: ['requests', environment, id, filters],
     initialPageParam: undefined as (RequestFilters & { cursor?: string }) | undefined,
     queryFn: async ({ pageParam, signal }) => {
-      // A cursor is valid only for the query of the first page. Relative times are therefore resolved only for that
-      // page.
+      // Relative times are resolved only for the first page, because a cursor is valid only for the query of that page.
       const { cursor, ...asked } = pageParam ?? { ...asRequestQuery(filters, serviceNowMs()), cursor: undefined };
       const query = { limit: PAGE, ...asked, ...(cursor !== undefined && { cursor }) };
       const { data, next_cursor: next } = await answered(
@@ -108,7 +107,7 @@ export function useRequest(id: string, requestId: string) {
   });
 }
 
-/** Queries the newest requests of an endpoint, so that the user can test settings on one of them. */
+/** Queries the newest requests of an endpoint. The user can test settings on one of them. */
 export function useNewestRequests(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -120,8 +119,8 @@ export function useNewestRequests(id: string) {
 }
 
 /**
- * Queries the result of processing a stored request with draft settings. Repeats the query shortly after the last
- * change to the draft. Sends no query without a draft.
+ * Queries the result of processing a stored request with draft settings. Sends the query shortly after the last change
+ * to the draft. Sends no query without a draft.
  */
 export function useTrial(id: string, requestId: string, draft: TrialDraft | null) {
   const { api, environment } = useSigned();

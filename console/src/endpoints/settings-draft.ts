@@ -1,11 +1,11 @@
 import { type JsonFault, readObject, writeJson } from '../kit/json/read-json';
 import type { EndpointChanges, EndpointDetail } from './endpoint-queries';
 
-/** Settings of an endpoint, as the form edits them. */
+/** Settings of an endpoint in the format of the form. */
 export interface SettingsDraft {
   name: string;
   url: string;
-  /** The stored URL. The URL is sent to the API only if it has changed. */
+  /** The stored URL. `url` is sent to the API only if it differs. */
   urlBefore: string;
   /** Id of the provider, or empty for no provider. */
   preset: string;
@@ -15,7 +15,7 @@ export interface SettingsDraft {
   /** Accepted HTTP methods. An empty list means all methods. */
   methods: string[];
   duplicates: '' | 'provider_id' | 'header' | 'body_path';
-  /** Name of the header, or path in the body, whose value identifies repeated requests. */
+  /** Name of the header, or path in the body, that contains the id by which duplicates are detected. */
   duplicatesBy: string;
   duplicatesHours: string;
 }

@@ -2,13 +2,13 @@ import type { Schemas } from '../api/client';
 
 type Settings = Schemas['TransformConfig'];
 
-/** A transform, as the form edits it. */
+/** A transform in the format of the form. */
 export interface TransformDraft {
   engine: 'none' | 'managed' | 'url';
   code: string;
   url: string;
   failMode: 'closed' | 'open';
-  /** Timeout as typed, in digits. Empty for the default. */
+  /** Timeout as text. Empty for the default. */
   timeoutMs: string;
 }
 

@@ -11,8 +11,8 @@ import type { EventTypeDetail } from './event-type-queries';
 const FIRST_SCHEMA = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
 
 /**
- * Form for the description, schema and example of an event type. The example must match the schema. The service reports
- * the errors in both, with their position.
+ * Form for the description, schema and example of an event type. The service checks whether the example matches the
+ * schema, and returns all errors with their positions.
  */
 export function EventTypeForm({ of }: { of: EventTypeDetail }): ReactNode {
   const { api, environment: env } = useSigned();

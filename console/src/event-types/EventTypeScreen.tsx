@@ -13,7 +13,7 @@ import { type EventTypeDetail, useEventType, useVersions } from './event-type-qu
 import { EventTypeForm } from './EventTypeForm';
 import { Subscribers } from './Subscribers';
 
-/** One event type: its schema with earlier versions, and whether the schema is enforced. */
+/** One event type: its schema, earlier versions of the schema, and whether the schema is enforced. */
 export function EventTypeScreen(): ReactNode {
   const { name } = useParams({ from: '/$env/event-types/$name' });
   const { environment: env, can } = useSigned();

@@ -11,7 +11,7 @@ import type { Imported } from './event-type-queries';
 
 const OUTCOMES = ['created', 'updated', 'archived', 'unchanged'] as const;
 
-/** Imports event types from the webhooks of an OpenAPI document, after a preview of the changes. */
+/** Form that imports event types from the webhooks of an OpenAPI document. Shows a preview of the changes first. */
 export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
@@ -40,8 +40,8 @@ export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
       setFault(error);
     }
   };
-  // A number that JavaScript would round causes a warning instead of an error, because the document comes from another
-  // party. Many documents contain such numbers, for example the bounds of int64. The check does not read YAML.
+  // Warns about the first number that JavaScript would round. This is no error, because many documents contain such
+  // numbers (for example, the bounds of int64) and the user may not be their author. Does not check YAML.
   const lostNumber = useMemo(() => findLostNumber(text), [text]);
   const changes = result === null ? 0 : result.created.length + result.updated.length + result.archived.length;
   return (

@@ -7,7 +7,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
-/** Form for a new event type. The schema is edited on the type's own page. */
+/** Form for a new event type. The page of the new type has the form for its schema. */
 export function NewEventType({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 
 const PAGE = 50;
 
-/** Endpoints, with their customers, that subscribe to an event type. */
+/** Endpoints of customers that subscribe to an event type. */
 export function Subscribers({ name }: { name: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({

@@ -10,7 +10,7 @@ import { type ScheduleStep, stepsOf } from './schedule-steps';
 
 type Attempt = EventDetail['attempts'][number];
 
-/** Time line of all attempts: time, duration, response, and step of the retry schedule. */
+/** Timeline of all attempts: time, duration, response, and step of the retry schedule. */
 export function Attempts({ event }: { event: EventDetail }): ReactNode {
   const exchanges = useExchanges(event);
   const targets = new Set(event.attempts.map(({ delivery }) => delivery));
@@ -102,7 +102,7 @@ function One({
 const lines = (headers: Readonly<Record<string, string>>): string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
-/** Retry schedule of a delivery that waits for a retry or has become a dead letter. */
+/** Retry schedule of a delivery that is waiting for a retry or has become a dead letter. */
 function Schedule({ event }: { event: EventDetail }): ReactNode {
   const delivery = event.deliveries.findLast(({ status }) => status === 'retrying' || status === 'dlq');
   const retry = useRetry(delivery?.destination, event.application);

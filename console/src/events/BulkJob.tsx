@@ -13,18 +13,18 @@ import { formatCount } from './format-count';
 
 interface BulkJobProps {
   action: 'replay' | 'recover' | 'cancel';
-  /** Query that matched the events when the user selected them. Its end time excludes later events. */
+  /** Query at the time of the selection. Its end time excludes events that arrive later. */
   query: EventQuery;
   onClose: () => void;
   onBegun: () => void;
 }
 
-/** Parameters with which a job covers all matching events: at most 1,000,000, without canceled ones. */
+/** Parameters of a job for all matching events, at most 1,000,000. Omits canceled events. */
 const EVERYTHING = { limit: 1_000_000, include_cancelled: false };
 
 const LABELS = { replay: 'replay', recover: 'recover', cancel: 'cancel-waiting' } as const;
 
-/** Starts a job on all matching events. Shows their number first, and a link to the job afterwards. */
+/** Dialog that starts a job on all matching events. Shows their number first, and a link to the job afterwards. */
 export function BulkJob({ action, query, onClose, onBegun }: BulkJobProps): ReactNode {
   const { api, environment } = useSigned();
   const [key] = useState(randomUuid);

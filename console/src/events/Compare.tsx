@@ -11,7 +11,7 @@ import { type ComparedLine, compareTexts } from './compare-texts';
 import type { EventDetail } from './event-queries';
 import { neighboursOf } from './list-place';
 
-/** Compares the event's payload with that of another event, or with the received body before the transform. */
+/** Compares the event's payload with the payload of another event, or with the received body before the transform. */
 export function Compare({ event, text }: { event: EventDetail; text: string }): ReactNode {
   const hasBody = event.request_id !== undefined && event.endpoint !== null;
   const [withBody, setWithBody] = useState(hasBody);
@@ -61,7 +61,7 @@ export function Compare({ event, text }: { event: EventDetail; text: string }): 
   );
 }
 
-/** Returns the text to compare with, or null if there is none. */
+/** Returns the text with which the payload is compared, or null if there is none. */
 function useOther({ endpoint, request_id: requestId }: EventDetail, id: string | null) {
   const { api, environment } = useSigned();
   return useQuery({

@@ -45,7 +45,7 @@ export function Deliveries({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** Shows the name of a destination, or its URL or id if it has no known name. */
+/** Name of a destination. Shows the URL or the id if the name is unknown. */
 export function Target({ of }: { of: string }): ReactNode {
   const { environment: env } = useSigned();
   const known = useDestinationNames().get(of);

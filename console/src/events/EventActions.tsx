@@ -8,7 +8,7 @@ import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { useSigned } from '../session/session';
 import type { EventDetail } from './event-queries';
 
-/** Actions on one event. Users who lack the permission for an action see who has this permission. */
+/** Actions on one event. If the user lacks the permission for an action, shows which permission is required. */
 export function EventActions({ event }: { event: EventDetail }): ReactNode {
   const { can, api, environment } = useSigned();
   const queries = useQueryClient();
@@ -20,7 +20,7 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
     if (asked === 'replay') await answered(api.POST('/v1/events/{id}/replay', { params }));
     if (asked === 'cancel') await answered(api.POST('/v1/events/{id}/cancel', { params }));
     if (asked === 'erase') await answered(api.DELETE('/v1/events/{id}/payload', { params }));
-    // Only an erasure changes the payload. After other actions, the cached payload stays valid.
+    // Removes the cached payload only after an erasure, because no other action changes it.
     if (asked === 'erase') queries.removeQueries({ queryKey: ['payload', environment, event.id] });
     await queries.invalidateQueries({ queryKey: ['event', environment] });
   };

@@ -151,7 +151,7 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** Link to the screen of an inbound endpoint. For an application's endpoint, links to its events instead. */
+/** Link to an inbound endpoint. For an application's endpoint, links to the list of its events. */
 function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving: boolean }): ReactNode {
   const { environment: env } = useSigned();
   if (isReceiving)
@@ -167,7 +167,7 @@ function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving
   );
 }
 
-/** Links back to the list, and to the previous and the next event in the list. */
+/** Links to the list, and to the previous and the next event in the list. */
 function Neighbours({ id }: { id: string }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();

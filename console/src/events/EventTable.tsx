@@ -15,7 +15,7 @@ import { forgetOpened, listPlace } from './list-place';
 import { Loading } from './Loading';
 
 const ROW_PX = 40;
-/** Number of rows below the last visible row at which the next page is requested. */
+/** The next page is requested when fewer than this number of loaded rows follow the last visible row. */
 const AHEAD = 30;
 
 interface EventTableProps {
@@ -29,7 +29,7 @@ interface EventTableProps {
   onScrolled: (isScrolled: boolean) => void;
 }
 
-/** Virtualized table with its own scroll box. Renders only the visible rows. */
+/** Virtualized table with its own scroll container. Renders only the visible rows. */
 export function EventTable({
   list,
   search,
@@ -112,7 +112,7 @@ export function EventTable({
   );
 }
 
-/** Text below the last row: loading, end of the list, or why the list ends early, with a link to older events. */
+/** Text below the last row: loading, an error, or why the list ends early, with a link to older events. */
 function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList; search: EventSearch }): ReactNode {
   const { environment: env } = useSigned();
   const { isFetchNextPageError, isFetchingNextPage, hasNextPage, fetchNextPage, error, failureReason } = pages;
@@ -130,7 +130,7 @@ function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList
     );
   const isSearching = hasNextPage && searchedTo !== null;
   if (!isFetchingNextPage && !isSearching) return null;
-  // Elements that appear and disappear are last, so that links do not move while the user clicks.
+  // Elements that appear only temporarily are last, so that links do not move while the user clicks.
   return (
     <p>
       {isSearching && (
@@ -153,7 +153,7 @@ function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList
   );
 }
 
-/** Requests more rows before the end of the list is reached. */
+/** Loads more rows before the user reaches the end of the list. */
 function useMore({ rows: { count }, pages, isFull }: EventList, last: number): void {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages;
   useEffect(() => {
@@ -191,7 +191,7 @@ function useSelection(
 
 /**
  * Keyboard navigation: `j` and `k` move the focus, Enter opens the focused row. When the user returns to the list, the
- * opened row gets the focus again.
+ * row that was opened gets the focus again.
  */
 function useRowFocus(
   { rows, version }: EventList,
@@ -207,7 +207,7 @@ function useRowFocus(
     const id = rows.at(index)?.id;
     if (id === undefined) return;
     scrollTo(index);
-    // Tries again in the next frames, because rendering the row may take several frames on a busy machine.
+    // Retries in the next frames, because rendering the row may take several frames on a busy machine.
     const take = (framesLeft: number): void => {
       const link = box.current?.querySelector<HTMLElement>(`[data-id="${id}"] a`);
       if (link) link.focus({ preventScroll: true });
@@ -222,8 +222,8 @@ function useRowFocus(
     if (row !== undefined) mark(row.id);
   });
   const { count } = rows;
-  // After going back, rows that arrived live reappear later than the other rows. If another element has the focus then,
-  // the opened row must not take the focus.
+  // Focuses the row that was opened before the user went back. A row that arrived through the stream reappears later
+  // than other rows. If another element has the focus by then, the row does not take it.
   useEffect(() => {
     const { opened } = listPlace();
     if (count === 0 || opened === null) return;
@@ -231,6 +231,6 @@ function useRowFocus(
     const isFree = document.activeElement === null || document.activeElement === document.body;
     if (index !== -1 || !isFree) forgetOpened();
     if (index !== -1 && isFree) focus(index);
-    // `focus` is not a dependency, because it is a new function with the same effect at every render.
+    // `focus` is not a dependency, because it is a new function at every render.
   }, [rows, count, version]);
 }

@@ -24,7 +24,7 @@ import { News } from './News';
 import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
 
-/** The selection: some rows, or all events that matched at the time of the selection. */
+/** The selection: individual rows, or all events that matched at the time of the selection. */
 interface Selection {
   ids: ReadonlySet<string>;
   all: EventQuery | null;
@@ -32,11 +32,11 @@ interface Selection {
 
 const NOTHING: Selection = { ids: new Set(), all: null };
 
-/** List of events, newest first. Updates live and loads a hundred events at a time while the user scrolls. */
+/** List of events, newest first. Updates live, and loads a hundred events at a time while the user scrolls. */
 export function EventsScreen(): ReactNode {
   const search = useSearch({ from: '/$env/events' });
   const said = JSON.stringify(filtersOf(search));
-  // Keeps the object's identity while the filters are unchanged. A change to the columns must not reload the list.
+  // Returns the same object until the filters change, so that a change of the columns does not reload the list.
   const filters = useMemo(() => JSON.parse(said) as EventFilters, [said]);
   const [isPaused, setPaused] = useState(false);
   const [isScrolled, setScrolled] = useState(false);
@@ -90,7 +90,7 @@ function marked({ rows }: EventList, { ids }: Selection): EventItem[] {
   return [...ids].flatMap((id) => rows.get(id) ?? []);
 }
 
-/** The table. On a phone it shows only the most important columns. */
+/** Table of the events. On a phone, it shows only the most important columns. */
 function Table({
   list,
   search,
@@ -130,7 +130,7 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const [exported, setExported] = useState<EventQuery | null>(null);
-  // Requests the number of events only after the rows have loaded, because counting scans more events.
+  // Counts the events only after the rows have loaded, because counting scans more events.
   const { data: count } = useCount(filters, list.pages.isSuccess);
   const chosen = columnsOf(search);
   const choose = (columns: readonly (typeof chosen)[number][]): void => {

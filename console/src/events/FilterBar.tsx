@@ -15,7 +15,7 @@ import {
 } from './event-filters';
 import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
-/** Filters that can be set only by a link, each with its label. The field of an unset filter is hidden. */
+/** Filters that only links can set, with their labels. Such a filter is hidden while it is not set. */
 const LINKED = [
   ['endpoint', 'fact.endpoint'],
   ['message_id', 'fact.message'],
@@ -115,8 +115,8 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
 }
 
 /**
- * Selects one of a few values. The label is next to the element, because a label around it would contain all options in
- * its accessible name.
+ * Select element with a few options. The label is next to the element. If it enclosed the element, the accessible name
+ * would contain all options.
  */
 function Select({
   label,
@@ -144,7 +144,7 @@ function Select({
   );
 }
 
-/** Selects a relative range, or a range between two times in the user's time zone. */
+/** Selects a relative time range, or a range between two times in the user's time zone. */
 function TimeFilter({
   filters: { since, until },
   onChange,
@@ -174,7 +174,7 @@ function TimeFilter({
       {isAsked &&
         (['since', 'until'] as const).map((name) => {
           const value = name === 'since' ? since : until;
-          // Shows a relative time from a link unchanged until the user replaces it.
+          // Shows a relative time from a link until the user replaces it.
           if (value?.startsWith('-'))
             return (
               <TextFilter
@@ -235,7 +235,7 @@ function TimeField({
   );
 }
 
-/** Text filter that applies on Enter or when it loses the focus, because half a word would match nothing. */
+/** Text filter that applies on Enter or when it loses the focus, because incomplete words match nothing. */
 function TextFilter({
   label,
   value,

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 
-/** Loading indicator. If the service asked to wait, the indicator also shows when the request is repeated. */
+/** Loading indicator. If the service requested a wait, it also shows when the request is repeated. */
 export function Loading({ fault }: { fault: unknown }): ReactNode {
   const seconds = (fault as { retryAfterSeconds?: number | null } | null)?.retryAfterSeconds;
   return (

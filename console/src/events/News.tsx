@@ -3,7 +3,10 @@ import { t } from '../kit/messages/t';
 import type { EventList } from './event-list';
 import { formatCount } from './format-count';
 
-/** Notice of events that arrived but are not shown. Some of them wait behind a button. The others are only counted. */
+/**
+ * Notice of new events that the list does not show yet, with a button that shows them. Events that were only counted
+ * require a reload of the list.
+ */
 export function News({ list: { rows, missed, showWaiting, reload } }: { list: EventList }): ReactNode {
   const { waiting, notKept } = rows;
   return (

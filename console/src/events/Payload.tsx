@@ -14,7 +14,9 @@ import { useSigned } from '../session/session';
 import { curlOf, signedCurlOf } from './curl';
 import { type EventDetail, useDestinationNames, usePayload } from './event-queries';
 
-/** Length up to which a payload is formatted synchronously. Longer payloads are formatted without blocking the page. */
+/**
+ * Maximum length of a payload that is formatted synchronously. Longer payloads are formatted without blocking the page.
+ */
 const AT_ONCE_MAX = 50_000;
 
 const Compare = lazyPart(() => import('./Compare').then(({ Compare: component }) => component));
@@ -147,7 +149,7 @@ function Bytes({ bytes, children }: { bytes: Uint8Array; children: ReactNode }):
   );
 }
 
-/** Returns the formatted JSON; null while it is being formatted, and for text that is not JSON. */
+/** Returns the formatted JSON. `formatted` is null while it is being formatted, and for text that is not JSON. */
 export function useFormatted(text: string): { formatted: string | null; isPending: boolean } {
   const isSmall = text.length <= AT_ONCE_MAX;
   const small = useMemo(() => (isSmall ? formatJson(text) : null), [text, isSmall]);
@@ -165,7 +167,10 @@ export function useFormatted(text: string): { formatted: string | null; isPendin
   return large?.of === text ? { formatted: large.formatted, isPending: false } : { formatted: null, isPending: true };
 }
 
-/** Returns a function that builds the curl command when the user copies it, because a body may be large. */
+/**
+ * Returns a function that builds a curl command. Building it is deferred until the user copies it, because the body may
+ * be large.
+ */
 function useCurl(event: EventDetail, body: string | null): (() => string) | null {
   const names = useDestinationNames();
   const [destination] = event.deliveries.map((delivery) => delivery.destination);
@@ -176,10 +181,8 @@ function useCurl(event: EventDetail, body: string | null): (() => string) | null
 }
 
 /**
- * Returns a function that requests a signed curl command. Returns null if the delivery is not signed.
- *
- * The service signs the request with the secret if the user has the permission to send. The service records each
- * signature in the audit log.
+ * Returns a function that requests a signed curl command from the service. Returns null if the delivery is not signed,
+ * or if the user lacks the scope `write`. The service records each signature in the audit log.
  */
 function useSignedCurl(event: EventDetail, body: string | null): (() => Promise<string>) | null {
   const { api, can } = useSigned();

@@ -7,7 +7,7 @@ import { useSigned } from '../session/session';
 import type { EventSearch } from './columns';
 import { useSavedViews, VIEWS_MAX } from './saved-views';
 
-/** Named links with filters and columns, stored in this browser. */
+/** Links with a name, filters and columns. They are stored in this browser. */
 export function SavedViews({ search }: { search: EventSearch }): ReactNode {
   const { environment: env, session } = useSigned();
   const { views, save, remove } = useSavedViews(`${session.organization.id}.${env}`);

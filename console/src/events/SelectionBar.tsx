@@ -16,7 +16,7 @@ type Asked = 'replay' | 'recover' | 'cancel' | 'export';
 interface SelectionBarProps {
   /** Selected rows that are loaded. */
   rows: readonly EventItem[];
-  /** Query of all events that matched at the time of the selection, or null if single rows are selected. */
+  /** Query of all events that matched at the time of the selection. Null if individual rows are selected. */
   all: EventQuery | null;
   filters: EventFilters;
   onAll: (query: EventQuery) => void;
@@ -76,7 +76,7 @@ export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBar
   );
 }
 
-/** Asks for confirmation, then processes the selected events one by one. If any of them fail, reports their number. */
+/** Asks for confirmation, then processes each selected event separately. Reports the number of failures. */
 function OneByOne({
   action,
   rows,
@@ -96,7 +96,7 @@ function OneByOne({
     return () => controller.abort(new Error('closed'));
   }, []);
   const act = async (): Promise<void> => {
-    // Each event has one Idempotency-Key for all tries, so a retried call does not send the event twice.
+    // All tries for an event use the same Idempotency-Key, so that a retry does not send the event twice.
     const keys = new Map(rows.map(({ id }) => [id, randomUuid()]));
     const call = (id: string): Promise<unknown> => {
       const params = { path: { id }, header: { 'Idempotency-Key': keys.get(id) ?? randomUuid() } };

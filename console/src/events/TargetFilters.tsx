@@ -13,7 +13,7 @@ interface TargetFilterProps {
   onPick: (id: string) => void;
 }
 
-/** Finds a destination by name or URL. Accepts an ad-hoc URL as typed. */
+/** Filter that finds a destination by name or URL. Also accepts an ad-hoc URL. */
 export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNode {
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
@@ -51,7 +51,7 @@ export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNo
   );
 }
 
-/** Finds an application by name or by the customer's own id. */
+/** Filter that finds an application by its name or its `uid`. */
 export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNode {
   const { api, environment } = useSigned();
   const [text, setText] = useState('');

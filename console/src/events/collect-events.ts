@@ -1,7 +1,7 @@
 import type { EventItem } from '../api/client';
 import { Fault } from '../api/fault';
 
-/** Maximum number of events in one file. Larger exports need the API. */
+/** Maximum number of events in an export file. Larger exports require the API. */
 export const EXPORT_MAX = 100_000;
 /** Maximum number of times that one API call is tried. */
 const TRIES_MAX = 6;
@@ -12,12 +12,15 @@ interface CollectedPage {
   next_cursor: string | null;
 }
 
-/** Reports the progress: the number of collected events, and how long the service asked to wait. */
+/**
+ * Callback for the progress: the number of collected events, and the wait in seconds that the service requested, if
+ * any.
+ */
 export type Progress = (done: number, waitsSeconds: number | null) => void;
 
 /**
- * Collects all events of a query, page by page, and passes each page to the caller. Waits when the service asks for it.
- * Returns the number of collected events, and whether more events exist.
+ * Collects all events of a query, and passes each page to the caller. Waits if the service requests it. Returns the
+ * number of collected events, and whether there are more.
  */
 export async function collectEvents(
   ask: (cursor: string | null) => Promise<CollectedPage>,
@@ -44,7 +47,7 @@ export async function collectEvents(
   return { count, isCut: false };
 }
 
-/** Returns the result of a call. While the service is busy or unreachable, retries after the wait that it requests. */
+/** Returns the result of a call. While the service is busy or unreachable, waits and retries. */
 export async function retryWhileBusy<T>(
   call: () => Promise<T>,
   waits: (seconds: number) => void,

@@ -1,7 +1,7 @@
 import type { MessageKey } from '../kit/messages/t';
 import { type EventFilters, readFilters } from './event-filters';
 
-/** Columns of the list, in display order. The type column is always shown, because it contains the link of the row. */
+/** Columns of the list, in display order. The type column is always shown, because it contains the row's link. */
 export const COLUMNS = [
   { id: 'status', label: 'column.status', width: '8.25rem' },
   { id: 'type', label: 'column.type', width: 'minmax(8rem, 1.2fr)' },
@@ -25,10 +25,10 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'next',
   'received',
 ];
-/** Columns that fit on a phone. */
+/** Columns that are shown on a phone. */
 export const NARROW_COLUMNS: readonly ColumnId[] = ['status', 'type', 'received'];
 
-/** Query parameters of the page's URL: the filters of the list, and its columns if they are not the default ones. */
+/** Query parameters of the list's URL: the filters, and the columns unless they are the default ones. */
 export interface EventSearch extends EventFilters {
   columns?: string;
 }

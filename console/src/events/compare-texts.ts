@@ -1,23 +1,23 @@
 import { diffLines } from 'diff';
 
 /**
- * A line of a comparison: unchanged, added or removed. A run of unchanged lines far from any change is folded into one
- * line with a count.
+ * A line of a comparison: unchanged, added or removed. Consecutive unchanged lines far from any change become one line
+ * with a count.
  */
 export interface ComparedLine {
   sign: ' ' | '+' | '-' | '…';
   text: string;
-  /** Number of lines that this line represents. */
+  /** Number of lines for which this line stands. */
   count: number;
 }
 
-/** Maximum duration of a comparison. Comparing two texts without common lines would take far too long. */
+/** Maximum duration of a comparison. Very different texts would take much longer. */
 const TIME_MS_MAX = 4_000;
 const CONTEXT_LINES = 3;
 
 /**
- * Returns the lines added to and removed from `before`. Works in slices, so that the page stays responsive. Returns
- * null if the time limit is exceeded.
+ * Returns the lines of both texts, marked as unchanged, added or removed. Works in slices, so that the page stays
+ * responsive. Returns null if the time limit is exceeded.
  */
 export async function compareTexts(before: string, after: string): Promise<ComparedLine[] | null> {
   const parts = await new Promise<{ value: string; added: boolean; removed: boolean }[] | undefined>((resolve) => {

@@ -1,17 +1,16 @@
 /**
- * A delivery request for the curl command. Its signature cannot be computed in the browser, which does not have the
- * secret.
+ * A delivery request for a curl command. The browser cannot compute its signature, because it does not have the secret.
  */
 export interface SentRequest {
   url: string;
   webhookId: string;
   eventType: string;
   headers: Readonly<Record<string, string>>;
-  /** Body as text. Null for binary bodies, which the command reads from the downloaded file. */
+  /** Body as text. Null for a binary body, which the command reads from a downloaded file. */
   body: string | null;
 }
 
-/** Returns a command for `sh`. Single quotes around all values from outside keep the shell from interpreting them. */
+/** Returns a command for `sh`. All values are in single quotes, so that the shell does not interpret them. */
 export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest): string {
   const own = {
     'content-type': 'application/json',

@@ -1,6 +1,6 @@
 import { retryWhileBusy } from './collect-events';
 
-/** Runs an action on many events, a few at a time, with retries. Returns how many failed, and the last error. */
+/** Runs an action on many events, a few at a time, with retries. Returns the number of failures, and the last error. */
 export async function doToMany(
   ids: readonly string[],
   act: (id: string) => Promise<unknown>,

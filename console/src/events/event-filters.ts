@@ -14,7 +14,7 @@ export interface EventFilters {
   message_id?: string;
   /** Any id: of an event, a delivery, a message, a received request, or a `webhook-id`. */
   q?: string;
-  /** Start of the time range: an absolute time, or a time relative to now. `-1h` stays relative in a saved link. */
+  /** Start of the time range: an absolute time, or a time relative to now, such as `-1h`. */
   since?: string;
   until?: string;
 }
@@ -43,7 +43,7 @@ type ErrorClass = (typeof ERROR_CLASSES)[number];
 /** Time ranges that the user can select. Each of them ends now. */
 export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 
-/** The filters in the API's format, with absolute times and a list of states. */
+/** Filters in the API's format, with absolute times and a list of states. */
 export type EventQuery = Omit<EventFilters, 'status'> & { status?: EventStatus[] };
 
 const TEXTS = ['event_type', 'destination', 'application', 'endpoint', 'message_id', 'q'] as const;
@@ -91,14 +91,14 @@ export function asQuery(filters: EventFilters, nowMs: number): EventQuery {
   };
 }
 
-/** Returns the filters for the API with an end time, so that an action on them excludes later events. */
+/** Returns the filters for the API with an end time, so that an action on the matching events excludes later events. */
 export function asFixedQuery(filters: EventFilters, nowMs: number): EventQuery {
   return { ...asQuery(filters, nowMs), until: rangeTime(filters.until ?? '-0m', nowMs) };
 }
 
 /**
- * Returns the filters for the event stream. The stream sends only current changes, so the time range is omitted. The
- * browser itself filters by state and error.
+ * Returns the filters for the event stream. Omits the time range, because the stream sends only current changes. Omits
+ * state and error, by which the console itself filters.
  */
 export function asStreamQuery({
   event_type,
@@ -114,19 +114,19 @@ export function asStreamQuery({
   );
 }
 
-/** Returns whether new events can appear in the list. */
+/** Returns whether new events can match the filters. */
 export function canGrow({ until, message_id, q }: EventFilters): boolean {
   return until === undefined && message_id === undefined && q === undefined;
 }
 
-/** The properties that the filters check in a change to an event. */
+/** The properties of a change that the filters check. */
 interface Change {
   kind: 'accepted' | 'attempt' | 'status';
   status: string;
   attempt: { status: number | null; error: string | null } | undefined;
 }
 
-/** Returns whether a change adds its event to the list. Without state or error filter, only an acceptance adds it. */
+/** Returns whether a change can add its event to the list. Without a state or error filter, only an acceptance can. */
 export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Change): boolean {
   if (!canGrow(filters)) return false;
   const statuses = statusesOf(filters);
@@ -136,7 +136,7 @@ export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Ch
   return statuses.length > 0 || kind === 'accepted';
 }
 
-/** Returns the result of an attempt as a value of the error filter: `timeout`, `5xx`. */
+/** Returns the result of an attempt as a value of the error filter, such as `timeout` or `5xx`. */
 export function errorClassOf({ status, error }: { status: number | null; error: string | null }): string {
   return error ?? `${Math.floor((status ?? 0) / 100)}xx`;
 }

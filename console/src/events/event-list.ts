@@ -15,31 +15,31 @@ import { listenForNews, type Missed } from './event-news';
 import { RowList } from './event-rows';
 import { PAGE } from './first-page';
 
-/** Maximum number of rows, limited by the maximum height of an element in browsers. */
+/** Maximum number of rows. Browsers limit the height of an element. */
 const ROWS_MAX = 200_000;
-/** Minimum interval between requests for the number of events, across all components. */
+/** Minimum interval between requests for the number of events. */
 const COUNT_EVERY_MS = 60_000;
 
 interface Page {
   rows: EventItem[];
   next: string | null;
-  /** Time back to which events were scanned, if the service ended the page before it was full. Null otherwise. */
+  /** Time back to which the service scanned events, if it ended the page early. Null for a full page. */
   searchedTo: string | null;
   /** The query of the first page, with its times resolved. A cursor is valid only for the query that returned it. */
   query: EventQuery;
-  /** If set, the list continues from this time instead of from a cursor. */
+  /** Time from which the list continues instead of from a cursor. Usually null. */
   goesOnAt: string | null;
 }
 type Place = { cursor: string | null; query: EventQuery; oldest: string } | null;
 type Pages = InfiniteData<Page, Place>;
 
-/** The list of events: rows including those that arrived live, and functions to load more. */
+/** The list of events, with functions to load more of them. */
 export interface EventList {
   rows: RowList<EventItem>;
   /** Changes each time the rows change. */
   version: number;
   pages: UseInfiniteQueryResult<InfiniteData<Page>>;
-  /** Time back to which events were scanned, if the last page ended before it was full. Null otherwise. */
+  /** Time back to which the service scanned events, if it ended the last page early. Null otherwise. */
   searchedTo: string | null;
   isFull: boolean;
   missed: Missed | null;
@@ -49,7 +49,7 @@ export interface EventList {
   noteView: (index: number) => void;
 }
 
-/** Returns the event list. If `isReading` is true, new events wait behind a button instead of moving the rows. */
+/** Returns the event list. If `isReading` is true, new events wait behind a button, so that the rows do not move. */
 export function useEventList(filters: EventFilters, isReading: boolean): EventList {
   const { api, environment } = useSigned();
   const queries = useQueryClient();
@@ -59,7 +59,7 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
     initialPageParam: null as Place,
     queryFn: ({ pageParam, signal }) => loadPage(api, pageParam, filters, signal),
     getNextPageParam: placeAfter,
-    // A refetch would request all pages again. New events arrive through the stream instead.
+    // Never refetches, because that would load all pages again. New events arrive through the stream.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
@@ -72,7 +72,7 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
   const [version, redraw] = useReducer((before: number) => before + 1, 0);
   const [missed, setMissed] = useState<Missed | null>(null);
   useEffect(() => () => setMissed(null), [key]);
-  // Updates the rows before rendering. `setPages` skips pages that the rows already contain.
+  // Updates the rows before rendering. `setPages` skips pages that are already in `rows`.
   useMemo(() => rows.setPages(pages.data?.pages.map((page) => page.rows) ?? []), [rows, pages.data]);
   const { isSuccess, data } = pages;
   const latest = useLatest(isReading);
@@ -159,7 +159,7 @@ async function loadPage(api: Api, place: Place, filters: EventFilters, signal: A
   try {
     return await asked(query, place?.cursor ?? null);
   } catch (error) {
-    // A cursor expires after an hour. A list that was open for longer continues from its oldest row.
+    // A cursor expires after an hour. The list then continues from the time of its oldest row.
     if (
       place === null ||
       place.cursor === null ||
@@ -176,8 +176,8 @@ const texts = new Map<string, string>();
 const TEXTS_MAX = 5_000;
 
 /**
- * Makes rows with the same type or target share one string, and returns the row. The list has few different values, but
- * each of a hundred thousand rows would otherwise contain its own copy.
+ * Replaces equal types and targets of rows with the same string, and returns the row. This saves memory, because a list
+ * of a hundred thousand rows has few different values.
  */
 function compact(row: EventItem): EventItem {
   for (const name of ['event_type', 'endpoint', 'destination'] as const) {
@@ -194,7 +194,7 @@ function sameText(text: string): string {
   return text;
 }
 
-/** Reloads the first page, and drops the other pages and the live events. If that fails, the shown rows stay. */
+/** Reloads the first page, and drops the other pages and the rows from the stream. If that fails, the rows stay. */
 async function reloadFirst(queries: QueryClient, key: readonly unknown[], rows: RowList<EventItem>): Promise<void> {
   const before = queries.getQueryData<Pages>(key);
   if (before !== undefined) queries.setQueryData<Pages>(key, { pages: before.pages.slice(0, 1), pageParams: [null] });
@@ -205,7 +205,7 @@ async function reloadFirst(queries: QueryClient, key: readonly unknown[], rows: 
   rows.setPages(after?.pages.map((page) => page.rows) ?? []);
 }
 
-/** Drops the loaded pages. When the user scrolls to their position, the list loads events from the time `goesOnAt`. */
+/** Drops the loaded pages. When the user scrolls on, the list continues from the time `goesOnAt`. */
 function goOnAt(queries: QueryClient, key: readonly unknown[], goesOnAt: string, query: EventQuery): void {
   queries.setQueryData<Pages>(key, {
     pages: [{ rows: [], next: null, searchedTo: null, query, goesOnAt }],

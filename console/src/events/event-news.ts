@@ -4,10 +4,10 @@ import { asQuery, asStreamQuery, canGrow, type EventFilters, isBroughtBy } from 
 import type { News, RowList } from './event-rows';
 import { PAGE } from './first-page';
 
-/** Interval at which changes from the stream are rendered. */
+/** Interval at which changes from the stream are applied to the rows. */
 const DRAW_EVERY_MS = 250;
 
-/** Changes that the stream did not send. `count` is the minimum number of missed events, if known. */
+/** Missed events, which the stream did not send. `count` is their minimum number, or null if it is unknown. */
 export interface Missed {
   count: number | null;
   isCapped: boolean;
@@ -48,8 +48,7 @@ export function listenForNews({
     drawn(rows.arrive(batch, isReading()));
   };
   const timer = setInterval(draw, DRAW_EVERY_MS);
-  // The current gap in the stream. Consecutive gaps count as one gap. Events in the gap that the list has already
-  // loaded are not counted as missed.
+  // The current gap in the stream. Consecutive gaps are merged.
   let gap: { since: string; until: string } | null = null;
   const countMissed = async ({ since, until }: { since: string; until: string }): Promise<void> => {
     const { count, is_capped: isCapped } = await answered(
@@ -61,7 +60,7 @@ export function listenForNews({
     missed({ count: null, isCapped: false });
     if (since === null) return;
     const current = (gap = { since: gap?.since ?? since, until });
-    // Counts the missed events after the changes that arrive at the same time have been applied.
+    // Counts the missed events later, after the changes that have already arrived are applied.
     setTimeout(() => {
       if (gap === current) countMissed(current).catch(() => undefined);
     }, 4 * DRAW_EVERY_MS);
@@ -75,8 +74,8 @@ export function listenForNews({
     queue.push(...data.reverse().map((row) => ({ isNew, row, isWhole: true })));
     return data;
   };
-  // The stream does not send changes from before its start. Therefore the newest rows and the visible rows are loaded.
-  // If all of the newest rows are missing from the list, more missing rows may follow.
+  // Loads the newest rows and the visible rows, because the stream does not send changes from before its start. If the
+  // list contains none of the newest rows, it may have missed more events.
   const catchUp = async (): Promise<void> => {
     const last = rows.at(0)?.received_at ?? null;
     const seen = rows.at(viewed())?.received_at;
@@ -102,7 +101,7 @@ export function listenForNews({
   };
 }
 
-/** Builds a list row from a change that the stream sent. The attempt is applied to the row separately. */
+/** Builds a row from a change that the stream sent. The caller applies the attempt to the row. */
 function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: StreamedChange): EventItem {
   return {
     id,

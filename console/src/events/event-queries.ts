@@ -17,7 +17,7 @@ export function useEvent(id: string) {
   });
 }
 
-/** Queries the requests and responses of failed attempts, by delivery and number. */
+/** Queries the requests and responses of failed attempts. The keys consist of delivery and attempt number. */
 export function useExchanges({ id, attempts }: EventDetail): ReadonlyMap<string, Schemas['ExchangeItem']> {
   const { api, environment } = useSigned();
   const failed = attempts.filter(

@@ -19,29 +19,28 @@ export interface StreamedAttempt {
 
 /** A change to an event, and the event's state after the change. */
 export interface News<T extends Row> {
-  /** Whether a row is added for the event if the list does not contain it yet. */
+  /** Whether the change adds a row for its event if the list has none. */
   isNew: boolean;
   row: T;
   attempt?: StreamedAttempt | undefined;
-  /** True if the row comes from a list response, so that all of its properties are current. */
+  /** True if the row comes from a list response, so that all its properties are current. */
   isWhole?: boolean;
 }
 
 /** Maximum number of rows that wait behind the button for new events. Further rows are only counted. */
 const WAITING_MAX = 1_000;
 /**
- * Maximum number of rows that arrived through the stream. When it is exceeded, older rows are dropped. They are loaded
- * again while the user scrolls.
+ * Maximum number of rows that arrived through the stream. If it is exceeded, older rows are dropped. They are loaded
+ * again when the user scrolls to them.
  */
 const LIVE_MAX = 10_000;
 const LIVE_KEPT = 2_000;
 const COUNTED_IDS_MAX = 100_000;
 
 /**
- * The rows of the list: first the rows that arrived through the stream, then the loaded pages. Each event appears once,
- * in its newest state.
- *
- * The object changes in place, because copying a hundred thousand rows several times a second is too expensive.
+ * The rows of the list: first those that arrived through the stream, then the loaded pages. Each event has one row,
+ * with its newest state. The object is mutable, because copying a hundred thousand rows several times a second is too
+ * expensive.
  */
 export class RowList<T extends Row> {
   private pages: readonly (readonly T[])[] = [];
@@ -53,8 +52,8 @@ export class RowList<T extends Row> {
   private notKeptMore = 0;
 
   /**
-   * `isOrdered`: whether new rows are sorted by the order of the list. If it is false, changes can add old events, and
-   * the latest change is on top.
+   * `isOrdered`: whether the list is sorted by id. A list with a state or error filter is not, because any change can
+   * add an old event. The latest change is then on top.
    */
   constructor(private readonly isOrdered: boolean) {}
 
@@ -62,12 +61,12 @@ export class RowList<T extends Row> {
     return this.live.length + this.paged.length;
   }
 
-  /** Number of rows that wait behind the button. */
+  /** Number of rows that wait behind the button for new events. */
   get waiting(): number {
     return this.behind.length;
   }
 
-  /** Number of further new rows that are only counted. Showing these rows requires reloading the list. */
+  /** Number of new events that are only counted. Showing them requires a reload of the list. */
   get notKept(): number {
     return this.notKeptIds.size + this.notKeptMore;
   }
@@ -105,7 +104,7 @@ export class RowList<T extends Row> {
     }
     for (const page of isMore ? pages.slice(this.pages.length) : pages) {
       for (const row of page) {
-        // Moves a row from behind the button to its page. Skips every other row that the list already contains.
+        // Moves a waiting row to its page. Skips other rows that are already in the list.
         if (this.known.has(row.id) && !this.takeOut(row.id)) continue;
         this.known.set(row.id, row);
         this.paged.push(row);
@@ -115,7 +114,7 @@ export class RowList<T extends Row> {
   }
 
   /**
-   * Applies changes from the stream. If `isReading` is true, new rows wait behind the button. If older rows were
+   * Applies changes from the stream. If `isReading` is true, new rows wait behind the button. If older rows are
    * dropped, returns the time from which the list continues.
    */
   arrive(news: readonly News<T>[], isReading: boolean): string | null {
@@ -175,13 +174,13 @@ export class RowList<T extends Row> {
     else this.notKeptMore += 1;
   }
 
-  /** Sorts the rows if the list is ordered, and returns them. Sorting is fast, because they are almost sorted. */
+  /** Sorts the rows if the list is ordered, and returns them. This is fast, because they are almost sorted. */
   private inOrder(rows: T[]): T[] {
     return this.isOrdered ? rows.sort((a, b) => (a.id < b.id ? 1 : -1)) : rows;
   }
 }
 
-/** Applies a change to a row. Does not count an attempt again that the row already includes. */
+/** Applies a change to a row. Ignores an attempt that the row already includes. */
 function bringUpToDate(row: Row, { status }: Row, attempt: StreamedAttempt | undefined): void {
   row.status = status;
   if (status !== 'retrying') row.next_attempt_at = null;

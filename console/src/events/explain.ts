@@ -1,7 +1,7 @@
 import { type MessageKey, t, word } from '../kit/messages/t';
 import type { EventDetail } from './event-queries';
 
-/** Returns the message that explains the state of an event, and its parameters. */
+/** Returns the key of the message that explains an event's state, with the message's parameters. */
 export function explanationOf({
   status,
   deliveries,

@@ -58,8 +58,8 @@ function cellsOf({
 }
 
 /**
- * Returns a CSV cell that spreadsheets treat as text. Senders choose the names of event types, so a value that would
- * start a formula gets an apostrophe in front.
+ * Returns a CSV cell that spreadsheets do not interpret. A value that would start a formula gets a leading apostrophe,
+ * because senders can choose any name for an event type.
  */
 export function cell(value: string | number | null): string {
   if (value === null) return '';

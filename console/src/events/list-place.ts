@@ -1,4 +1,4 @@
-/** Rows of the list that the user came from, as needed for navigation. */
+/** Rows of the list from which the user opened an event. */
 interface Rows {
   at(index: number): { id: string } | undefined;
   indexOf(id: string): number;
@@ -7,8 +7,8 @@ interface Rows {
 const NO_ROWS: Rows = { at: () => undefined, indexOf: () => -1 };
 
 /**
- * The list from which the user opened an event: its events in order, and its filters as query parameters of the URL.
- * Kept until the tab is closed or reloaded.
+ * The list from which the user opened an event: its rows, and its filters as query parameters. Kept until the tab is
+ * closed or reloaded.
  */
 let place: { rows: Rows; search: Readonly<Record<string, unknown>>; opened: string | null } = {
   rows: NO_ROWS,
@@ -20,12 +20,12 @@ export function rememberList(rows: Rows, search: object): void {
   place = { ...place, rows, search: { ...search } };
 }
 
-/** Records which event is open, so that its row gets the focus again. */
+/** Records the opened event, whose row gets the focus when the user returns to the list. */
 export function rememberOpened(id: string): void {
   place = { ...place, opened: id };
 }
 
-/** Clears the opened event, because its row has the focus again or the focus has moved. */
+/** Clears the opened event after its row got the focus, or if another element has the focus. */
 export function forgetOpened(): void {
   place = { ...place, opened: null };
 }
@@ -34,7 +34,7 @@ export function listPlace(): typeof place {
   return place;
 }
 
-/** Returns the events before and after the given event in the list from which the user came. */
+/** Returns the events before and after an event in the list from which the user came. */
 export function neighboursOf(id: string): { next: string | undefined; previous: string | undefined } {
   const at = place.rows.indexOf(id);
   return at === -1

@@ -1,8 +1,8 @@
 import type { EventDetail } from './event-queries';
 
 /**
- * Returns the time of the next attempt, or of the next probe of the circuit breaker that blocks the delivery. Returns
- * null if nothing is scheduled or the time is unknown.
+ * Returns the time of the next attempt, or of the next probe if the circuit breaker blocks the delivery. Returns null
+ * if nothing is scheduled or the time is unknown.
  */
 export function nextOf({
   status,

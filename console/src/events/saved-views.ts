@@ -7,7 +7,7 @@ export interface SavedView {
   search: EventSearch;
 }
 
-/** Maximum number of views. More would be hard to use, and browsers store little. */
+/** Maximum number of views. A longer list would be hard to use, and browsers limit the storage. */
 export const VIEWS_MAX = 20;
 const NAME_MAX = 60;
 
@@ -38,8 +38,8 @@ export function withView(views: readonly SavedView[], view: SavedView): SavedVie
 }
 
 /**
- * Saved views of an environment, stored in this browser. They are stored per environment, because their ids are valid
- * in only one environment.
+ * Returns the saved views of an environment. They are stored in this browser, separately for each environment, because
+ * they can contain ids of the environment.
  */
 export function useSavedViews(environmentId: string): {
   views: SavedView[];

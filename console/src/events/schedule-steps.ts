@@ -8,7 +8,7 @@ export interface ScheduleStep {
   seconds: number;
 }
 
-/** Returns the attempts of a schedule. For a long schedule, returns only the attempts around the current attempt. */
+/** Returns the attempts of a schedule. If the schedule is long, returns only those around the current attempt. */
 export function stepsOf(
   { max_attempts: max, schedule }: { max_attempts: number; schedule: readonly number[] },
   made: number,

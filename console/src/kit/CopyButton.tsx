@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { copyText } from './copy';
 import { t } from './messages/t';
 
-/** Button that copies text and shows that it was copied. `name` distinguishes it from buttons with the same label. */
+/** Button that copies text and confirms it. `name` distinguishes buttons with the same label for screen readers. */
 export function CopyButton({
   text,
   label,
@@ -19,7 +19,7 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
-    // `text` may be a function that loads the text. Loading the text may fail.
+    // Loading the text can fail if `text` is a function.
     const isCopied = await Promise.resolve(typeof text === 'string' ? text : text())
       .then(copyText)
       .catch(() => false);

@@ -1,8 +1,8 @@
 import { type ReactNode, useRef, useState } from 'react';
 
 /**
- * Button that opens a panel below it. Escape or moving the focus out closes the panel and unmounts its content.
- * `children` receives a function that closes the panel.
+ * Button that opens a panel below it. Escape, or moving the focus out of the panel, closes the panel and unmounts its
+ * content. `children` receives a function that closes the panel.
  */
 export function Disclosure({
   label,

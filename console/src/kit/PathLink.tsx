@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 /**
- * Link to a screen of another feature. Uses a plain path instead of the typed route, so that features do not depend on
+ * Link to a screen of another feature. Takes a plain path instead of a typed route, so that features do not depend on
  * each other.
  */
 export function PathLink({

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Progress as a bar and in words. If `done` exceeds `of`, the bar is full. */
+/** Progress as a bar and in words. The bar is full if `done` exceeds `of`. */
 export function Progress({ done, of, label }: { done: number; of: number; label: string }): ReactNode {
   return (
     <span className="progress">

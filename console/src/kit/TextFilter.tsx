@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
 
-/** Props of `TextFilter`. */
 interface TextFilterProps {
   label: string;
   value: string;
@@ -8,7 +7,7 @@ interface TextFilterProps {
   placeholder?: string;
 }
 
-/** Text filter that applies on Enter or when it loses the focus, because half a word would match nothing. */
+/** Text filter that applies on Enter or when it loses the focus, because incomplete words match nothing. */
 export function TextFilter({ label, value, onChange, placeholder }: TextFilterProps): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

@@ -1,13 +1,11 @@
 import { useEffect, useRef } from 'react';
 
-/** A task of `useBeat`. Returns how long, in milliseconds, no task may run afterwards. */
+/** A task of `useBeat`. Returns the time in milliseconds for which no further task may run. */
 export type BeatTask = () => Promise<number>;
 
 /**
- * Runs tasks in rotation. Starts at most one task per `everyMs`, runs one task at a time, and runs no task while the
- * page is hidden.
- *
- * The load that an open screen causes on the service therefore does not grow with the number of tasks.
+ * Runs tasks in rotation: one task at a time, at most one per `everyMs`, and none while the page is hidden. The load of
+ * an open screen on the service therefore does not grow with the number of tasks.
  */
 export function useBeat(tasks: readonly BeatTask[], everyMs = 5_000): void {
   const latest = useRef(tasks);

@@ -1,4 +1,4 @@
-/** Copies text and returns whether that succeeded. Works over plain http too, without the browser's clipboard API. */
+/** Copies text and returns whether that succeeded. Also works over plain http, where browsers have no clipboard API. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -14,14 +14,14 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('readonly', '');
   area.className = 'offscreen';
   const focused = document.activeElement;
-  // Copies the original text, because the text field has converted all line ends to line feeds.
+  // Copies the original text, because the text field has changed its line breaks.
   const give = (event: ClipboardEvent): void => {
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
     event.stopImmediatePropagation();
   };
   document.addEventListener('copy', give, true);
-  // Appends the field to the open dialog, because an open dialog takes the focus back from elements outside of it.
+  // Appends the field to an open dialog, because the dialog does not let elements outside of it keep the focus.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');

@@ -20,7 +20,7 @@ export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, preferences);
 }
 
-/** Changes preferences for this page. Also stores them for later visits if the browser allows storage. */
+/** Changes preferences. Stores them for later visits if the browser allows it. */
 export function prefer(changes: Partial<Preferences>): void {
   now = { ...now, ...changes };
   try {
@@ -32,9 +32,7 @@ export function prefer(changes: Partial<Preferences>): void {
   for (const listener of listeners) listener();
 }
 
-/**
- * Changes preferences for this page only, without storing them. Used when the embedding page sets them for its user.
- */
+/** Changes preferences without storing them. Used if the embedding page sets them for its user. */
 export function preferHere(changes: Partial<Preferences>): void {
   now = { ...now, ...changes };
   apply();

@@ -1,5 +1,6 @@
 /**
- * Returns a version 4 UUID (RFC 9562, section 5.4). `crypto.randomUUID` is only available over https and on localhost.
+ * Returns a version 4 UUID (RFC 9562, section 5.4). Needed because browsers have `crypto.randomUUID` only on https and
+ * localhost.
  */
 export function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -10,7 +10,7 @@ import { type DraftRoute, draftRoutes, readRoutes, sendersOf } from './alias-dra
 import { AliasRoutes } from './AliasRoutes';
 import { type Alias, useMailDomains } from './mail-queries';
 
-/** Form for a new alias, or for the editable properties of an existing alias. */
+/** Form for a new alias, or for the properties of an existing alias. */
 export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

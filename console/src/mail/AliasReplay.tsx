@@ -9,7 +9,7 @@ import type { Alias } from './mail-queries';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 
-/** Replays the messages of a time range, after showing their number. */
+/** Form that replays the messages of a time range. Shows their number first. */
 export function AliasReplay({ alias, onClose }: { alias: Alias; onClose: () => void }): ReactNode {
   const { api, environment } = useSigned();
   const [since, setSince] = useState<string>('-1d');
@@ -18,7 +18,7 @@ export function AliasReplay({ alias, onClose }: { alias: Alias; onClose: () => v
   const [done, setDone] = useState<number | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  /** Sends one call after another until no message is left. Each call replays at most 1,000 messages. */
+  /** Repeats the call until no message is left, because a call replays at most 1,000 messages. */
   const run = async (body: Schemas['AliasReplayBody']): Promise<number> => {
     let [matched, cursor]: [number, string | null] = [0, null];
     do {

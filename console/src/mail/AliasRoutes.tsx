@@ -7,7 +7,6 @@ import { useDestinationChoices } from './mail-queries';
 
 const EXAMPLE = '{"path": "$.subject", "op": "starts_with", "value": "Invoice"}';
 
-/** Props of `AliasRoutes`. */
 interface AliasRoutesProps {
   routes: DraftRoute[];
   /** Error in the filter of each route. */

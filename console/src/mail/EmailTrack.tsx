@@ -105,7 +105,7 @@ function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNod
   );
 }
 
-/** Shows the meaning of an SMTP reply code by its first digit (RFC 5321, section 4.2.1). */
+/** Shows the meaning of the first digit of an SMTP reply code (RFC 5321, section 4.2.1). */
 function codeWord(status: number | null): ReactNode {
   const [sign, tone, key] =
     status === null

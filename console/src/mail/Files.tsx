@@ -18,7 +18,7 @@ export interface MailFile {
   path: string;
 }
 
-/** Files of a message. Each file is loaded on request. */
+/** Files of a message. A file is loaded only when the user opens it. */
 export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
   const { environment } = useSigned();
   const { language } = usePreferences();

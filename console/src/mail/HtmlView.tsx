@@ -3,13 +3,13 @@ import { SERVICE } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 
-/** Match remote resources and links in the HTML of a message. Remote resources are not loaded. */
+/** Patterns for remote resources and links in the HTML of a message. Remote resources are not loaded. */
 const REMOTE = /(?:src|background|srcset)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?(?:https?:)?\/\//i;
 const LINKS = /<a\s[^<>]*href/i;
 
 /**
- * HTML in an isolated document that runs no code and sends no requests. Can be shown as wide as a desktop window or a
- * phone.
+ * Shows HTML in an isolated document that runs no code and sends no requests. The user can choose the width of a
+ * desktop window or of a phone.
  */
 export function HtmlView({ html, view }: { html: string; view: () => Promise<string> }): ReactNode {
   const [token, setToken] = useState<string | null>(null);

@@ -10,7 +10,7 @@ import { useSigned } from '../session/session';
 import { Files, type MailFile } from './Files';
 import { HtmlView } from './HtmlView';
 
-/** Content of a message, sent or received. */
+/** Content of a sent or received message. */
 export interface MailBodyProps {
   html: string | null;
   text: string | null;
@@ -19,15 +19,15 @@ export interface MailBodyProps {
   isTruncated: boolean;
   /** API path of the raw message. */
   rawPath: string;
-  /** Creates a temporary page with the HTML and returns the token of the temporary page. */
+  /** Creates a temporary page that shows the HTML, and returns its token. */
   view: () => Promise<string>;
 }
 
 type Tab = 'html' | 'text' | 'source' | 'headers' | 'raw';
-/** Length above which a text is rendered only on request, because browsers freeze on a line of a megabyte. */
+/** Maximum length of a text that is shown immediately. Browsers freeze on a line of a megabyte. */
 const SHOWN_MAX = 200_000;
 
-/** A message: rendered, as text, as HTML source, its headers, the raw message, and its files. */
+/** Tabs with the views of a message: HTML, text, HTML source, headers, raw message and files. */
 export function MailBody({ html, text, headers, files, isTruncated, rawPath, view }: MailBodyProps): ReactNode {
   const [chosen, setChosen] = useState<Tab | null>(null);
   const tabs: Tab[] = [
@@ -122,7 +122,7 @@ function Headers({ headers }: { headers: MailBodyProps['headers'] }): ReactNode 
   );
 }
 
-/** The raw message, which may be as large as 40 MB. Loaded on request. */
+/** The raw message. It is loaded on request, because it may have up to 40 MB. */
 function Raw({ path }: { path: string }): ReactNode {
   const { environment } = useSigned();
   const [shown, setShown] = useState<string | null>(null);

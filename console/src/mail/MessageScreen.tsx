@@ -142,7 +142,7 @@ function Facts({ message }: { message: MessageDetail }): ReactNode {
   );
 }
 
-/** Authentication checks by name, each with its result and an explanation of the result. */
+/** Authentication results, each with an explanation. */
 function Verdicts({ message: { verdicts } }: { message: MessageDetail }): ReactNode {
   return (
     <section aria-labelledby="verdicts">

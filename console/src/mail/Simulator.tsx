@@ -8,7 +8,10 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { useAliases, useSimulator } from './mail-queries';
 
-/** Sends an email to a simulated recipient, or to an alias of the user if the environment sends no external mail. */
+/**
+ * Form that sends an email to a simulated recipient. If the environment sends no mail to other servers, the recipient
+ * can also be an alias.
+ */
 export function Simulator({ onClose }: { onClose: () => void }): ReactNode {
   const { data, error } = useSimulator();
   return (
@@ -109,7 +112,7 @@ function Form({
   );
 }
 
-/** Escapes text for the HTML of the sent message. The escaped text is never inserted into this page. */
+/** Escapes text for the HTML of the sent message. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

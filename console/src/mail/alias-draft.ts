@@ -1,10 +1,10 @@
 import { type JsonFault, readObject } from '../kit/json/read-json';
 import type { Alias } from './mail-queries';
 
-/** A route of an alias, as the form edits it. */
+/** A route of an alias in the format of the form. */
 export interface DraftRoute {
   destination: string;
-  /** Filter as JSON text. Empty to match every message. */
+  /** Filter as JSON text. If empty, every message matches. */
   filter: string;
 }
 
@@ -17,14 +17,14 @@ export function draftRoutes(alias: Pick<Alias, 'routes'> | null): DraftRoute[] {
   );
 }
 
-/** A route in the API's format, and the error in its filter. */
+/** A route in the API's format, or the error in its filter. */
 export interface ReadRoute {
   destination: string;
   filter: Record<string, unknown> | null;
   fault: JsonFault | null;
 }
 
-/** Parses the routes. `complaint` is the message for a filter that is valid JSON but not an object. */
+/** Parses the routes. `complaint` is the error for a filter that is valid JSON but not an object. */
 export function readRoutes(routes: readonly DraftRoute[], complaint: string): ReadRoute[] {
   return routes.map(({ destination, filter }) => {
     const { value, fault } = readObject(filter, complaint);

@@ -1,4 +1,4 @@
-/** Formats a size: `48 kB`. */
+/** Formats a size in bytes, such as `48 kB`. */
 export function formatBytes(bytes: number, language: string): string {
   const [value, unit] =
     bytes < 1_000 ? [bytes, 'byte'] : bytes < 1_000_000 ? [bytes / 1_000, 'kilobyte'] : [bytes / 1_000_000, 'megabyte'];

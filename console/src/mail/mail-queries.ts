@@ -22,7 +22,7 @@ interface Page<Row> {
   next_cursor: string | null;
 }
 
-/** Queries a list page by page. Refetches periodically while only the first page is loaded. */
+/** Queries a list page by page. Refetches periodically as long as only the first page is loaded. */
 function usePages<Row>(
   queryKey: readonly unknown[],
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<Row>>,
@@ -49,7 +49,7 @@ export function useEmails(filters: EmailFilters) {
   );
 }
 
-/** Queries one email. Refetches often while the email is pending, and until its first attempt is recorded. */
+/** Queries one email. Refetches often until it has a final state and its first attempt is recorded. */
 export function useEmail(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -64,7 +64,7 @@ export function useEmail(id: string) {
   });
 }
 
-/** Queries the content of an email. Sends no request until the email is composed. */
+/** Queries the content of an email. Sends no request before the email is composed. */
 export function useEmailContent(id: string, isComposed: boolean) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -112,7 +112,7 @@ export function useMessages(alias: string, filters: MessageFilters) {
   );
 }
 
-/** Queries one message. Refetches until it is processed and while it is being delivered. */
+/** Queries one message. Refetches while the message is being processed or delivered. */
 export function useMessage(alias: string, messageId: string) {
   const { api, environment } = useSigned();
   return useQuery({

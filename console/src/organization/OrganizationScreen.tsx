@@ -10,7 +10,7 @@ import { SystemEvents } from './SystemEvents';
 
 type Organization = Schemas['OrgItem'];
 
-/** The organization: its names, and the retention and notification settings of the environment. */
+/** The organization's names, and the retention and notification settings of the environment. */
 export function OrganizationScreen(): ReactNode {
   const { api, environment: env, can } = useSigned();
   const { data, error, isPending } = useQuery({

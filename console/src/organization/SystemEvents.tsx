@@ -5,7 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
-/** Types of the system events that the service sends, with examples. */
+/** Types of system events, with examples. */
 export function SystemEvents(): ReactNode {
   const { api } = useSigned();
   const { data, error } = useQuery({

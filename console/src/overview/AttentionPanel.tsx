@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 import { placeOfConcern } from './concern-place';
 import type { Concern } from './overview-queries';
 
-/** Current problems, each with its start time and a link to the problem. */
+/** Current problems, each with its start time and a link to the affected resource. */
 export function AttentionPanel({
   concerns,
   truncated,

@@ -15,7 +15,7 @@ interface FirstStepsProps {
   onClose: () => void;
 }
 
-/** Getting-started steps for an environment without events. Each step is ticked as soon as the step is done. */
+/** Instructions for an environment without events. A step is ticked once it is done. */
 export function FirstSteps({ destination, event, onClose }: FirstStepsProps): ReactNode {
   const { environment: env, can } = useSigned();
   const makeKey = useFirstKey();

@@ -15,8 +15,7 @@ import { RunningJobs } from './RunningJobs';
 import { Totals } from './Totals';
 
 /**
- * Start screen: recent activity, problems, and running jobs. For an environment without events it shows the first
- * steps.
+ * Start screen: recent activity, problems, and running jobs. Shows the first steps if the environment has no events.
  */
 export function OverviewScreen(): ReactNode {
   const { range = RANGE_DEFAULT } = useSearch({ from: '/$env/overview' });

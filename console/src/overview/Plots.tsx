@@ -9,7 +9,7 @@ import { windowMsOf } from './overview-range';
 
 const CURSOR = 'overview';
 
-/** Activity over time, in four plots with a shared cursor. */
+/** Activity over time as four plots with a shared cursor. */
 export function Plots({
   of: { data, total, window },
   onRange,

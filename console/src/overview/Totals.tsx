@@ -7,7 +7,7 @@ import { formatDistance, formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 import type { Overview } from './overview-queries';
 
-/** Totals of the range, and the number of waiting deliveries. Each figure links to its events. */
+/** Totals of the range, and the number of waiting deliveries. Each number links to the matching events. */
 export function Totals({ of: { total, waiting, since } }: { of: Overview }): ReactNode {
   const { language } = usePreferences();
   const { environment: env } = useSigned();

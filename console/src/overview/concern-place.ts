@@ -2,7 +2,7 @@ import type { Environment, Schemas } from '../api/client';
 
 type Concern = Pick<Schemas['ConcernItem'], 'type' | 'subject' | 'url'>;
 
-/** Returns the path to the resource that a concern affects, or to its events. Returns null if no screen shows it. */
+/** Returns the path of the resource that a problem affects, or of its events. Returns null if it has no screen. */
 export function placeOfConcern(
   { type, subject, url }: Concern,
   env: Environment,

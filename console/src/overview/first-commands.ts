@@ -1,4 +1,4 @@
-/** Commands that can be run unchanged, one after the other in the same terminal. */
+/** Commands for the first steps. They can be run unchanged, one after the other in the same terminal. */
 export interface FirstCommands {
   key: string;
   destination: string;
@@ -7,8 +7,8 @@ export interface FirstCommands {
 }
 
 /**
- * Returns the commands for the service at the address `service`, which ends with a slash. Without a key, the commands
- * contain a placeholder.
+ * Returns the commands for a service. `service` is its URL with a trailing slash. Without a key, the commands contain a
+ * placeholder.
  */
 export function firstCommands(service: string, environment: string, key: string | null): FirstCommands {
   const signed = `-H "Authorization: Bearer $POSTHORN_KEY"`;

@@ -20,7 +20,7 @@ const BY_THE_BEAT = {
 } as const;
 const JOBS_MAX = 20;
 
-/** Queries all data of the overview. Refetches with at most one call every five seconds. */
+/** Queries all data of the overview. Refetches it with at most one call every five seconds. */
 export function useOverview(range: Range) {
   const { api, environment: env } = useSigned();
   const overview = useQuery({
@@ -61,7 +61,7 @@ export function useOverview(range: Range) {
   };
 }
 
-/** Queries whether the environment has events and a destination, while the overview shows no figures. */
+/** Queries whether the environment has events and a destination. */
 export function useFirstSteps(isAsked: boolean) {
   const { api, environment: env } = useSigned();
   const events = useQuery({
@@ -92,8 +92,8 @@ export function useFirstSteps(isAsked: boolean) {
 }
 
 /**
- * Returns a function that creates an API key for the commands of the first steps. The key is not cached. The caller has
- * to show it.
+ * Returns a function that creates an API key for the first steps. The caller must show the key, because it is not
+ * cached.
  */
 export function useFirstKey(): () => Promise<string> {
   const { api, environment: env } = useSigned();

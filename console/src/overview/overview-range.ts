@@ -1,7 +1,7 @@
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof RANGES)[number];
 
-/** Range that is used if the page's URL names none. */
+/** Range if the page's URL contains none. */
 export const RANGE_DEFAULT: Range = '24h';
 
 /** Query parameters of the overview's URL. */
@@ -17,12 +17,12 @@ export function readRange(search: Readonly<Record<string, unknown>>): OverviewSe
 
 const WINDOWS_MS: Readonly<Record<string, number>> = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 };
 
-/** Returns the length in milliseconds of a time window that the API names, such as `1h`. */
+/** Returns the length in milliseconds of a time window in the API's notation, such as `1h`. */
 export function windowMsOf(window: string): number {
   return WINDOWS_MS[window] ?? 3_600_000;
 }
 
-/** Returns a selected range for the event list, rounded outward to full seconds. */
+/** Returns the selected range as filters of the event list, rounded outward to full seconds. */
 export function eventsOf(fromMs: number, toMs: number): { since: string; until: string } {
   return {
     since: new Date(Math.floor(fromMs / 1000) * 1000).toISOString(),

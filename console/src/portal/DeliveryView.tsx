@@ -17,7 +17,7 @@ import type { Place } from './places';
 import { type Delivery, useDelivery, useEndpoints } from './portal-queries';
 import { p } from './texts';
 
-/** One delivery: payload, response to each attempt, and time of the next attempt. */
+/** One delivery: its payload, its attempts with responses, and the time of the next attempt. */
 export function DeliveryView({ id, back }: { id: string; back: Place }): ReactNode {
   const { can, go } = usePortal();
   const { data, error, isPending } = useDelivery(id);

@@ -26,7 +26,7 @@ interface Draft {
   headers: string;
 }
 
-/** Form that adds or changes an endpoint. Calls `onDone` with its id, or with null if nothing was saved. */
+/** Form that adds or changes an endpoint. Calls `onDone` with the endpoint's id, or with null if nothing was saved. */
 export function EndpointForm({
   endpoint,
   onDone,
@@ -163,7 +163,7 @@ function draftOf(endpoint: Endpoint | null): Draft {
   };
 }
 
-/** Returns the request body. For an existing endpoint it contains only the changes. Throws on invalid input. */
+/** Returns the request body. For an existing endpoint, it contains only the changes. Throws on invalid input. */
 function bodyOf(draft: Draft, endpoint: Endpoint | null): object {
   const before = draftOf(endpoint);
   const headers = fromLines(draft.headers);

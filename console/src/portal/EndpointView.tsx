@@ -14,7 +14,7 @@ import { SecretPanel } from './SecretPanel';
 import { TestPanel } from './TestPanel';
 import { p } from './texts';
 
-/** One endpoint: state, event types, secret, test, and recovery of failed events. */
+/** One endpoint: its state, event types and secret, with forms to test it and to resend failed events. */
 export function EndpointView({ id, isNew }: { id: string; isNew: boolean }): ReactNode {
   const { can, go } = usePortal();
   const { data, error, isPending } = useEndpoint(id);
@@ -124,7 +124,7 @@ function Actions({ of, onEdit }: { of: Endpoint; onEdit: () => void }): ReactNod
     answered(portalApi.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params }))
       .then(async () => {
         postToHost({ type: 'changed', endpoint: of.id });
-        // Prevents the list from requesting the deleted endpoint again.
+        // Removes the deleted endpoint from the cached list, so that the list does not request its data again.
         queries.setQueryData<Endpoint[]>(['endpoints'], (known) => known?.filter(({ id }) => id !== of.id));
         go({ at: 'endpoints' });
         await queries.invalidateQueries({ queryKey: ['endpoints'] });

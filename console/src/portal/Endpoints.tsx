@@ -57,7 +57,7 @@ function Card({ endpoint }: { endpoint: Endpoint }): ReactNode {
   );
 }
 
-/** Summary in words of an endpoint's deliveries in the last day. */
+/** Summary of an endpoint's deliveries in the last 24 hours, in words. */
 export function Health({ id }: { id: string }): ReactNode {
   const { data } = useStats(id);
   if (data === undefined) return null;

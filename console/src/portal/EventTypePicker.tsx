@@ -3,13 +3,16 @@ import { isCovered, toggled, type TypeNode, typeTree } from './event-tree';
 import { useEventTypes } from './portal-queries';
 import { p } from './texts';
 
-/** Props of the picker: the chosen patterns, and the callback for changes. An empty choice means all event types. */
+/** Props of the picker. `value` contains the chosen patterns. An empty list means all event types. */
 interface Choice {
   value: readonly string[];
   onChange: (value: string[]) => void;
 }
 
-/** Picker for event types: single types, wildcards for groups, and typed patterns that are not in the catalog. */
+/**
+ * Picker for event types: single types, wildcards for groups of types, and typed patterns for types outside the
+ * catalog.
+ */
 export function EventTypePicker({ value, onChange }: Choice): ReactNode {
   const { data = [] } = useEventTypes();
   const [isSome, setSome] = useState(value.length > 0);

@@ -15,7 +15,7 @@ import { type Place, placeOf, stateOf } from './places';
 import { p } from './texts';
 import { dress } from './theme';
 
-/** Time before the expiry of a token at which the next token is requested, so that no API call waits for a token. */
+/** Time before the token expires at which the portal requests the next token, so that API calls do not have to wait. */
 const ASK_BEFORE_MS = 30_000;
 
 /** The portal of one customer. */
@@ -39,7 +39,7 @@ export function Portal(): ReactNode {
   );
 }
 
-/** Returns the session of this portal. Loads it at first, and again whenever the embedding page passes a new token. */
+/** Returns the session of this portal. Loads it again whenever the embedding page passes a new token. */
 function useOwnPortal(): { portal: OwnPortal | null; fault: unknown; isEnded: boolean } {
   const queries = useQueryClient();
   const [portal, setPortal] = useState<OwnPortal | null>(null);
@@ -105,12 +105,12 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
   const main = useRef<HTMLElement>(null);
   const show = useCallback((next: Place): void => {
     setPlace(next);
-    // Moves the focus to the content, as after a page load.
+    // Moves the focus to the content, as browsers do after loading a page.
     main.current?.focus();
   }, []);
   const go = useCallback(
     (next: Place): void => {
-      // The Back button must not lead to the form of an endpoint that was already created.
+      // Replaces the form in the history, so that the Back button does not show the form of an existing endpoint.
       if (placeOf(history.state).at === 'new') history.replaceState(stateOf(next), '');
       else history.pushState(stateOf(next), '');
       show(next);
@@ -151,7 +151,10 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
   );
 }
 
-/** Notice that the session has ended. In a frame, waits half a minute for a new token from the embedding page first. */
+/**
+ * Notice that the session has ended. In a frame, it appears only if the embedding page passes no new token for half a
+ * minute.
+ */
 function Ended(): ReactNode {
   const [isWaiting, setWaiting] = useState(isFramed);
   useEffect(() => {

@@ -11,7 +11,7 @@ const SPANS = [
   [604_800, 'recover.week'],
 ] as const;
 
-/** Resends the failed events of one endpoint since a given time. */
+/** Form that resends the failed events of one endpoint since a given time. */
 export function Recover({ endpoint }: { endpoint: string }): ReactNode {
   const { app } = usePortal();
   const [span, setSpan] = useState(86_400);

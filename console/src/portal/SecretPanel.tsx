@@ -16,8 +16,8 @@ const GRACES = [
 ] as const;
 
 /**
- * The signing secret with its rotation and code samples for verification. Loaded by a click, and hidden after a minute
- * or when the page is hidden.
+ * The signing secret with its rotation, and code samples for the verification. The secret is loaded by a click, and
+ * hidden after a minute or when the page is hidden.
  */
 export function SecretPanel({ endpoint }: { endpoint: string }): ReactNode {
   const [shown, setShown] = useState<string | null>(null);

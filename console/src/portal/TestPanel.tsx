@@ -10,7 +10,7 @@ import { usePortal } from './context';
 import { type Endpoint, useEventTypes } from './portal-queries';
 import { p } from './texts';
 
-/** Sends a test event to the endpoint and shows the endpoint's response. */
+/** Form that sends a test event to the endpoint, and shows the endpoint's response. */
 export function TestPanel({ endpoint: { id } }: { endpoint: Endpoint }): ReactNode {
   const { app } = usePortal();
   const queries = useQueryClient();

@@ -1,13 +1,13 @@
-/** An event type, or the common first word of several: `invoice` for `invoice.paid` and `invoice.sent`. */
+/** An event type, or a group of types with the same first word: `invoice` for `invoice.paid` and `invoice.sent`. */
 export interface TypeNode {
-  /** Pattern to subscribe to: the type itself, or `invoice.*` for all types below it. */
+  /** Pattern to subscribe to: the type itself, or `invoice.*` for all types of the group. */
   pattern: string;
   label: string;
   description: string | null;
   children: TypeNode[];
 }
 
-/** Returns a tree with one level of groups: types with the same first word, in alphabetical order. */
+/** Returns a tree with one level of groups, in alphabetical order. Types with the same first word form a group. */
 export function typeTree(types: readonly { name: string; description: string | null }[]): TypeNode[] {
   const groups = new Map<string, TypeNode>();
   const alone: TypeNode[] = [];
@@ -20,16 +20,17 @@ export function typeTree(types: readonly { name: string; description: string | n
   return [...groups.values(), ...alone];
 }
 
-/**
- * Returns whether the list of patterns includes everything that `pattern` matches. An empty list includes all types.
- */
+/** Returns whether the patterns include all types that `pattern` matches. An empty list includes all types. */
 export function isCovered(pattern: string, patterns: readonly string[]): boolean {
   return patterns.some(
     (each) => each === pattern || (each.endsWith('.*') && pattern !== each && pattern.startsWith(each.slice(0, -1))),
   );
 }
 
-/** Returns the list with the pattern added or, if present, removed. Adding `invoice.*` removes the types below it. */
+/**
+ * Returns the list with the pattern added, or removed if it was present. Adding `invoice.*` removes the types of that
+ * group.
+ */
 export function toggled(pattern: string, patterns: readonly string[]): string[] {
   if (patterns.includes(pattern)) return patterns.filter((each) => each !== pattern);
   const rest = pattern.endsWith('.*')

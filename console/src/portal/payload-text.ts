@@ -1,14 +1,14 @@
 const MEMBER = ',"payload":';
 
 /**
- * Returns the original text of the payload, if it is the last member of the event. Escapes, and numbers that a double
- * cannot represent, stay unchanged. Returns null if there is no payload.
+ * Returns the original text of the payload, in which escapes, and numbers that a double cannot represent, are
+ * unchanged. The payload must be the last member of the event. Returns null if there is no payload.
  */
 export function payloadText(event: string): string | null {
   const parsed = JSON.parse(event) as { payload?: unknown };
   if (parsed.payload === undefined || parsed.payload === null) return event.endsWith(`${MEMBER}null}`) ? 'null' : null;
-  // Finds the first string `payload` that is the name of a member of the event. Quotes inside JSON strings are escaped,
-  // so no text inside a string can be mistaken for this name.
+  // Finds the top-level member `payload`. No text inside a string can match, because quotes inside JSON strings are
+  // escaped.
   const at = memberAt(event);
   return at === null ? JSON.stringify(parsed.payload) : event.slice(at, -1);
 }

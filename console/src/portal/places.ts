@@ -1,5 +1,5 @@
 /**
- * A screen of the portal. Stored in the state of the history entry instead of the URL, so that the Back button and
+ * A screen of the portal. It is stored in the state of a history entry instead of the URL, so that the Back button and
  * reloads work.
  */
 export type Place =
@@ -12,13 +12,13 @@ export type Place =
 
 const ID = /^[a-z]+_[0-9A-Za-z]{26}$/;
 
-/** Returns the state of a history entry for a screen. Contains none of the data shown. */
+/** Returns the state of a history entry for a screen. It contains none of the displayed data. */
 export function stateOf(place: Place): object {
   const { isNew: _isNew, ...kept } = { isNew: undefined, ...place };
   return { portal: kept };
 }
 
-/** Returns the screen of a history entry, or the first screen if the entry's state does not contain a screen. */
+/** Returns the screen of a history entry. Returns the first screen if the entry has none. */
 export function placeOf(state: unknown): Place {
   const { at, id, endpoint } = fieldsOf(fieldsOf(state)['portal']);
   const named = isId(id) ? id : null;

@@ -12,10 +12,10 @@ export type Shown = '' | 'delivered' | 'retrying' | 'failed,dlq';
 /** Refetch interval while the page is visible. */
 const REFRESH_MS = 5_000;
 const PAGE = 50;
-/** Maximum number of loaded pages of event types. The picker accepts further types as typed patterns. */
+/** Maximum number of pages of event types to load. For further types, the user can type patterns. */
 const TYPE_PAGES_MAX = 5;
 
-/** Queries all endpoints of the application without paging, because a customer has few endpoints. */
+/** Queries up to 100 endpoints of the application in a single page, because a customer has few endpoints. */
 export function useEndpoints() {
   const { app } = usePortal();
   return useQuery({
@@ -70,7 +70,7 @@ export function useDeliveries(status: Shown, endpoint: string) {
       ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     placeholderData: keepPreviousData,
-    // Refetches only while a single page is loaded, so that the list does not change after the user loads more pages.
+    // Stops refetching when the user loads more pages, so that the list does not change while the user reads it.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > 1 ? false : REFRESH_MS),
   });
 }

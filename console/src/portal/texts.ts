@@ -3,8 +3,8 @@ import { de } from './texts-de';
 import { en } from './texts-en';
 
 /**
- * Returns a text of the portal in the user's language. Replaces `{name}` with values, which are inserted as text and
- * never as markup.
+ * Returns a text of the portal in the user's language. Replaces `{name}` with the value of that name, as text and never
+ * as markup.
  */
 export function p(key: keyof typeof en, values: Readonly<Record<string, string | number>> = {}): string {
   const text: string = (preferences().language === 'de' ? de : en)[key];

@@ -5,7 +5,10 @@ export interface Theme {
   radius: number | null;
 }
 
-/** Variants of an accent color for one background: one for text and borders, and one for text on the accent color. */
+/**
+ * Colors derived from an accent color for one background. `accent` is for text and borders on the background.
+ * `onAccent` is for text on the accent color.
+ */
 export interface Tones {
   accent: string;
   onAccent: string;
@@ -13,7 +16,9 @@ export interface Tones {
 
 type Rgb = readonly [number, number, number];
 
-/** Background color for each scheme, from `kit/theme.css`: the page or panel color, whichever gives less contrast. */
+/**
+ * Background color of each scheme. Of the page and panel colors in `kit/theme.css`, this is the one with less contrast.
+ */
 const GROUNDS = { light: [243, 245, 248], dark: [37, 43, 51] } as const satisfies Record<string, Rgb>;
 const BLACK: Rgb = [11, 14, 20];
 const WHITE: Rgb = [255, 255, 255];
@@ -21,8 +26,8 @@ const WHITE: Rgb = [255, 255, 255];
 const CONTRAST_MIN = 4.5;
 
 /**
- * Returns the color if it is readable on the background of a scheme, otherwise the first readable shade toward black or
- * white.
+ * Returns the accent color if it is readable on the background of a scheme. Otherwise returns the first readable shade
+ * toward black or white.
  */
 export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
   const own = rgbOf(accent);
@@ -33,7 +38,9 @@ export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
   return { accent: text(tone), onAccent: text(contrast(tone, WHITE) >= contrast(tone, BLACK) ? WHITE : BLACK) };
 }
 
-/** Sets the CSS variables of the theme. Only parsed numbers and colors are set, so no external text becomes CSS. */
+/**
+ * Sets the CSS variables of the theme. Sets only parsed numbers and colors, so that no other text gets into the CSS.
+ */
 export function dress(root: HTMLElement, { accent, radius }: Theme): void {
   if (accent !== null && /^#[0-9a-f]{6}$/i.test(accent)) {
     const [light, dark] = [readable(accent, 'light'), readable(accent, 'dark')];
@@ -44,7 +51,7 @@ export function dress(root: HTMLElement, { accent, radius }: Theme): void {
     root.style.setProperty('--radius', `${radius}px`);
 }
 
-/** Contrast ratio of WCAG 2.2: the ratio of the relative luminances. */
+/** Returns the contrast ratio of two colors (WCAG 2.2). */
 export function contrast(a: Rgb, b: Rgb): number {
   const [high = 0, low = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x);
   return (high + 0.05) / (low + 0.05);

@@ -14,7 +14,7 @@ type Position = Schemas['PullPositionItem'];
 const PAGE = 50;
 const REFRESH_MS = 10_000;
 
-/** Positions of the consumers of pull destinations. */
+/** Consumers of pull destinations, with their positions. */
 export function PullScreen(): ReactNode {
   const { api, environment } = useSigned();
   const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery({

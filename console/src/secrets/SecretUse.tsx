@@ -8,7 +8,7 @@ import { t } from '../kit/messages/t';
 import { IdLink } from '../kit/places';
 import { useSigned } from '../session/session';
 
-/** Settings that use a secret. An unused secret can be deleted. */
+/** Settings that use a secret. A secret can be deleted only if it is unused. */
 export function SecretUse({
   of,
   onChanged,

@@ -13,8 +13,8 @@ export function hostOrigins(): readonly string[] {
 export const isFramed = (): boolean => window.parent !== window;
 
 /**
- * Sends a message to the embedding page, addressed to its origin and never to `*`. If the browser does not report that
- * origin, sends it to each allowed origin.
+ * Sends a message to the embedding page. Addresses it to the page's origin and never to `*`. If the browser does not
+ * report that origin, sends it to each allowed origin.
  */
 export function postToHost(message: HostMessage): void {
   if (!isFramed()) return;
@@ -25,7 +25,7 @@ export function postToHost(message: HostMessage): void {
 }
 
 /**
- * Calls the listener with each token from the embedding page. Ignores all other messages and senders. Returns a
+ * Calls the listener with each token from the embedding page. Ignores other messages and other senders. Returns a
  * function that unsubscribes.
  */
 export function onToken(listener: (token: string) => void): () => void {
@@ -39,7 +39,7 @@ export function onToken(listener: (token: string) => void): () => void {
   return () => window.removeEventListener('message', onMessage);
 }
 
-/** Reports the content height to the embedding page whenever it changes. Returns a function that stops the reports. */
+/** Reports each change of the content height to the embedding page. Returns a function that stops the reports. */
 export function postHeight(of: Element): () => void {
   let last = 0;
   const observer = new ResizeObserver(() => {

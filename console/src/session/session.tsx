@@ -3,12 +3,12 @@ import { type Api, apiOf, type Environment, type OwnSession } from '../api/clien
 
 const SCOPES = ['read', 'write', 'admin'] as const;
 
-/** The session and the chosen environment. */
+/** The session, and the selected environment. */
 export interface Signed {
   session: OwnSession;
   environment: Environment;
   api: Api;
-  /** Returns whether the user has this scope. The console does not offer actions that the API would refuse. */
+  /** Returns whether the user has this scope. The console hides actions that the API would refuse. */
   can: (scope: OwnSession['scope']) => boolean;
 }
 

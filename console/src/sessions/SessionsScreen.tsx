@@ -9,7 +9,7 @@ import { useSigned } from '../session/session';
 
 type Session = Schemas['SessionItem'];
 
-/** Signed-in browsers. The user can sign out each browser here. */
+/** Signed-in browsers, in which the user can sign out each of them. */
 export function SessionsScreen(): ReactNode {
   const { api, can, session: own } = useSigned();
   const queries = useQueryClient();

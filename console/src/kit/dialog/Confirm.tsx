@@ -3,23 +3,22 @@ import { FaultLine } from '../form/FaultLine';
 import { t } from '../messages/t';
 import { Dialog } from './Dialog';
 
-/** Props of `Confirm`. */
 interface ConfirmProps {
   title: string;
   children: ReactNode;
   action: string;
-  /** Text that the user must type first, for actions that cannot be undone. */
+  /** Text that the user must type first. Used for actions that cannot be undone. */
   typed?: string;
   isDangerous?: boolean;
-  /** Whether the confirm button is disabled, because there is nothing to confirm yet. */
+  /** Whether the confirm button is disabled. */
   isOff?: boolean;
-  /** Whether the dialog stays open after the action, because the caller then shows the next step. */
+  /** Whether the dialog stays open after the action, so that the caller can show the next step. */
   keepsOpen?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks for confirmation and runs the action. If it fails, the dialog stays open and shows the reason. */
+/** Dialog that asks for confirmation and runs the action. If the action fails, it stays open and shows the reason. */
 export function Confirm({
   title,
   children,

@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
-/** Props of `Dialog`. */
 interface DialogProps {
   title: string;
   onClose: () => void;

@@ -3,7 +3,7 @@ import { Disclosure } from '../Disclosure';
 
 interface ChoicesProps<T extends string> {
   label: string;
-  /** Text of the closed control: the current choices. */
+  /** Text of the closed control, which describes the current choices. */
   shown: string;
   options: readonly { id: T; label: string; isFixed?: boolean }[];
   chosen: readonly T[];
@@ -12,7 +12,7 @@ interface ChoicesProps<T extends string> {
   clear?: { label: string; onClear: () => void };
 }
 
-/** Multiple choice: a list of checkboxes that opens below its label. */
+/** Multiple-choice control: a list of checkboxes that opens below its label. */
 export function Choices<T extends string>({
   label,
   shown,

@@ -4,7 +4,6 @@ import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
 import { describeJsonFault } from './describe-json-fault';
 
-/** Props of `CodeField`. */
 interface CodeFieldProps {
   label: string;
   value: string;
@@ -18,8 +17,8 @@ interface CodeFieldProps {
 }
 
 /**
- * Field for code or JSON with line numbers, a marked error line, and Tab for indentation. After Escape, Tab moves the
- * focus again, so that keyboard users can leave the field.
+ * Field for code or JSON with line numbers. Marks the line with an error. Tab indents, but after Escape it moves the
+ * focus, so that keyboard users can leave the field.
  */
 export function CodeField({
   label,
@@ -38,12 +37,12 @@ export function CodeField({
       event.preventDefault();
       onRun();
     } else if (event.key === 'Escape') {
-      // Keeps the dialog open at the first Escape. The second Escape closes it.
+      // The first Escape does not close the dialog around the field. The second one does.
       if (!isLeaving.current) event.preventDefault();
       isLeaving.current = true;
     } else if (event.key === 'Tab' && !event.shiftKey && !isLeaving.current && !isReadOnly) {
       event.preventDefault();
-      // Inserts the text as if the user typed it, so that it can be undone.
+      // Inserts the text as if the user had typed it, so that undo works.
       document.execCommand('insertText', false, '  ');
     } else if (event.key !== 'Shift' && event.key !== 'Tab') isLeaving.current = false;
   };

@@ -3,7 +3,7 @@ import { Confirm } from '../dialog/Confirm';
 import { t } from '../messages/t';
 import { fitsLines, fromNoteLines, toNoteLines } from './note-lines';
 
-/** Editor of metadata as lines of text. */
+/** Editor of metadata, with one line per entry. */
 export function EditNotes({
   notes,
   onSave,

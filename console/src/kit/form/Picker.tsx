@@ -15,14 +15,14 @@ interface PickerProps {
   value: string;
   /** Text shown for the picked option. */
   shown: string;
-  /** Options that match the typed text. Requested while the user types. */
+  /** Options that match the typed text. The caller updates them while the user types. */
   options: readonly PickerOption[];
   onText: (text: string) => void;
-  /** Called with the id of the picked option, or with the typed text: a URL, or the customer's own id. */
+  /** Called with the id of the picked option, or with the typed text (a URL, or an application's `uid`). */
   onPick: (id: string) => void;
 }
 
-/** Combobox that searches by name and stores the id (ARIA combobox pattern with a listbox). */
+/** Combobox that searches by name and returns the id (ARIA combobox pattern with a listbox). */
 export function Picker({ label, value, shown, options, onText, onPick }: PickerProps): ReactNode {
   const [text, setText] = useState<string | null>(null);
   const [chosen, setChosen] = useState(-1);

@@ -7,7 +7,7 @@ export function toNoteLines(notes: Readonly<Record<string, string>>): string {
 
 /**
  * Parses lines of the form `name: value`. Returns the metadata, or the number of the first invalid line. A value may
- * contain a colon, but a name must not contain one.
+ * contain colons, but a name may not.
  */
 export function fromNoteLines(text: string): Record<string, string> | number {
   const found: [string, string][] = [];
@@ -21,8 +21,8 @@ export function fromNoteLines(text: string): Record<string, string> | number {
 }
 
 /**
- * Returns whether all metadata can be written as lines. Entries with line breaks, or with a colon in the name, can only
- * be changed through the API.
+ * Returns whether all metadata can be edited as lines. Only the API can change entries that have line breaks, or a
+ * colon in the name.
  */
 export function fitsLines(notes: Readonly<Record<string, string>>): boolean {
   const read = fromNoteLines(toNoteLines(notes));

@@ -4,7 +4,7 @@ import { PATHS } from './paths';
 
 export type IconName = keyof typeof PATHS;
 
-/** A decorative icon. Screen readers skip it, so a text must say the same. */
+/** A decorative icon. Screen readers skip it, so an adjacent text must have the same meaning. */
 export function Icon({ name }: { name: IconName }): ReactNode {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

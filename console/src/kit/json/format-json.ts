@@ -1,14 +1,12 @@
-/** Maximum nesting depth. A megabyte of nested brackets would become gigabytes of spaces in the formatted text. */
+/** Maximum nesting depth. Without it, a megabyte of nested brackets would become gigabytes of formatted text. */
 const DEPTH_MAX = 100;
 const TOKENS_A_STEP = 2_000;
-/** Maximum duration of a step, which then yields to the page. It is shorter than one frame. */
+/** Maximum duration of a slice, after which the formatter yields to the page. It is shorter than one frame. */
 const SLICE_MS = 12;
 
 /**
- * Formats JSON with line breaks and indentation, without changing its tokens.
- *
- * Escapes, repeated keys, and numbers that a double cannot represent stay unchanged. Returns null for invalid JSON, and
- * for JSON that is nested too deeply.
+ * Formats JSON with line breaks and indentation. Tokens stay unchanged, including escapes, repeated keys, and numbers
+ * that a double cannot represent. Returns null for invalid JSON, and for JSON that is nested too deeply.
  */
 export function formatJson(text: string): string | null {
   const steps = formatting(text);

@@ -4,14 +4,14 @@ import { parse, type ParseError } from 'jsonc-parser';
 export interface JsonFault {
   line: number | null;
   message: string;
-  /** Number that would lose precision when it is stored. */
+  /** Number that cannot be stored exactly. */
   number?: string;
 }
 
-/** Result of reading typed JSON: its value, or the error. */
+/** Result of parsing JSON: its value, or the error. */
 export type ReadJson = { value: unknown; fault: null } | { value: null; fault: JsonFault };
 
-/** Reads JSON. Returns null for blank text. */
+/** Parses JSON. Returns null for blank text. */
 export function readJson(text: string): ReadJson {
   if (text.trim() === '') return { value: null, fault: null };
   try {
@@ -22,7 +22,7 @@ export function readJson(text: string): ReadJson {
     const said = error instanceof Error ? error.message : String(error);
     const faults: ParseError[] = [];
     parse(text, faults, { disallowComments: true, allowTrailingComma: false });
-    // Determines the line here, because browsers describe errors in different words and rarely give the position.
+    // Determines the line itself, because browsers rarely report the position of an error.
     const line = faults[0] === undefined ? null : text.slice(0, faults[0].offset).split('\n').length;
     return {
       value: null,
@@ -37,7 +37,7 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** Reads a JSON object, such as a filter, a rule or a schema. Also accepts blank text. */
+/** Parses a JSON object, such as a filter, a rule or a schema. Also accepts blank text. */
 export function readObject(
   text: string,
   complaint: string,
@@ -50,13 +50,13 @@ export function readObject(
   return { value: read.value as Record<string, unknown>, fault: null };
 }
 
-/** Returns the first number that would lose precision when the JSON text is stored. Ignores all other errors. */
+/** Returns the first number in the JSON text that cannot be stored exactly. Ignores all other errors. */
 export function findLostNumber(text: string): JsonFault | null {
   const { fault } = readJson(text);
   return fault?.number === undefined ? null : fault;
 }
 
-/** Returns the first number that a double cannot represent. Stored settings use doubles and would change the number. */
+/** Returns the first number that a double cannot represent, because stored settings use doubles. */
 function lostNumber(text: string): JsonFault | null {
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (token.startsWith('"') || digitsOf(token) === digitsOf(String(Number(token)))) continue;
@@ -65,7 +65,7 @@ function lostNumber(text: string): JsonFault | null {
   return null;
 }
 
-/** Returns the digits of a number and its power of ten, independent of its notation. */
+/** Returns the digits of a number and its power of ten, which are the same for all notations of the number. */
 function digitsOf(text: string): string {
   const [, sign = '', whole = '', part = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

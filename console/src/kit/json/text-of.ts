@@ -1,4 +1,4 @@
-/** Returns bytes as text if they are valid UTF-8, otherwise null. Inserts no replacement characters. */
+/** Returns bytes as text, or null if they are not valid UTF-8. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,17 +1,19 @@
 import { type ComponentType, createElement, type ReactNode, use } from 'react';
 
-/** A lazily loaded component. `preload` starts loading its file and rejects if loading fails. */
+/** A component that is loaded when it is needed. `preload` starts to load its file, and rejects if that fails. */
 export type LazyPart<Props> = ((props: Props) => ReactNode) & { preload: () => Promise<void> };
 
-/** A file of the console that could not be loaded, after all retries. */
+/** Thrown if a file of the console could not be loaded after all retries. */
 export class PartNotLoaded extends Error {}
 
 /** Pauses before the retries of loading a file. */
 const PAUSES_MS = [300, 700, 1_500, 3_000];
-/** Minimum time that a failure is shown. React renders again at once, and this render must not start a new attempt. */
+/**
+ * Time after a failure in which no new attempt starts. React renders again at once, and the user must see the failure.
+ */
 const SHOWN_MS = 300;
 
-/** Callbacks that are called after a file is loaded, and after each failed attempt to load it. */
+/** Callbacks for a loaded file, and for each failed attempt to load a file. */
 export interface LoadWatch {
   loaded(): void;
   failed(isLastTry: boolean): Promise<void>;
@@ -23,7 +25,7 @@ export function watchLoads(next: LoadWatch): void {
   watch = next;
 }
 
-/** Returns a component whose file is loaded with retries. After a failure, the next `preload` or render starts over. */
+/** Returns a component whose file is loaded with retries. After a failure, the next `preload` or render tries again. */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   pausesMs: readonly number[] = PAUSES_MS,

@@ -2,18 +2,21 @@ import { preferences } from '../preferences';
 import { de } from './de';
 import { en } from './en';
 
-/** Key of a text. If a language lacks a key, the code does not compile. */
+/** Key of a text. The code does not compile if a key is missing in a language. */
 export type MessageKey = keyof typeof en;
 
 /**
- * Returns a text in the user's language. Replaces `{name}` with values, which are inserted as text and never as markup.
+ * Returns a text in the user's language. Replaces `{name}` with the value of that name, as text and never as markup.
  */
 export function t(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {
   const text = (preferences().language === 'de' ? de : en)[key];
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => shown(values[name]) ?? whole);
 }
 
-/** Returns the text for an enum value of the API, or the value itself if it has no text. The API may add new values. */
+/**
+ * Returns the text for an enum value of the API. Returns a value without a text unchanged, because the API may add
+ * values.
+ */
 export function word(
   prefix:
     | 'status'

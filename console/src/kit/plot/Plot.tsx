@@ -9,19 +9,18 @@ import type { Plotted } from './series';
 
 const PlotCanvas = lazyPart(() => import('./PlotCanvas').then(({ default: component }) => component));
 
-/** Props of `Plot`. */
 interface PlotProps extends Plotted {
   title: string;
   /** Plots with the same key share their cursor. */
   cursorKey: string;
   format?: (value: number) => string;
-  /** Called with a time range that the user selected by dragging, or with one time window chosen in the table. */
+  /** Called with the time range that the user selected by dragging, or with the time window chosen in the table. */
   onRange?: (fromMs: number, toMs: number) => void;
 }
 
 /**
- * Chart of figures over time. Its legend shows the values under the cursor. A table provides the same figures to users
- * who cannot see the chart or use a pointer.
+ * Chart of figures over time. Its legend shows the values at the cursor. A table shows the same figures to users who
+ * cannot see the chart or use a pointer.
  */
 export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onRange }: PlotProps): ReactNode {
   const { language } = usePreferences();

@@ -18,12 +18,12 @@ export interface PlotCanvasProps extends Plotted {
 const HEIGHT = 160;
 const DASHES = { solid: [], dashed: [8, 4], dotted: [2, 3] } as const;
 const DAY_MS = 86_400_000;
-/** Steps of the value axis. All steps are integers, because counts and milliseconds are integers. */
+/** Steps of the value axis. They are integers, because counts and milliseconds are integers. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /**
- * The canvas of a plot, in a separate chunk. New figures update the drawing. A change to the color scheme, language or
- * series redraws it completely.
+ * The canvas of a plot, in a separate chunk. New figures update the existing drawing. A change of the color scheme,
+ * language or series creates a new one.
  */
 export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
@@ -58,7 +58,7 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
 }
 
 function figuresOf({ startsMs, series }: Pick<Plotted, 'startsMs' | 'series'>): uPlot.AlignedData {
-  // Zero becomes null, because a bar with the value zero would be drawn as a line on the axis.
+  // Replaces zero with null, because a bar of height zero would be drawn as a line on the axis.
   return [
     startsMs.map((ms) => ms / 1000),
     ...series.map(({ kind, values }) => (kind === 'bars' ? values.map((value) => value || null) : [...values])),
@@ -107,8 +107,7 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },
       y: false,
-      // Plots share the position of the cursor but not the selection. Otherwise, a range selected in one plot would be
-      // opened by every plot.
+      // Plots share the cursor but not the selection. Otherwise, each plot would open the range selected in one plot.
       sync: { key: cursorKey, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
     },
     hooks: {

@@ -3,14 +3,16 @@ import { t } from '../messages/t';
 import { Time } from '../time/Time';
 import type { Plotted } from './series';
 
-/** Props of `PlotTable`. */
 interface PlotTableProps extends Plotted {
   title: string;
   value: (values: readonly (number | null)[], index: number) => string;
   onRange?: ((fromMs: number, toMs: number) => void) | undefined;
 }
 
-/** The figures of a plot as a table, newest first. Opening a time window works like dragging over it in the plot. */
+/**
+ * The figures of a plot as a table, newest first. Opening a time window has the same effect as dragging over it in the
+ * plot.
+ */
 export function PlotTable({ title, startsMs, windowMs, series, value, onRange }: PlotTableProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 
 const HEIGHT = 24;
 
-/** Bars without axes: successes, and failures stacked on top. The label describes them in words. */
+/** Bar chart without axes: failures are stacked on successes. The label describes the figures in words. */
 export function Sparkline({
   good,
   bad,

@@ -1,6 +1,6 @@
 /**
- * Returns the current value of a theme variable as a color that a canvas accepts. A canvas does not accept
- * `light-dark()`.
+ * Returns the current value of a theme variable as a color that a canvas accepts. The variables use `light-dark()`,
+ * which a canvas does not accept.
  */
 export function colourOf(place: Element, variable: string): string {
   const probe = document.createElement('span');
@@ -11,7 +11,7 @@ export function colourOf(place: Element, variable: string): string {
   return color;
 }
 
-/** Makes a computed color translucent. Returns colors in other notations than `rgb()` unchanged. */
+/** Makes a computed color translucent. Returns colors that are not in `rgb()` notation unchanged. */
 export function faded(colour: string, percent: number): string {
   const [, red, green, blue] = /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/.exec(colour) ?? [];
   return red === undefined ? colour : `rgb(${red} ${green} ${blue} / ${percent}%)`;

@@ -1,16 +1,16 @@
-/** Theme colors for the series of a plot. Each color is readable on light and dark backgrounds. */
+/** Theme colors for the series of a plot. Each of them is readable on light and dark backgrounds. */
 export type Tone = 'accent' | 'good' | 'bad' | 'busy' | 'quiet';
 
 /** A series of values in a plot, drawn as a line or as bars. */
 export interface Series {
   label: string;
-  /** One value per time window; null if unknown. */
+  /** One value per time window. Null if the value is unknown. */
   values: readonly (number | null)[];
   tone: Tone;
   kind: 'bars' | 'line';
-  /** Line style. Series must be distinguishable without color. */
+  /** Line style, so that series are distinguishable without color. */
   dash?: 'solid' | 'dashed' | 'dotted';
-  /** Text of the legend while the pointer is not over a time window. */
+  /** Text in the legend while the pointer is outside the plot. */
   summary?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { MessageKey } from '../messages/t';
 
-/** All shortcuts of the console. Handlers, tooltips and the `?` page read them from here. */
+/** All shortcuts of the console. Handlers, tooltips and the help page use this list. */
 export const SHORTCUTS = {
   menu: { keys: ['Mod+k'], label: 'shortcut.menu' },
   help: { keys: ['?'], label: 'shortcut.help' },
@@ -38,11 +38,11 @@ export interface Pressed {
   key: string;
   isMod: boolean;
   isAlt: boolean;
-  /** Whether a text field has the focus. Letters are then typed into the field and trigger no shortcuts. */
+  /** Whether a text field has the focus. Letters then trigger no shortcuts. */
   isTyping: boolean;
 }
 
-/** Returns the shortcut that the pressed keys complete, if any, and `after`, which is `before` of the next call. */
+/** Returns the shortcut that the pressed key completes, if any. `after` must be passed as `before` in the next call. */
 export function readKey(
   { key, isMod, isAlt, isTyping }: Pressed,
   before: string | null,

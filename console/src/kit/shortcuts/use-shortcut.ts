@@ -5,12 +5,12 @@ const handlers = new Map<ShortcutId, (() => void)[]>();
 let before: string | null = null;
 
 /**
- * Runs the handler on a shortcut while the component is mounted. If several components use the same shortcut, the
- * newest one handles it.
+ * Runs the handler on a shortcut while the component is mounted. If several components use a shortcut, only the one
+ * mounted last handles it.
  */
 export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): void {
   const latest = useRef(handler);
-  // Uses a layout effect, because the user may press the key as soon as the screen is visible.
+  // A layout effect, because the user may press the key as soon as the screen is visible.
   useLayoutEffect(() => void (latest.current = handler));
   useLayoutEffect(() => {
     if (!isOn) return;

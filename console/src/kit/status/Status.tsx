@@ -51,7 +51,7 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   expired: ['⊘', 'dull'],
 };
 
-/** State in words, with a sign. */
+/** A state in words, with its sign. */
 export function Status({
   of,
   kind = 'status',

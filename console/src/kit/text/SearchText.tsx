@@ -3,7 +3,7 @@ import { t } from '../messages/t';
 import { findAll, MATCHES_MAX } from './text-rows';
 import type { Found } from './TextView';
 
-/** Search in a text. Returns the search field, and the matches with the current position. */
+/** Searches in a text. Returns the search field, and the matches with the index of the current match. */
 export function useSearchText(text: string): { found: Found; field: ReactNode } {
   const [wanted, setWanted] = useState('');
   const [at, setAt] = useState(0);

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { useMedia } from '../use-media';
 import { type Piece, piecesOf, rowsOfText } from './text-rows';
 
-/** Maximum length that browsers lay out without freezing. Longer text is rendered row by row. */
+/** Maximum length that browsers can lay out without freezing. For longer text, only visible rows are rendered. */
 const WHOLE_MAX = 20_000;
 const ROW_PX = 20;
 const COLUMNS = 120;
@@ -19,7 +19,7 @@ export interface Found {
 
 const NOTHING_FOUND: Found = { matches: [], length: 0, current: 0 };
 
-/** Plain text of any length, with lines of any length. */
+/** View of plain text. The text and its lines may have any length. */
 export function TextView({
   text,
   label,
@@ -72,7 +72,7 @@ interface RowsProps {
   goTo?: number | null;
 }
 
-/** Rows of text. Only the visible rows are rendered. */
+/** Rows of text, of which only the visible ones are rendered. */
 export function Rows({ count, label, rowOf, numberOf, goTo = null }: RowsProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({

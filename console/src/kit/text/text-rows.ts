@@ -1,14 +1,11 @@
-/**
- * A text split into rows that fit the width. A line of a megabyte becomes thousands of rows, and only visible rows are
- * rendered.
- */
+/** A text split into rows that fit the width, so that only the visible rows need to be rendered. */
 export interface TextRows {
   count: number;
-  /** Start and end of a row, without its line break. */
+  /** Returns the start and end of a row, without its line break. */
   bounds: (row: number) => [from: number, to: number];
-  /** Number of the line that starts with this row, counted from 1. Null if the row starts within a line. */
+  /** Returns the number of the line that starts with the row, starting at 1. Null if the row starts within a line. */
   lineOf: (row: number) => number | null;
-  /** Index of the row that contains an offset of the text. */
+  /** Returns the index of the row that contains an offset of the text. */
   rowAt: (place: number) => number;
 }
 
@@ -43,7 +40,7 @@ function cutAfter(text: string, at: number, columns: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? cut + 1 : cut;
 }
 
-/** Returns the index of the last of the ascending numbers that is not greater than `value`. */
+/** Returns the index of the last number that is at most `value`. The numbers must be in ascending order. */
 function lastAt(numbers: readonly number[], value: number): number {
   let low = 0;
   for (let high = numbers.length - 1; low < high;) {
@@ -54,7 +51,7 @@ function lastAt(numbers: readonly number[], value: number): number {
   return low;
 }
 
-/** Maximum number of matches that are searched for. */
+/** Maximum number of matches that a search returns. */
 export const MATCHES_MAX = 1_000;
 
 /** Returns the positions of `wanted` in `text`, ignoring case. */
@@ -75,7 +72,7 @@ export interface Piece {
   match: number | null;
 }
 
-/** Splits a part of a text at the matches. All matches have the same length, and their positions ascend. */
+/** Splits a part of a text at the matches. All matches must have the same length, and be in ascending order. */
 export function piecesOf(
   text: string,
   [from, to]: readonly [number, number],

@@ -3,7 +3,7 @@ import { usePreferences } from '../preferences';
 import { formatTime } from './format';
 
 /**
- * Time in the user's time zone, and in UTC on hover. With `isShort`, omits the day if the time is today, and the year
+ * Time in the user's time zone, and in UTC on hover. With `isShort`, omits the day if it is today, and the year
  * otherwise.
  */
 export function Time({ at, isShort = false }: { at: string; isShort?: boolean }): ReactNode {

@@ -30,7 +30,7 @@ export function TimeField({
   );
 }
 
-/** Returns the value for the input element: the time in the user's time zone, without a zone offset. */
+/** Returns the value of the input element: the time in the user's time zone, without a zone offset. */
 function localOf(iso: string): string {
   const date = new Date(iso);
   if (iso === '' || Number.isNaN(date.getTime())) return '';

@@ -29,7 +29,7 @@ interface Formats {
 
 const formats = new Map<string, Formats>();
 
-/** Returns cached formats, because creating a format takes longer than formatting all times of a screen. */
+/** Returns cached formatters, because creating one takes longer than formatting all times of a screen. */
 function formatsOf(language: string, timeZone?: string): Formats {
   const key = `${language} ${timeZone ?? ''}`;
   const made = formats.get(key);
@@ -65,7 +65,7 @@ export function formatDistance(iso: string, nowMs: number, language: string): st
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(seconds / size), unit);
 }
 
-/** Formats a duration in the largest unit in which its value is at least one: `42 ms`, `1.5 s`. */
+/** Formats a duration in the largest unit that gives a value of at least one: `42 ms`, `1.5 s`. */
 export function formatDuration(ms: number, language: string): string {
   const [value, unit]: [number, string] =
     ms < 1000
