@@ -14,7 +14,7 @@ export interface Signed {
 
 const Context = createContext<Signed | null>(null);
 
-/** Provides the session to all components below. */
+/** React context provider of the session. */
 export function SignedProvider({
   session,
   environment,

@@ -129,7 +129,7 @@ export class Changes {
     };
   }
 
-  /** Applies the changes under the row lock, so that concurrent calls with different settings all take effect. */
+  /** Applies the changes under the row lock, so that concurrent calls do not overwrite each other's settings. */
   private async apply(
     tenant: Tenant,
     id: Id,
@@ -145,7 +145,7 @@ export class Changes {
     }
     const settings = changed(settingsOf(row), given);
     const faults = [...settingsFaults(settings), ...legacyKeyFaults(settings, given, row.legacySecret)];
-    // A concurrent call may have changed other settings, which the new settings may contradict.
+    // A concurrent call may have changed other settings since the first check, so the combination may be invalid.
     if (faults.length > 0) throw invalid(faults);
     const next = {
       ...settings,

@@ -192,7 +192,9 @@ export class CircuitsStore {
     return (await this.database.query(FORGET)).length === FORGOTTEN_AT_ONCE;
   }
 
-  /** Changes one circuit under its row lock, and publishes the change if `isNews`. Returns the new circuit. */
+  /**
+   * Changes one circuit under its row lock, and publishes the change if other workers need it. Returns the new circuit.
+   */
   change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit> {
     return this.database.transaction(async () => {
       const before = await this.lock(environmentId, targetId);

@@ -16,7 +16,7 @@ export interface CheckReport {
   detail: string;
 }
 
-/** Checks that URLs are reachable, with the same address checks as deliveries. Stores nothing. */
+/** Checks that URLs are reachable. Applies the same address rules as deliveries. Stores nothing. */
 @Injectable()
 export class Reachability {
   constructor(

@@ -28,7 +28,7 @@ const ID_BYTES = 16;
 const FIXED_BYTES = 4 + ID_BYTES + 1;
 const ONE_CLICK = 'List-Unsubscribe=One-Click';
 const REPLACED_HEADERS = /^list-unsubscribe(?:-post)?$/i;
-/** Placeholders for the URL: Posthorn's `{{unsubscribe_url}}`, and Resend's for emails written for Resend. */
+/** Placeholders for the link's URL: Posthorn's own placeholder, and the placeholder that Resend uses. */
 const PLACEHOLDERS = /\{\{\{?\s*unsubscribe_url\s*\}?\}\}|\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/g;
 
 /**

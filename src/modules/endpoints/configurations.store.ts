@@ -6,9 +6,7 @@ import type { Id } from '#kernel/ids.js';
 import type { EndpointAddress } from './contract.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
-/**
- * Of the given paths that have an endpoint, selects the longest one's endpoint. Uses the index `endpoints_path_idx`.
- */
+/** Selects the endpoint at the longest of the given paths. Uses the index `endpoints_path_idx`. */
 const AT: Statement = {
   name: 'endpoints_at',
   text: `

@@ -53,7 +53,7 @@ export class EndpointChanges {
     });
   }
 
-  /** Applies the changes under the row lock, so that concurrent calls with different settings all take effect. */
+  /** Applies the changes under the row lock, so that concurrent calls do not overwrite each other's settings. */
   private async apply(
     { environmentId }: Tenant,
     id: Id,

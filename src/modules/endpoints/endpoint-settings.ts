@@ -233,7 +233,7 @@ function responseAfter(before: ResponseSettings | null, given: ResponseSettings 
   return { ...given, ...Object.fromEntries(kept.map((name) => [name, before[name]])) };
 }
 
-/** Returns the allowed methods. An empty list allows any method: to reject all requests, an endpoint can be paused. */
+/** Returns the allowed methods. An empty list allows any method. */
 function methodsAfter(given: string[] | null): string[] | null {
   return given === null || given.length === 0 ? null : given;
 }

@@ -4,7 +4,7 @@ import { IsArrayOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { IngestDomain, ListedIngestDomain } from './ingest-domains.js';
 
-/** An ingest domain. */
+/** A domain on which endpoints receive requests. */
 export class IngestDomainItem {
   /** Id of the domain. */
   @ApiProperty({ example: 'pdom_00000000000000000000000001' })

@@ -35,8 +35,8 @@ export abstract class ProviderPreset {
   readonly secretHeaders: readonly string[] = [];
 
   /**
-   * Recipes that derive the event type from a request. The first recipe whose parts are all present applies. Dots join
-   * its parts.
+   * Recipes that derive the event type from a request. The first recipe whose parts are all present applies. Its parts
+   * are joined with dots.
    */
   readonly eventType: readonly Recipe[] = [[{ member: 'type' }]];
   /** Recipes that derive the id that the provider repeats when it retries. Empty if the provider sends no such id. */
