@@ -4,7 +4,9 @@ export type Condition = Readonly<Record<string, unknown>>;
 /** A single condition, as the form edits it. */
 export interface Leaf {
   type: (typeof LEAF_TYPES)[number];
-  /** Selects the compared value: JSONPath for `json`; name for `header`, `query` and `form`; empty for other types. */
+  /**
+   * Selects the compared value. A JSONPath for `json`, a name for `header`, `query` and `form`, empty for other types.
+   */
   of: string;
   op: (typeof OPERATORS)[number];
   value: string;

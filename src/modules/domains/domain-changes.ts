@@ -97,7 +97,7 @@ export class DomainChanges {
   }
 
   /**
-   * Throws 409 if the domain is in use. The caller must hold the row lock, so that no transaction adds a use meanwhile.
+   * Throws 409 if the domain is in use. The caller must hold the row lock, so that no other transaction can add a use.
    */
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];

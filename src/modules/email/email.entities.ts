@@ -109,7 +109,7 @@ export class EmailEntity {
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt: Date | null;
 
-  /** Envelope sender of a forwarded message; empty for the null sender. Null for an email that Posthorn composed. */
+  /** Envelope sender of a forwarded message. Empty for the null sender. Null for an email that Posthorn composed. */
   @Column('text', { name: 'original_sender', nullable: true })
   originalSender: string | null;
 

@@ -21,7 +21,7 @@ export class EndpointConfigurations {
     return this.store.at(paths, domainId);
   }
 
-  /** Returns an endpoint, whatever its status is. */
+  /** Returns an endpoint of any status. */
   async find(environmentId: number, id: Id): Promise<EndpointConfiguration | null> {
     const [row, routes] = await Promise.all([this.store.find(environmentId, id), this.store.routes(environmentId, id)]);
     return row && { ...row, routes, secrets: this.vault.openSecrets(row), response: this.vault.openResponse(row) };

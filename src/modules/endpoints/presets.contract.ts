@@ -54,9 +54,9 @@ export abstract class ProviderPreset {
   };
 
   /**
-   * Returns whether the request is signed with one of the secrets (newest first). Must compare in constant time, and
-   * finish within two seconds. If this method throws, takes longer or does not return a boolean, the request is
-   * rejected with 503, so that the provider sends it again.
+   * Returns whether the request proves that its sender has one of the secrets (newest first). Must compare in constant
+   * time, and finish within two seconds. If this method throws, takes longer or does not return a boolean, the request
+   * is rejected with 503, so that the provider sends it again.
    */
   verify?(request: ReceivedRequest, secrets: readonly string[], nowMs: number): boolean | Promise<boolean>;
 }
