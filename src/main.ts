@@ -13,9 +13,9 @@ import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
 
 /**
- * Loads the service: two thousand files. Invalid environment variables are therefore reported before this call. The
- * first call runs while PostgreSQL starts, because the two use different processor cores. Errors are reported by the
- * second call.
+ * Imports the service, about two thousand files. Invalid environment variables are therefore reported before this call.
+ * The call runs while PostgreSQL starts, because the two use different processor cores. The import in `serve` reports
+ * errors.
  */
 const loadService = () => import('./bootstrap/service.js');
 
@@ -50,7 +50,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
       count === 1
         ? await serve(complete, ownPorts, logger, shutdown)
         : await serveTogether(count, complete, ownPorts, logger, shutdown);
-    // These lines are printed to standard output at any log level.
+    // Printed directly, so that the lines appear at any log level.
     process.stdout.write(`${listeningLines(addresses, complete.configuredBaseUrl).join('\n')}\n`);
   } catch (error) {
     await postgres?.stop();
@@ -67,7 +67,7 @@ async function serve(
   member: Member | null = null,
 ): Promise<readonly ListeningAddress[]> {
   for (const port of ownPorts) complete.alsoListensOn(port);
-  // Imported late: the import loads two thousand files, and an invalid variable should be reported before.
+  // Imported only now, because the import is slow and invalid variables must be reported before it.
   const loaded = await import('./bootstrap/service.js');
   blame = loaded.blame;
   const service = await loaded.startService(complete, logger, member);
@@ -99,7 +99,7 @@ async function serveTogether(
   }
 }
 
-/** Serves as one of several processes. The parent has prepared the database and the key, and prints the messages. */
+/** Serves as one of several processes. The parent has already prepared the database and the master key. */
 async function serveAmong(member: Member, config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   const { databaseUrl, masterKey, ownPorts } = member.beginning;
   member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));
@@ -120,7 +120,7 @@ async function fail(error: unknown): Promise<void> {
   process.exit(1);
 }
 
-// Handles errors that no caller catches, for example in an extension.
+// Handles errors that no code catches, for example in an extension.
 const failedUnasked = (error: unknown): void => void fail(error);
 process.on('uncaughtException', failedUnasked);
 try {

@@ -4,7 +4,7 @@ import { excerptOf } from '#engine/excerpt.js';
 import type { Fault } from '#kernel/errors.js';
 import type { DeliveryAnswer, Draft, SentExchange } from '#modules/destinations/contract.js';
 
-/** Maximum number of bytes of a target's response that are read. */
+/** Maximum number of response bytes that are read. */
 export const ANSWER_BYTES_MAX = 64 * 1024;
 
 /** Returns whether a request with this method and an empty body has no content-length header. */
@@ -12,7 +12,7 @@ export function isBodiless(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Result of a delivery to a destination without a URL. Should not occur, because validation requires a URL. */
+/** Result for a destination without a URL. Should not occur, because validation requires a URL. */
 export const NO_URL: DeliveryAnswer = {
   answer: { kind: 'error', error: 'protocol' },
   durationMs: 0,
@@ -22,11 +22,11 @@ export const NO_URL: DeliveryAnswer = {
 interface DraftRules {
   gate: EgressGate;
   noCredentials: string;
-  /** Returns why deliveries to the URL would come back to this service in a loop, or null if they would not. */
+  /** Returns why deliveries to the URL would loop back to this service, or null if they would not. */
   loopFault: (url: string) => string | null;
 }
 
-/** Returns the faults of a draft destination whose type requires a URL and allows no config and no credentials. */
+/** Returns the faults of a draft whose destination type requires a URL and accepts no config and no credentials. */
 export function draftFaults({ url, config, credentials }: Draft, rules: DraftRules): Fault[] {
   const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
   if (credentials !== null) faults.push({ path: 'credentials', message: rules.noCredentials });

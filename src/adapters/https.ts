@@ -44,7 +44,8 @@ export class HttpsAdapter extends DestinationAdapter {
     return draftFaults(draft, {
       gate: this.gate,
       noCredentials: 'An https destination takes no credentials: use headers instead.',
-      // If the received path is forwarded, any URL of this service can become a receive URL and cause a loop.
+      // A forwarded path extends the target URL, so any URL of this service could become a receive URL and cause a
+      // loop.
       loopFault: (url) => ((draft.forward?.path ? this.ownHost.is(url) : this.ownHost.receives(url)) ? LOOP : null),
     });
   }
@@ -81,8 +82,8 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 
   /**
-   * Returns the body to send. If consecutive deliveries have the same text, as in a fan-out, it is encoded only once. A
-   * text that is sent only once is not copied.
+   * Returns the body to send. From the second consecutive delivery of a text on, as in a fan-out, reuses its encoded
+   * bytes.
    */
   private bytesOf(body: string | Buffer): string | Buffer {
     if (typeof body !== 'string') return body;
@@ -92,7 +93,7 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 }
 
-/** Returns method and URL of the delivery. Returns null if the received path could lead out of the target's path. */
+/** Returns the delivery's method and URL. Returns null if the received path could escape the target's path (`..`). */
 function requestLineOf(
   { requestLine }: Signable,
   target: URL,
@@ -103,7 +104,9 @@ function requestLineOf(
   return url && { method: forward.method ? requestLine.method : 'POST', url };
 }
 
-/** Returns received headers under the names used for delivery. Few providers send names that must be changed. */
+/**
+ * Returns received headers under the names used for delivery. Most requests need no renaming and are returned as is.
+ */
 function receivedHeaders(headers: Readonly<Record<string, string>> | null): Readonly<Record<string, string>> | null {
   if (Object.keys(headers ?? {}).every((name) => deliveredName(name) === name)) return headers;
   return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [deliveredName(name), value]));
@@ -111,7 +114,7 @@ function receivedHeaders(headers: Readonly<Record<string, string>> | null): Read
 
 export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
 
-/** Returns the headers to send. Posthorn's override the message's, and the message's override the destination's. */
+/** Returns the headers to send. On a conflict, Posthorn's headers win over the message's, then the destination's. */
 export function headersOf(outgoing: Signable, target: HeaderSources): Record<string, string> {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);

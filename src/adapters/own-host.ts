@@ -10,7 +10,7 @@ export class OwnHost {
     private readonly customHosts: CustomHosts,
   ) {}
 
-  /** Returns whether a URL is on the host of BASE_URL, or on a customer domain that leads to this service. */
+  /** Returns whether a URL is on the host of BASE_URL, or on a customer domain that points to this service. */
   is(url: string): boolean {
     return URL.canParse(url) && (hostOf(url) === hostOf(this.config.baseUrl) || this.isCustom(url));
   }

@@ -201,7 +201,7 @@ describe('SqsAdapter.deliver', () => {
     const queues = new Queues({ exchange: () => Promise.resolve(taken) } as unknown as EgressAgent);
 
     const first = queues.forTarget(TARGET);
-    // Sends a message before the check, because the SDK applies the settings only when it signs a request.
+    // Sends a message first, because the SDK applies the settings only when it signs a request.
     await first?.add({ body: '{}', attributes: {}, bytes: 2 }, 1000);
 
     expect(queues.forTarget({ ...TARGET, credentials: { ...CREDENTIALS } })).toBe(first);

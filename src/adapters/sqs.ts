@@ -77,7 +77,7 @@ export class SqsAdapter extends DestinationAdapter {
   }
 }
 
-/** Reports whether a queue is usable. An SQS queue has an ARN, and a FIFO queue has a name that ends in `.fifo`. */
+/** Reports whether a queue is usable: it must have an ARN, and the name of a FIFO queue must end in `.fifo`. */
 function report(
   { QueueArn: arn, FifoQueue, MaximumMessageSize: bytesMax }: Partial<Record<string, string>>,
   isFifoByName: boolean,

@@ -50,13 +50,13 @@ export abstract class BlobStore {
     for (const put of puts) if (put.status === 'rejected') throw put.reason;
   }
 
-  /** Returns all bytes of the blob, or null if it is gone. `key` must contain the blob's expiry day. */
+  /** Returns all bytes of the blob, or null if it no longer exists. `key` must contain the blob's expiry day. */
   async whole(key: BlobKey): Promise<Buffer | null> {
     const chunks = await this.read(key);
     return chunks === null ? null : joined(chunks);
   }
 
-  /** Returns the bytes from `offset` on, in chunks of at most 256 KB, or null if the blob is gone. */
+  /** Returns the bytes from `offset` on, in chunks of at most 256 KB, or null if the blob no longer exists. */
   abstract read(key: Pick<BlobKey, 'environmentId' | 'id'>, offset?: number): Promise<AsyncIterable<Buffer> | null>;
 
   /** Removes the blob. Does nothing if the blob does not exist. */

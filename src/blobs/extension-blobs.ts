@@ -21,7 +21,7 @@ const POINT = {
 
 type BlobId = Pick<BlobKey, 'environmentId' | 'id'>;
 
-/** The blob store of an extension. Each failure of the extension is logged, and becomes a 503. */
+/** The blob store of an extension. Every failure of the extension is logged and becomes a 503. */
 export class ExtensionBlobs extends BlobStore implements OnModuleInit {
   private readonly logger = new Logger('Extensions');
   private store: NamedBlobStore | null = null;
@@ -72,7 +72,7 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
       return chunks === null ? null : (chunks as AsyncIterable<unknown, unknown>)[Symbol.asyncIterator]();
     });
     if (iterator === null) return null;
-    // Reads the first chunk now, because a response that has begun cannot become a 503.
+    // Reads the first chunk now: after the response has started, a failure could no longer become a 503.
     return this.chunksFrom(await this.chunkOf(iterator, offset === 0), iterator);
   }
 
@@ -91,7 +91,9 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
     );
   }
 
-  /** Returns an object, because a generator that was never started would not end the extension's iterator. */
+  /**
+   * Iterates over the rest of the blob. Not a generator: `return()` on an unstarted generator would skip the cleanup.
+   */
   private chunksFrom(first: Buffer | null, iterator: AsyncIterator<unknown, unknown>): AsyncIterableIterator<Buffer> {
     let rest = first;
     return {
@@ -153,7 +155,9 @@ async function chunkOf(iterator: AsyncIterator<unknown, unknown>): Promise<Buffe
   }
 }
 
-/** Lets the extension close its file or connection. Does not wait for it, because the extension may hang. */
+/**
+ * Closes the extension's iterator, and thereby its file or connection. Does not wait, because the extension may hang.
+ */
 function endOf(iterator: AsyncIterator<unknown, unknown>): void {
   void (async () => iterator.return?.())().catch(() => undefined);
 }

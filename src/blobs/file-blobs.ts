@@ -8,7 +8,7 @@ import { type BlobKey, BlobStore, type Swept } from './contract.js';
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DAY = /^\d{1,7}$/;
-/** Age above which a file in `tmp` counts as left over from a crash, because no write takes this long. */
+/** Age above which a file in `tmp` is treated as a leftover of a crash, because no write takes this long. */
 const ABANDONED_MS = DAY_MS;
 
 /**

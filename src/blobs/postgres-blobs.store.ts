@@ -126,7 +126,7 @@ export class PostgresBlobs extends BlobStore {
   ): Promise<AsyncIterable<Buffer> | null> {
     const first = await this.rowsFrom(environmentId, id, offset);
     if (first.length > 0) return this.chunks(environmentId, id, offset, first[0]?.blob_bytes ?? 0, first);
-    // No row was found: the blob ends before the offset, or it is gone.
+    // No row was found: the blob ends before the offset, or it no longer exists.
     if (offset === 0) return null;
     const [row] = await this.rowsFrom(environmentId, id, 0);
     return row === undefined ? null : this.chunks(environmentId, id, offset, Math.min(offset, row.blob_bytes));

@@ -7,7 +7,7 @@ import { unavailable } from '#kernel/errors.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type Swept } from './contract.js';
 
-/** Bytes per range request while reading a blob. This is also the amount that a process holds in memory. */
+/** Bytes per range request. A process holds this amount in memory while it reads a blob. */
 const RANGE_BYTES = 4 * CHUNK_BYTES;
 const LIMITS = { timeoutMs: 60_000, answerBytesMax: RANGE_BYTES + 64 * 1024 };
 /** Maximum number of keys that one call deletes or one page lists. */
@@ -63,7 +63,7 @@ export class S3Blobs extends BlobStore {
     const { sdk, client } = await this.open();
     const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
     if (head !== null) return this.chunks(key, offset, head.ContentLength ?? 0);
-    // The response to a HEAD request has no body and cannot say that the bucket is missing. This GET request can.
+    // A HEAD response has no body and cannot report a missing bucket. This GET request can.
     await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
     return null;
   }

@@ -1,7 +1,7 @@
 /**
- * The complete extension API. Every export is listed by name, because each name must remain compatible. The decorators
- * of Nest, TypeORM and BullMQ come from their own packages, as peer dependencies, because there must be only one copy
- * of each package.
+ * The complete extension API. Exports are listed by name, because each name must remain compatible. Extensions import
+ * the decorators of Nest, TypeORM and BullMQ from those packages, which are peer dependencies: each must be installed
+ * only once.
  */
 export { Extension } from './declaration.js';
 export type { ExtensionDeclaration } from './declaration.js';
@@ -28,7 +28,7 @@ export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
 export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
-// Agent tools: Posthorn discovers providers that extend AgentTools. Extensions must use this copy of Zod.
+// Agent tools: providers that extend AgentTools are discovered. Extensions must use this copy of Zod.
 export { z } from 'zod';
 export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
 export type {

@@ -1,9 +1,9 @@
 export interface BatchLimits {
   entriesMax: number;
-  /** Maximum size of all entries of a batch together. A larger entry is sent alone. */
+  /** Maximum total size of a batch in bytes. A larger entry is sent alone. */
   bytesMax: number;
   lingerMs: number;
-  /** Whether the next batch is sent only after the previous batch is answered. */
+  /** Whether a batch waits for the response to the previous batch. */
   isOrdered: boolean;
 }
 
@@ -14,8 +14,9 @@ interface Waiting<E, A> {
 }
 
 /**
- * Batches entries that arrive within the linger time. Each entry gets the result of `send` at its index, or the error
- * of `send`. While no entry is waiting or in flight, the batcher has no timer and keeps no data.
+ * Batches entries that arrive within the linger time. `send` returns one result per entry, at the same index. If `send`
+ * rejects, every entry of the batch gets the error. While no entry is waiting or in flight, the batcher has no timer
+ * and keeps no data.
  */
 export class Batcher<E extends { bytes: number }, A> {
   private waiting: Waiting<E, A>[] = [];
@@ -41,7 +42,7 @@ export class Batcher<E extends { bytes: number }, A> {
   private flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    // In ordered mode, waiting entries are sent as soon as the batch in flight is answered.
+    // In ordered mode, waiting entries are sent as soon as the batch in flight has its response.
     while (this.waiting.length > 0 && !(this.limits.isOrdered && this.isSending)) void this.run(this.take());
   }
 

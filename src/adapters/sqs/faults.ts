@@ -11,7 +11,7 @@ export interface QueueFault {
   detail: string;
   /** True if authentication failed. */
   isCredentials: boolean;
-  /** True if one bad entry may have failed the whole batch. */
+  /** True if a single invalid entry may have failed the whole batch. */
   isOfAnEntry: boolean;
 }
 
@@ -71,7 +71,7 @@ export function requestFault(error: unknown, credentials: QueueSettings['credent
       isOfAnEntry: false,
     };
   const { name, message, status } = sdkError(error);
-  // The SDK reports an error although the status is a success. Such a response does not come from SQS.
+  // An error with a success status: the response does not come from SQS.
   if (status === null || status < 300) {
     const detail =
       status === null
@@ -91,7 +91,7 @@ export function entryFault(
   { Code = 'Unknown', Message = '', SenderFault }: Partial<BatchResultErrorEntry>,
   credentials: QueueSettings['credentials'],
 ): QueueFault {
-  // The status of the whole batch was 200. The entry gets the status that it would have received if sent alone.
+  // The status of the whole batch was 200. Uses the status that the entry would have received if sent alone.
   return faultOf(shortCode(Code), Message, SenderFault === true ? 400 : 500, credentials);
 }
 

@@ -40,7 +40,7 @@ const OURS = [
   'content-type',
 ];
 const HTTP_ONLY = ['user-agent'];
-/** Received headers that say little about the event. They are sent only if other headers leave attributes free. */
+/** Received headers with little information about the event. They are sent only if attributes are left. */
 const GENERIC = ['accept', 'accept-language', 'cache-control', 'pragma', 'origin', 'referer', 'date', 'posthorn-hops'];
 
 /** Characters that SQS rejects. It allows #x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF. */
@@ -78,7 +78,7 @@ function ofBody(headers: Names | null): Record<string, string> {
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => OF_BODY.has(name)));
 }
 
-/** Body that replaces an empty one, which SQS does not accept: a line break, which decoders of base64 ignore. */
+/** Replaces an empty body, which SQS rejects. Decoders of base64 ignore the line break. */
 const EMPTY = { text: '\n', isEncoded: true };
 
 /** Returns text unchanged. Returns base64 for binary data and for text with characters that SQS does not accept. */

@@ -18,7 +18,7 @@ interface Pending {
   message: QueueMessage;
   bytes: number;
   startedAt: number;
-  /** Deadline on the clock of `performance.now()`. */
+  /** Deadline on the monotonic clock (`performance.now()`). */
   deadlineAt: number;
 }
 
@@ -80,7 +80,7 @@ export class Queue {
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
-      // Sends the messages of the batch one by one, so that a message that SQS does not accept fails no other message.
+      // Sends the messages of the batch one by one, so that an invalid message does not fail the others.
       return fault.isOfAnEntry && batch.length > 1
         ? this.sendOneByOne(batch)
         : batch.map((pending) => answered(pending, failure(fault)));
@@ -93,9 +93,7 @@ export class Queue {
     return answers;
   }
 
-  /**
-   * Sends a batch without the messages whose deadlines passed while the batch waited for earlier ones (FIFO queues).
-   */
+  /** Sends a batch, without messages whose deadline passed while they waited for earlier batches (FIFO queues). */
   private async sendInTime(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
     const now = performance.now();
     const isInTime = ({ deadlineAt }: Pending): boolean => deadlineAt - now >= 1;
