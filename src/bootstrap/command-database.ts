@@ -8,13 +8,13 @@ const NOT_STARTED = 'Posthorn has not been started on this database yet, or not 
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
 
-/** Placeholder for the master key in commands that read and write no encrypted data and therefore need no key. */
+/** Placeholder for the master key in commands that read and write no encrypted data. */
 export const NO_MASTER_KEY = Buffer.alloc(32);
 
 /**
- * Runs a command on the database of DATABASE_URL or on the embedded database, whether the service runs or not. Starts
- * the embedded database for the duration of the command if it does not run. Throws if there is no database yet. Throws
- * an error with the message `notStarted` if Posthorn has never been started on the database.
+ * Runs a command on the database of DATABASE_URL or on the embedded database. If the embedded database is not running,
+ * starts it for the duration of the command. Throws if there is no database. Throws an error with the message
+ * `notStarted` if a table or a column is missing, because Posthorn has not been started on the database.
  */
 export async function runOnDatabase<T>(
   config: Config,
@@ -34,7 +34,7 @@ async function runAtUrl<T>(config: Config, command: (url: string, config: Config
   const running = runningEmbeddedPostgres(config.dataDir);
   if (running !== null) return command(running, config);
   const directory = path.resolve(config.dataDir);
-  // Fails if there is no embedded database yet, because a command must not create an empty one.
+  // A command must not create an empty database.
   if (!existsSync(path.join(directory, 'postgres')))
     throw new ConfigError(
       `There is no database in DATA_DIR ${directory}: start Posthorn, or set the DATA_DIR that it uses.`,

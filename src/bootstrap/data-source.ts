@@ -134,7 +134,7 @@ import { ForwardedEmails1732690540100 } from '../../migrations/1732690540100-for
 import { RepliesToEmails1732690540200 } from '../../migrations/1732690540200-replies-to-emails.js';
 import { TemplateUnsubscribe1732690700000 } from '../../migrations/1732690700000-template-unsubscribe.js';
 
-/** All entities of the database, listed by name instead of by glob: a missing file then prevents the start. */
+/** All entities of the database. Listed by name instead of by glob, so that a missing file prevents the start. */
 export const ENTITIES = [
   AliasEntity,
   ApiKeyEntity,
@@ -282,9 +282,9 @@ export const MIGRATIONS = [
 
 /** Server-side statement timeout of the ordinary connection pool. A transaction can raise it. */
 const STATEMENT_TIMEOUT = '30s';
-/** Client-side timeout in case the server's limit does not take effect. */
+/** Client-side timeout, in case the server-side timeout has no effect. */
 const DEADLINE_MS = 900_000;
-/** Client-side timeout behind a pooler, where it is the only limit. */
+/** Client-side timeout behind a pooler, where no server-side timeout is set. */
 const POOLED_DEADLINE_MS = 35_000;
 
 export interface SourceOptions {

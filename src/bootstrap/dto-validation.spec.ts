@@ -45,7 +45,7 @@ class Routes {
 const SOURCE = path.resolve(import.meta.dirname, '..');
 const RUNS = 25;
 const UNKNOWN = 'surely_unknown';
-/** Maximum length of generated strings and arrays. Longer ones would only make the test slow. */
+/** Maximum length of generated strings and arrays. Longer ones only slow the test down. */
 const LENGTH_MAX = 5_000;
 const ITEMS_MAX = 200;
 
@@ -148,7 +148,8 @@ describe('the comparison fails when one decorator is removed', () => {
   });
 });
 
-// The only known difference between the compiled check and class-validator. The service runs the stricter one.
+// The only known difference between the compiled check and class-validator. The service uses the stricter compiled
+// check.
 it('only the compiled check counts variation selectors, which class-validator leaves out of the length', () => {
   const type = types.find(({ name }) => name === 'NewRouteBody') as Type;
   const body = { destination: `${'x'.repeat(64)}\uFE0F` };
@@ -312,7 +313,7 @@ const GENERATORS: Readonly<Record<string, (schema: Schema, faults: 0 | 1) => fc.
   object: (schema, faults) => (schema.properties === undefined ? mapOf(schema) : objectOf(schema, null, faults)),
 };
 
-/** Values that are just outside of the schema's limits, or just inside. */
+/** Returns values just outside or just inside the schema's limits. */
 function beyondLimits(schema: Schema): unknown[] {
   const { format, minLength = 0, maxLength = 0, minimum, maximum, items, minItems = 0, maxItems } = schema;
   const [sample] = schema.pattern === undefined ? ['😀'] : fc.sample(textOf(schema), { numRuns: 1, seed: 1 });

@@ -12,7 +12,7 @@ import type { Log } from './embedded/supervisor.js';
 import { Supervisor } from './embedded/supervisor.js';
 
 export interface EmbeddedPostgres {
-  /** Connection URL, including the password. It stays valid when the server dies and is restarted. */
+  /** Connection URL, including the password. Stays valid when the server crashes and is restarted. */
   readonly url: string;
   pid(): number;
   /** Shuts the server down (fast mode) and disables restarts. DATA_DIR is then free for another process. */
@@ -26,17 +26,17 @@ export interface EmbeddedPostgresOptions {
   readonly database?: string;
   /** Server settings in addition to Posthorn's defaults. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called with one line for every start, adoption, death and stop of the server. */
+  /** Called with one line for every start, adoption, crash and stop of the server. */
   readonly log?: Log;
 }
 
 const DUPLICATE_DATABASE = '42P04';
 
 /**
- * Starts the PostgreSQL that npm installed, on 127.0.0.1 and in DATA_DIR, and restarts it if it dies.
+ * Starts the PostgreSQL that npm installed, on 127.0.0.1 and in DATA_DIR, and restarts it after a crash.
  *
- * The server is durable (fsync is on). It survives the death of this process, and the next process adopts it. Only one
- * process at a time may use a DATA_DIR.
+ * The server is durable (fsync is on). It keeps running if this process crashes, and the next process adopts it. Only
+ * one process at a time may use a DATA_DIR.
  *
  * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
@@ -96,13 +96,12 @@ async function startServer(
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // If the server dies meanwhile, the connection emits this error. The pending call below also throws, so this event is
-  // ignored.
+  // If the server crashes, the connection also emits this error. The pending call below throws it.
   client.on('error', () => {});
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    // Uses FILE_COPY. The default strategy copies the template through shared memory, and those pages stay allocated.
+    // The default strategy copies the template through shared memory, whose pages then stay allocated.
     if (rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} STRATEGY FILE_COPY`);
   } catch (error) {
     if (errorCode(error) !== DUPLICATE_DATABASE) throw error;

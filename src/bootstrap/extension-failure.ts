@@ -16,7 +16,10 @@ export class ExtensionFailed extends Error {
   }
 }
 
-/** Returns `ExtensionFailed` if the stack or a class name in the message points to an extension, or else the error. */
+/**
+ * Returns an `ExtensionFailed` if the stack or a class name in the message belongs to an extension. Otherwise returns
+ * the error.
+ */
 export function blamed(error: unknown, extensions: readonly LoadedExtension[], role: Role): unknown {
   if (error instanceof ExtensionFailed || error instanceof ConfigError || !(error instanceof Error)) return error;
   // Errors in an extension's migrations already contain the extension's name.
@@ -31,8 +34,8 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
 }
 
 /**
- * Adds the name of the extension to an error in one of its hooks. The stack of a remote server's error, for example,
- * contains no file of the extension. Call this after the application was created and before it starts.
+ * Adds the extension's name to errors from its lifecycle hooks. The stack may contain no file of the extension, for
+ * example for an error of a remote server. Call this after the application is created and before it starts.
  */
 export function watchHooks(
   app: Pick<INestApplication, 'get'>,
@@ -51,7 +54,7 @@ export function watchHooks(
   }
 }
 
-/** Adds the extension's name to an error in one of its factories. Call this before the application is created. */
+/** Adds the extension's name to errors from its provider factories. Call this before the application is created. */
 export function watchFactories(extensions: readonly LoadedExtension[], role: Role): void {
   for (const extension of extensions) {
     const failed = (error: unknown): never => {
@@ -127,7 +130,7 @@ interface Parts {
   controllers: unknown[];
 }
 
-/** Returns an extension's own parts, without dynamic modules that it only configures, such as `BullModule`. */
+/** Returns an extension's own parts. Omits dynamic modules that it only configures, such as `BullModule`. */
 function partsOf(root: DynamicModule, parts: Parts = { modules: [], providers: [], controllers: [] }): Parts {
   if (parts.modules.includes(root.module)) return parts;
   const given = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [

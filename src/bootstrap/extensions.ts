@@ -12,7 +12,11 @@ export interface LoadedExtension extends Required<ExtensionDeclaration> {
   specifier: string;
   /** Directory of the extension's code, with links resolved and a trailing slash. Null if the code is not a file. */
   directory: string | null;
-  /** @throws Error with one line that names the extension. */
+  /**
+   * Returns the extension's module for a role.
+   *
+   * @throws Error with one line that names the extension.
+   */
   imported: (role: Role) => Type | DynamicModule;
 }
 
@@ -88,7 +92,7 @@ function directoryOf(name: string): string | null {
 async function load(name: string): Promise<unknown> {
   const url = urlOf(name);
   const file = url.startsWith('file:') ? fileURLToPath(url) : '';
-  // If the file does not exist, Node.js itself reports it below.
+  // If the file does not exist, the import below reports it.
   const copy = existsSync(file) ? secondCopy(file) : null;
   if (copy !== null) {
     throw new Error(
@@ -102,8 +106,9 @@ async function load(name: string): Promise<unknown> {
 }
 
 /**
- * Returns an extension after checking its declaration. Without a declaration, an extension is named after its class and
- * can have routes, adapters and guards, but no tables.
+ * Checks the declaration of an extension and returns the extension. An undeclared extension is named after its class.
+ * It can have routes, adapters and guards, but no tables.
+ *
  * @throws Error with one line if the declaration is invalid.
  */
 export function inOrder(

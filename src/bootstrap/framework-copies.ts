@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Packages that an extension must share with Posthorn. Two copies of one package have different classes and metadata.
+ * Packages that an extension must share with Posthorn, because a second copy would have different classes and metadata.
  */
 const SHARED = [
   '@nestjs/common',

@@ -4,7 +4,7 @@ import type { Role } from '#kernel/config/config.js';
 import { HttpModule } from '../http/http.module.js';
 import type { LoadedExtension } from './extensions.js';
 
-/** Replacement for each token that an extension must not provide, because it would change Posthorn's own routes too. */
+/** Tokens of global enhancers, which would also change Posthorn's routes, and the decorator to use instead of each. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
   APP_PIPE: '@UsePipes',
   APP_FILTER: '@UseFilters',

@@ -17,10 +17,8 @@ import { parseMasterKey } from '#kernel/config/config-values.js';
 
 /**
  * Returns the 32 bytes that encrypt secrets at rest: MASTER_KEY, or the key in `DATA_DIR/master.key`. The first
- * embedded start creates that file with mode 0600.
- *
- * Call it before PostgreSQL starts. It does not create a new key for an existing database, because every secret in that
- * database would be lost silently.
+ * embedded start creates that file with mode 0600. Call it before PostgreSQL starts. Never creates a new key for an
+ * existing database, because all its secrets would become undecryptable.
  *
  * @throws ConfigError if the file is not usable, or is missing although a database exists.
  */
@@ -41,7 +39,7 @@ export function provideMasterKey(config: Config): Buffer {
   return key;
 }
 
-/** Creates the file atomically. If two processes create it at the same time, the content of the first one is kept. */
+/** Creates the file atomically. If two processes create it at once, the first content wins. */
 function writeOnce(file: string, content: string): void {
   mkdirSync(path.dirname(path.dirname(file)), { recursive: true });
   if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file), { mode: 0o700 });

@@ -13,10 +13,9 @@ export async function connect(source: DataSource, onWait: () => void = () => und
 }
 
 /**
- * Begins a new epoch if the database has moved to another PostgreSQL cluster or timeline: transaction ids are only
- * comparable within one cluster and timeline. With epochs, the positions of pulled items keep ascending. The lock waits
- * for transactions that still write items of the old epoch, because readers treat every transaction of the old epoch as
- * committed.
+ * Begins a new epoch if the database is on another PostgreSQL cluster or timeline than before. Transaction ids are
+ * comparable only within one of them. With epochs, the positions of pulled items keep ascending. The lock waits for
+ * transactions that write items of the old epoch, because readers treat all transactions of an old epoch as committed.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];
@@ -45,7 +44,8 @@ type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
 
 /** Migrates Posthorn's tables, then those of extensions. An advisory lock serializes concurrent starts. */
 export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
-  // Starts over if the server becomes unavailable meanwhile: each migration is one transaction, or can be repeated.
+  // Starts over if the server becomes unavailable. This is safe, because each migration is one transaction or can be
+  // repeated.
   await retryUntilAvailable(() => runInLine(source, extensions));
 }
 

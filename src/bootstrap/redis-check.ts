@@ -9,6 +9,7 @@ const WAIT_MS_MAX = 30_000;
 /**
  * Waits up to 30 seconds for Redis. Calls `onWait` once if Redis does not respond at first. A running service works
  * without Redis, but a wrong address must be reported at the start.
+ *
  * @throws ConfigError with one sentence for the operator.
  */
 export async function reachRedis({ redisUrl }: Config, onWait: () => void): Promise<void> {
@@ -38,7 +39,7 @@ async function ping(url: string): Promise<Error | null> {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // The error that `connect` rejects with only says that the connection is closed. The event has the cause.
+  // `connect` rejects with an error without the cause. The event has the cause.
   let firstError: Error | null = null;
   redis.on('error', (error: Error) => (firstError ??= error));
   try {

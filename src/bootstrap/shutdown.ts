@@ -5,23 +5,23 @@ import type { EmbeddedPostgres } from './embedded.js';
 export interface Service {
   /** Fails readiness checks and closes each connection after its response. Serves for `graceMs`, then resolves. */
   retire(graceMs: number): Promise<void>;
-  /** Accepts no new work, finishes and records the work in progress, and closes the database connections. */
+  /** Accepts no new work, finishes the work in progress, records its results, and closes the database connections. */
   drain(): Promise<void>;
   /** Ends child processes that would outlive this process. */
   abandon?(): void;
 }
 
-/** Time within which a second signal is ignored: on Ctrl-C, both the terminal and npm signal this process. */
+/** Time during which a second signal is ignored. On Ctrl-C, both the terminal and npm send a signal. */
 const ONE_WISH_MS = 1_000;
 
 /**
  * Ends the process on SIGTERM and SIGINT.
  *
- * 1. Readiness fails, and the process serves until load balancers have noticed.
+ * 1. Readiness checks fail. The process serves until load balancers have noticed.
  * 2. Requests and attempts in progress finish.
- * 3. The storage stops.
+ * 3. Database connections are closed, and the embedded database stops.
  *
- * A second signal exits immediately. Other workers then take over open deliveries, as after a kill.
+ * A second signal exits immediately. Other workers then take over open deliveries, as after a crash.
  */
 export class Shutdown {
   private service: Service | null = null;
@@ -45,13 +45,14 @@ export class Shutdown {
     this.postgres = postgres;
   }
 
-  /** Reports that the service is up. From then on, a signal drains it. Before this call, a signal aborts the start. */
+  /** Registers the running service. From then on, a signal drains it. An earlier signal aborts the start. */
   isUp(service: Service): void {
     this.service = service;
   }
 
   /**
-   * Shuts down as on a signal, but without a grace period: no load balancer sends requests to this process any more.
+   * Shuts down as on a signal, but without a grace period, because no load balancer sends requests to this process any
+   * more.
    */
   end(why: string): void {
     if (this.begunAtMs !== null) return;

@@ -9,7 +9,7 @@ interface Failure {
   hostname: string;
   port: number | null;
   path: string;
-  /** Severity of the error. Only errors from the PostgreSQL server have a severity. */
+  /** Severity of the error. Set only for errors of the PostgreSQL server. */
   severity: string;
 }
 
@@ -51,7 +51,7 @@ const REFUSALS: Readonly<Record<string, Sentence>> = {
     `PostgreSQL at ${place} is not ready (${message}): start Posthorn again when it is.`,
 };
 
-/** Codes of connections that failed, or whose certificate does not match. */
+/** Messages by error code, for connections that failed or whose certificate does not match. */
 const CONNECTION_FAULTS: Readonly<Record<string, Sentence>> = {
   ECONNREFUSED: (_, { place }) => `Nothing listens at ${place}: start PostgreSQL there, or correct DATABASE_URL.`,
   ENOTFOUND: ({ code }, { host }) =>
@@ -147,7 +147,7 @@ function databaseFault(failure: Failure, config: Config): string | null {
   if (failure.severity !== '' && REFUSALS[failure.code]) return REFUSALS[failure.code]?.(failure, database) ?? null;
   const driverSays = DRIVER_MESSAGES.find(([pattern]) => pattern.test(failure.message))?.[1];
   if (driverSays) return driverSays(failure, database);
-  // Whether the error may come from a server to which an extension connects, instead of from the database.
+  // Whether the error may come from another server, such as one that an extension connects to.
   const isElsewhere =
     (failure.port !== null && failure.port !== database.port) ||
     (failure.hostname !== '' && failure.hostname !== database.host);
@@ -190,7 +190,7 @@ function oneLine(message: string): string {
   return line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX)}…` : line;
 }
 
-/** Returns the line without credentials in URLs and without the configured secrets in their original form. */
+/** Returns the line without credentials in URLs and without the configured secrets as they were written. */
 function withoutSecrets(line: string, config: Config | null): string {
   return secretsOf(config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), withoutCredentials(line));
 }

@@ -8,11 +8,10 @@ interface StorageFile {
 }
 
 /**
- * Lets an extension bring its own class-transformer. Nest's `ValidationPipe` and `ClassSerializerInterceptor` use
- * Posthorn's copy, which would not see `@Type` and `@Exclude` of another copy. Afterwards both copies use the same maps.
- * class-validator needs no such step, because all its copies share one global storage.
- *
- * Call this before the extension is loaded: its decorators run while it is loaded.
+ * Makes an extension's copy of class-transformer share its metadata with Posthorn's copy. Nest's `ValidationPipe` and
+ * `ClassSerializerInterceptor` use Posthorn's copy, which would not see `@Type` and `@Exclude` of another copy.
+ * class-validator needs no such step, because all its copies share one global storage. Call this before the extension
+ * is loaded, because its decorators run while it is loaded.
  */
 export function shareTransformerMetadata(entryFile: string): void {
   const theirs = storageFrom(createRequire(entryFile));

@@ -9,8 +9,9 @@ const PREFERRED = ['postgres', 'node', 'nobody'];
 const OVERFLOW_ID = 65534;
 
 /**
- * Chooses the user for a cluster. PostgreSQL refuses to run as root. As root, Posthorn uses the cluster's owner or
- * another existing account, and never creates one.
+ * Returns the user that PostgreSQL runs as. PostgreSQL refuses to run as root, so a root process uses the cluster's
+ * owner or another existing account. It never creates an account.
+ *
  * @throws EmbeddedPostgresError if the cluster belongs to another user and this process is not root.
  */
 export function accountFor(clusterDir: string): Account {

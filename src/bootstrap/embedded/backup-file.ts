@@ -33,7 +33,7 @@ export const MASTER_KEY_FILES = ['master.key', 'master.key.next'];
 
 export interface BackupDescription {
   format: number;
-  /** Major version of PostgreSQL that the cluster's files require. */
+  /** Major version of PostgreSQL that can read the cluster's files. */
   postgresMajor: number;
   createdAt: string;
   /** Whether the backup contains the master key. False if the key comes from MASTER_KEY or the operator excluded it. */
@@ -46,7 +46,7 @@ export interface WrittenBackup {
   hasMasterKey: boolean;
 }
 
-/** Compression level. Higher levels save little, since most data is already compressed, and cost the service CPU. */
+/** Compression level. Higher levels cost more CPU and save little, because most of the data is already compressed. */
 const GZIP_LEVEL = 1;
 
 /**

@@ -12,14 +12,14 @@ const BASE_BACKUP = `BASE_BACKUP (LABEL 'posthorn', CHECKPOINT 'fast', WAL true,
 const KEEP_WAL = `CREATE_REPLICATION_SLOT posthorn_backup_${process.pid} TEMPORARY PHYSICAL RESERVE_WAL`;
 
 /**
- * Streams a base backup of the server at `url`, as a tar file with every file of its data directory. The backup
- * contains everything committed before it began, and no transaction that was rolled back.
+ * Streams a base backup of the server at `url`, as a tar file of its data directory. The backup contains every
+ * transaction that was committed before the backup began.
  *
  * @throws EmbeddedPostgresError, also from the stream, if the server cannot provide a backup.
  */
 export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
   const client = new pg.Client({ connectionString: url, replication: 'true' } as pg.ClientConfig);
-  // If the server stops meanwhile, the connection emits this error. Ignored, because the pending call also throws.
+  // If the server stops during the copy, the connection also emits this error. The pending call throws it.
   client.on('error', () => {});
   const copy = new BaseBackupCopy();
   try {
@@ -30,7 +30,7 @@ export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
   } catch (error) {
     throw new EmbeddedPostgresError(`PostgreSQL returned no base backup: ${(error as Error).message}`);
   } finally {
-    // Closes the copy if the consumer stopped reading early. Otherwise, the copy would wait for a reader forever.
+    // Closes the connection if the consumer stopped early. Otherwise, the paused copy would never end.
     copy.hangUp();
     await client.end().catch(() => undefined);
   }
@@ -83,7 +83,7 @@ class BaseBackupCopy implements pg.Submittable {
     if (!this.isWhole) this.wire?.stream.destroy();
   }
 
-  // Two result sets, before and after the copy, only report its start and end position in the WAL. They are ignored.
+  // PostgreSQL sends the start and end positions in the WAL as two result sets. They are ignored.
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handleCommandComplete(): void {}

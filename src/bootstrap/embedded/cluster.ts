@@ -64,8 +64,8 @@ export function clusterLink(dataDir: string): string {
 }
 
 /**
- * Opens the cluster, and creates it at the first start. Creates the cluster under a temporary name and then renames it,
- * so that an interrupted start leaves nothing that looks like a cluster.
+ * Opens the cluster, and creates it at the first start. A new cluster is created under a temporary name and then
+ * renamed, so that an interrupted start leaves no partial cluster.
  */
 export function openCluster(dataDir: string, account: Account, binaries: Binaries): Cluster {
   const link = clusterLink(dataDir);
@@ -113,9 +113,10 @@ export function readPidFile(clusterDir: string): PidFile | null {
 }
 
 /**
- * Makes postmaster.pid stale after its server is gone, even if another process or a zombie has the server's pid: writes
- * this process's pid, because PostgreSQL ignores a file with the pid of its own parent. Deleting the file would disable
- * the shared memory check, which prevents a new server from starting while processes of the old server still write.
+ * Makes postmaster.pid stale after the server has exited, even if its pid was reused or belongs to a zombie. Writes
+ * this process's pid, because a PostgreSQL server ignores a file that contains the pid of its parent. Deleting the file
+ * would disable the shared memory check, which prevents a new server from starting while processes of the old server
+ * still write.
  */
 export function disownPidFile(clusterDir: string): void {
   const file = pidFilePath(clusterDir);
@@ -140,7 +141,9 @@ export function placeFor(dataDir: string, account: Account): string {
   return place;
 }
 
-/** Lets the account traverse DATA_DIR if nothing else blocks it. Everything inside has its own restrictive mode. */
+/**
+ * Makes DATA_DIR traversable for the account if nothing else blocks access. All files inside have restrictive modes.
+ */
 function admit(dataDir: string, account: Account): void {
   if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;
   chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);

@@ -59,7 +59,7 @@ function spawnServer({ cluster, binaries, account, settings }: LaunchPlan, port:
   ]);
   const log = openSync(cluster.logFile, 'a', 0o600);
   try {
-    // Runs the server detached, because Ctrl-C in the terminal must not reach it before the service has drained.
+    // Runs the server detached, so that Ctrl-C in the terminal does not stop it before the service has drained.
     const child = spawn(binaries.postgres, ['-D', cluster.dir, ...options], {
       ...account,
       cwd: '/',
@@ -78,7 +78,7 @@ function explain(failed: string, logFile: string, logStart: number): LaunchFailu
   const log = readFileSync(logFile).subarray(logStart).toString();
   const cause = /(?:FATAL|PANIC): +(.*)/.exec(log)?.[1] ?? failed;
   const isPortTaken = /could not bind|could not create any TCP\/IP sockets/.test(log);
-  // Child processes of a killed server keep the shared memory for a moment, so a later attempt may succeed.
+  // Child processes of a killed server hold the shared memory for a moment, so a later attempt may succeed.
   const isPassing = /still in use|already exists/.test(log);
   return new LaunchFailure(`PostgreSQL did not start: ${cause} (see ${logFile})`, isPortTaken, isPassing);
 }

@@ -9,8 +9,9 @@ interface Holder {
 }
 
 /**
- * Acquires the lock, or takes over a lock whose process is gone. Returns the function that releases the lock. @throws
- * EmbeddedPostgresError that names the process which holds the lock.
+ * Acquires the lock. Takes it over if the process that held it has exited. Returns a function that releases the lock.
+ *
+ * @throws EmbeddedPostgresError with the id of the process that holds the lock.
  */
 export function lockDirectory(directory: string): () => void {
   const file = path.join(directory, 'posthorn.lock');
@@ -54,7 +55,7 @@ function removeStale(file: string, directory: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Another start may have found the same stale lock and already replaced it. Its newer lock is then restored.
+  // A concurrent start may have replaced the stale lock before the rename. Restores its newer lock.
   if (read(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

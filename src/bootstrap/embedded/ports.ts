@@ -3,16 +3,21 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from './failure.js';
 
-/* Below the ephemeral ports (Linux: 32768, macOS: 49152), so that no delivery takes the port in a restart. */
+/*
+ * Below the ephemeral ports (Linux: 32768, macOS: 49152), so that no outgoing connection takes the port during a
+ * restart.
+ */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_767;
 
-/** Returns a random port, without a check that it is free: the check could be outdated when PostgreSQL binds. */
+/** Returns a random port. Does not check that it is free: another process could take it before PostgreSQL binds. */
 export function anyPort(): number {
   return randomInt(PORT_MIN, PORT_MAX);
 }
 
-/** Returns the port of the last start. PostgreSQL keeps its options in postmaster.opts, even after a clean stop. */
+/**
+ * Returns the port of the last start. PostgreSQL stores its options in postmaster.opts, which survives a clean stop.
+ */
 export function portOfLastStart(clusterDir: string): number | null {
   try {
     const options = readFileSync(path.join(clusterDir, 'postmaster.opts'), 'utf8');

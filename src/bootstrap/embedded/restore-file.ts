@@ -34,19 +34,19 @@ export interface RestoredBackup {
   hasMasterKey: boolean;
 }
 
-/** Files that are restored next to the cluster, by their names in the backup. */
+/** Files that are restored into DATA_DIR, beside the cluster, by their names in the backup. */
 const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 
 /**
- * Setting that makes PostgreSQL start a new timeline after a restore, as at the end of an archive recovery. The archive
- * is empty. Data written after the backup is lost, so pull cursors and similar values that were issued after the backup
- * must become invalid.
+ * Makes PostgreSQL start a new timeline after a restore, as after an archive recovery. The archive is empty. Data
+ * written after the backup is lost, so pull cursors that were issued after the backup must become invalid.
  */
 const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WAL of the backup.\nrestore_command = 'false'\n`;
 
 /**
- * Restores a backup into a DATA_DIR without a database. Unpacks under temporary names and renames at the end: an
- * interrupted restore leaves nothing that looks like a database.
+ * Restores a backup into a DATA_DIR without a database. Unpacks under temporary names and renames at the end, so that
+ * an interrupted restore leaves no partial database.
+ *
  * @throws EmbeddedPostgresError with one sentence for the operator as its message.
  */
 export async function restoreBackup({
@@ -94,7 +94,7 @@ export async function restoreBackup({
   }
 }
 
-/** Throws if DATA_DIR contains a database or keys. A restore never replaces them. The operator must move them first. */
+/** Throws if DATA_DIR contains a database or keys, because a restore never replaces them. */
 function refuseToReplace(dataDir: string): void {
   const there = [clusterLink(dataDir), ...MASTER_KEY_FILES.map((name) => path.join(dataDir, name))].find((name) =>
     existsSync(name),
@@ -107,7 +107,7 @@ function refuseToReplace(dataDir: string): void {
   rmSync(passwordFile(dataDir), { force: true });
 }
 
-/** Unpacks the cluster into the directory `draft`. Reads the files that belong next to the cluster into `own`. */
+/** Unpacks the cluster into the directory `draft`. Reads the files for DATA_DIR itself into `own`. */
 async function unpack(
   file: string,
   {
@@ -171,7 +171,7 @@ async function whole({ content }: TarEntry): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Writes one tar entry. Rejects names that lead outside the draft directory. */
+/** Writes one tar entry. Rejects names that point outside the draft directory. */
 async function place(entry: TarEntry, draft: string, account: Account): Promise<void> {
   const target = path.join(draft, entry.name);
   if (target !== draft && !target.startsWith(draft + path.sep))
@@ -190,7 +190,7 @@ async function place(entry: TarEntry, draft: string, account: Account): Promise<
   if (account !== null) chownSync(target, account.uid, account.gid);
 }
 
-/** Moves the cluster last, because its presence means that a database exists. PostgreSQL fsyncs it at its start. */
+/** Moves the cluster last, because its presence marks a complete restore. PostgreSQL fsyncs it at its start. */
 function settle(draft: string, cluster: string, link: string): void {
   renameSync(draft, cluster);
   if (cluster !== link) symlinkSync(cluster, link);

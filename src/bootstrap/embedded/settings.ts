@@ -1,7 +1,7 @@
 /**
- * Returns the server settings that differ from PostgreSQL's defaults. They suit many small commits and hot tables whose
- * rows change a few times. The settings for durability (fsync, full_page_writes, synchronous_commit) are on and cannot
- * be turned off.
+ * Returns the server settings that differ from PostgreSQL's defaults. They suit many small commits, and hot tables
+ * whose rows are updated a few times. The durability settings (fsync, full_page_writes, synchronous_commit) are always
+ * on.
  *
  * wal_compression stays off: the embedded builds have no lz4, and pglz costs more than it saves.
  */
@@ -11,16 +11,15 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     unix_socket_directories: '',
     logging_collector: 'off',
     timezone: 'UTC',
-    // The buffers fill up within half a minute of work and stay full, although only the rows of the last few seconds
-    // are hot. Other pages are in the operating system's cache, which shrinks when a process needs the memory. Doubling
-    // this value makes no delivery cheaper (ADR 29).
+    // Small, because only the rows of the last few seconds are hot. The operating system caches the other pages, and
+    // can release that memory. Doubling this value makes deliveries no cheaper (ADR 29).
     shared_buffers: '32MB',
     max_connections: '200',
-    // Posthorn uses no serializable transactions. The server initializes the memory for their locks at its start: 3
-    // MiB.
+    // Saves memory: at its start, the server initializes 3 MiB for the locks of serializable transactions, which
+    // Posthorn does not use.
     max_pred_locks_per_transaction: '10',
-    // Equals `effective_io_concurrency`, the number of reads ahead per connection. PostgreSQL's default here is 29. The
-    // server initializes the memory for this number of reads at its start.
+    // Saves memory: the server initializes it for this number of concurrent reads. Equals `effective_io_concurrency`,
+    // the reads ahead per connection. With these settings, PostgreSQL would choose 29.
     io_max_concurrency: '16',
     synchronous_commit: 'on',
     max_wal_size: '4GB',

@@ -20,7 +20,10 @@ const ADOPTION_MS_MAX = 120_000;
 const FAST_STOP_MS_MAX = 30_000;
 const IMMEDIATE_STOP_MS_MAX = 5000;
 
-/** Keeps a server running until `stop`: adopts a server left by a killed parent, or restarts it on the same port. */
+/**
+ * Keeps a server running until `stop`. Adopts a server that an earlier process left running. Restarts a crashed server
+ * on the same port.
+ */
 export class Supervisor {
   private serverPid = 0;
   private serverPort = 0;
@@ -54,7 +57,7 @@ export class Supervisor {
   /** Shuts the server down (fast shutdown, which writes a checkpoint) and disables restarts. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    // SIGINT is a fast shutdown. SIGQUIT is an immediate shutdown, after which the next start replays the WAL.
+    // SIGINT requests a fast shutdown, SIGQUIT an immediate one, after which the next start replays the WAL.
     const gone =
       (await this.end('SIGINT', FAST_STOP_MS_MAX)) ||
       (await this.end('SIGQUIT', IMMEDIATE_STOP_MS_MAX)) ||

@@ -8,7 +8,7 @@ export interface TarEntry {
   kind: 'file' | 'directory';
   mode: number;
   bytes: number;
-  /** The reader must consume the content completely, or not at all, before it requests the next entry. */
+  /** The consumer must read the content completely, or not at all, before it requests the next entry. */
   content: AsyncIterable<Buffer>;
 }
 

@@ -5,7 +5,7 @@ export interface Machine {
   readonly memoryBytes: number;
 }
 
-/** Maximum memory of one process, in bytes, when it runs with the Node.js options of `npm start`. */
+/** Memory that one process may use, in bytes, with the Node.js options of `npm start`. */
 const MEMORY_BYTES = 1024 ** 3;
 
 /** Connections that a process opens besides its pool: ledger, reads, heartbeat, LISTEN, queues, connection watch. */
@@ -35,9 +35,7 @@ export function connectionsFor(processes: number, poolSize: number): number {
   return connectionsOf(processes, poolSize) + CONNECTIONS_SPARE;
 }
 
-/**
- * Returns a warning if the server allows fewer connections than all processes may open, or null if it allows enough.
- */
+/** Returns a warning if all processes together may open more connections than the server allows, or null. */
 export function crampedBy(room: number, processes: number, poolSize: number): string | null {
   const wanted = connectionsOf(processes, poolSize);
   if (wanted <= room) return null;

@@ -11,12 +11,12 @@ type Log = (level: 'info' | 'error', message: string, fields?: Readonly<Record<s
 const COLLECT_MS_MAX = 5_000;
 
 /**
- * Runs the service's processes behind shared ports. This parent holds the ports and distributes connections round-robin
- * (docs/adr/0026). Until `retire` is called, the parent restarts each process that dies.
+ * Runs the service's processes behind shared ports. The parent listens on the ports and distributes connections
+ * round-robin (docs/adr/0026). The parent restarts each process that exits, until `retire` is called.
  */
 export class Fleet {
   private readonly running = new Map<number, Worker>();
-  /** Number of consecutive deaths soon after a start, by process number. */
+  /** Number of consecutive exits soon after a start, by process number. */
   private readonly failures = new Map<number, number>();
   private readonly up = new Set<number>();
   private readonly asked = new Map<string, (text: string) => void>();
@@ -32,9 +32,8 @@ export class Fleet {
   ) {}
 
   /**
-   * Resolves with the shared addresses once all processes serve. The first process starts before the others: it
-   * migrates the database and creates the keys. If another process is killed during its start, it is restarted, because
-   * the first process already serves.
+   * Resolves with the shared addresses once all processes serve. The first process starts before the others, migrates
+   * the database and creates the keys. Another process that is killed during its start is restarted.
    *
    * @throws Error with the message of the process that does not start. The other processes run until `drain` is called.
    */
@@ -45,7 +44,9 @@ export class Fleet {
     return addresses;
   }
 
-  /** Asks all processes to stop gracefully. Resolves when the grace period is over or all processes have ended. */
+  /**
+   * Starts a graceful stop of all processes. Resolves after the grace period, or earlier if all processes have exited.
+   */
   async retire(graceMs: number): Promise<void> {
     this.stopping.abort();
     for (const worker of this.running.values()) worker.process.kill('SIGTERM');
@@ -53,7 +54,7 @@ export class Fleet {
     await Promise.race([this.gone, sleep(graceMs, undefined, { ref: false })]);
   }
 
-  /** Resolves once all processes have ended. Throws if one of them failed. Does not itself ask a process to stop. */
+  /** Resolves once all processes have exited. Throws if one of them failed. Does not itself stop the processes. */
   async drain(): Promise<void> {
     await this.gone;
     if (this.badEnds.length > 0) throw new Error(this.badEnds.join(' '));
@@ -100,13 +101,13 @@ export class Fleet {
         reject(failure === null ? new EndedWithoutReason(number, how, livedMs) : new Error(failure));
         if (this.stopping.signal.aborted && this.running.size === 0) this.resolveGone();
       };
-      // In a running process, this error means that a message was not sent. If the process ends, another event reports
-      // it.
+      // While a process runs, this error means that a message was not sent. The `close` event reports the end of a
+      // process.
       worker.on(
         'error',
         (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`),
       );
-      // Uses 'close', because 'exit' may arrive before the last message.
+      // Uses `close`, because `exit` may arrive before the last message.
       worker.process.once('close', (code, signal) => ended(`ended with ${signal ?? `code ${code}`}`));
     });
   }
@@ -160,7 +161,9 @@ export class Fleet {
   }
 }
 
-/** Error of a process that ended before it served and gave no reason, for example due to the out-of-memory killer. */
+/**
+ * Error of a process that exited before it served without a message, for example because of the out-of-memory killer.
+ */
 class EndedWithoutReason extends Error {
   constructor(
     number: number,
@@ -171,7 +174,7 @@ class EndedWithoutReason extends Error {
   }
 }
 
-/** Sends a message to a process. Ignores errors, because the process may have ended. */
+/** Sends a message to a process. Ignores errors, because the process may have exited. */
 function send(worker: Worker, message: ParentMessage): void {
   worker.send(message, () => undefined);
 }

@@ -15,7 +15,7 @@ export class Member {
     private readonly worker: Worker,
     readonly beginning: Extract<ParentMessage, { kind: 'begin' }>,
   ) {
-    // Ignores the errors of sending to a dead parent. The `disconnect` event reports the parent's death.
+    // Ignores errors when sending to a parent that has exited. The `disconnect` event reports its exit.
     worker.on('error', () => undefined);
     worker.on('message', (message: ParentMessage) => this.onMessage(message));
   }
@@ -35,7 +35,10 @@ export class Member {
     return this.beginning.number;
   }
 
-  /** Calls `end` when the parent, which holds the ports, has died. By default, Node.js would abort work in progress. */
+  /**
+   * Calls `end` when the parent, which listens on the ports, has exited. By default, Node.js would abort work in
+   * progress.
+   */
   orphaned(end: () => void): void {
     this.worker.once('disconnect', () => {
       this.worker.exitedAfterDisconnect = true;
@@ -47,7 +50,7 @@ export class Member {
     this.send({ kind: 'up', addresses });
   }
 
-  /** Reports a failed start to the parent. Resolves once the report has arrived or can no longer arrive. */
+  /** Reports a failed start to the parent. Resolves once the report is sent or cannot be sent any more. */
   async failed(line: string): Promise<void> {
     await new Promise<void>((resolve) => this.send({ kind: 'failed', line }, resolve));
   }

@@ -3,7 +3,9 @@ import type { ListeningAddress } from './listening.js';
 export interface Beginning {
   readonly count: number;
   readonly databaseUrl: string;
-  /** Hexadecimal master key. Sent over the channel, because other programs of this user can read the environment. */
+  /**
+   * Hexadecimal master key. Sent over this channel, because other programs of the same user can read the environment.
+   */
   readonly masterKey: string;
   /** Ports that the parent's servers listen on. Deliveries to these ports are blocked. */
   readonly ownPorts: readonly number[];
@@ -16,7 +18,7 @@ export type ParentMessage =
   | { readonly kind: 'scraped'; readonly scrape: number; readonly text: string };
 
 export type MemberMessage =
-  /** Tells the parent that the process now receives messages. Messages sent before this one are lost. */
+  /** Reports that the process now receives messages. Messages sent to it before are lost. */
   | { readonly kind: 'joined' }
   | { readonly kind: 'up'; readonly addresses: readonly ListeningAddress[] }
   /** The process did not start. `line` is the reason, without secrets. */
