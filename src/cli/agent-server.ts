@@ -43,7 +43,7 @@ export interface AgentConnection {
 /** Maximum length of an input line, equal to the service's body limit. */
 const LINE_BYTES_MAX = 1_048_576;
 const UNDER_WAY_MAX = 16;
-/** Timeout of one request. It is longer than the longest tool call. */
+/** Timeout of one request, longer than the longest tool call. */
 const TIMEOUT_MS = 45_000;
 /** Maximum time to wait for a restarting service, about as long as agents wait for an answer. */
 const AWAY_MS_MAX = 40_000;
@@ -54,7 +54,7 @@ const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 const PARSE_ERROR = -32_700;
-/** Error code in the range reserved for servers (JSON-RPC 2.0, section 5.1). */
+/** Error code from the range for servers (JSON-RPC 2.0, section 5.1). */
 const UNREACHABLE = -32_000;
 const UNAUTHENTICATED = -32_001;
 
@@ -66,10 +66,10 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion';
  * gets an idempotency key, so that it takes effect once even if it is sent several times.
  */
 export class AgentServer {
-  /** Requests in flight, keyed by their id as JSON, because an id can be a number of any length. */
+  /** Requests in flight by their id, as JSON text: an id can be a number that JavaScript cannot represent. */
   private readonly underWay = new Map<string, AbortController>();
   private tools: ReadonlyMap<string, Tool> | null = null;
-  /** Protocol revision from the handshake of the 2025 protocol. Later revisions send it in each message. */
+  /** Protocol revision that the 2025 handshake agreed on. Later protocols send the revision in each message. */
   private agreed: string | null = null;
 
   constructor(
@@ -85,7 +85,7 @@ export class AgentServer {
         .catch((error: unknown) => this.connection.complain(reasonOf(error)))
         .finally(() => answering.delete(answer));
       answering.add(answer);
-      // Applies backpressure: further messages stay unread until a message is answered.
+      // Applies backpressure: reads no further message while too many are in flight.
       while (answering.size >= UNDER_WAY_MAX) await Promise.race(answering);
     }
     await Promise.all(answering);
@@ -98,7 +98,7 @@ export class AgentServer {
     if (message === null) return this.refuse(null, PARSE_ERROR, 'This is not JSON.');
     if (typeof message !== 'object' || Array.isArray(message))
       return this.refuse(null, INVALID_REQUEST, 'Send one message per line.');
-    // A message without a method is a response and needs no answer.
+    // A message without a method is a response, which needs no response.
     if (typeof message.method !== 'string')
       return message.id === undefined ? this.refuse(null, INVALID_REQUEST, 'The method is missing.') : undefined;
     const { id, method, params } = message;
@@ -111,7 +111,7 @@ export class AgentServer {
     try {
       await this.answer(message as Message & { id: Id; method: string }, gone.signal);
     } catch (error) {
-      // The client expects no answer to a canceled request.
+      // A canceled request gets no response.
       if (!gone.signal.aborted)
         await this.refuse(id, error instanceof Away ? error.code : UNREACHABLE, reasonOf(error));
     } finally {
@@ -172,7 +172,7 @@ export class AgentServer {
       if (Array.isArray(result?.tools)) this.offered(result.tools as Tool[]);
   }
 
-  /** Returns the tools that the scope `cap` allows. A tool that is not marked read-only is assumed to change data. */
+  /** Returns the tools that the scope `cap` allows. Assumes that a tool without `readOnlyHint` changes data. */
   private offered(tools: readonly Tool[]): Tool[] {
     const within = tools.filter(({ annotations }) => this.cap === 'write' || annotations?.readOnlyHint === true);
     this.tools = new Map(within.map((tool) => [tool.name, tool]));
@@ -233,7 +233,7 @@ export class AgentServer {
     );
     const redirect = redirectOf(url, response);
     if (redirect !== null) throw new Away(UNREACHABLE, redirect.message);
-    // The body is read within the same timeout. A connection that breaks during the body is a failed attempt.
+    // Reads the body within the same timeout. A connection that breaks during the body is a failed attempt.
     return new Response(response.status === 202 || response.status === 204 ? null : await response.text(), {
       status: response.status === 204 ? 202 : response.status,
       headers: response.headers,
@@ -290,7 +290,7 @@ function parsed(text: string): Message | null {
   }
 }
 
-/** Returns true if no connection was made, so that nothing was sent. */
+/** Returns whether the connection was refused, so that nothing was sent. */
 function isRefusedConnection(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(

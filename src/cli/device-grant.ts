@@ -26,7 +26,7 @@ interface Metadata {
   registration_endpoint?: string;
 }
 
-/** Client id that the service knows without registration. */
+/** Client id that the service accepts without registration. */
 export const CLIENT_ID = 'posthorn-cli';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const INTERVAL_SECONDS = 5;
@@ -57,9 +57,7 @@ export class DeviceGrant {
     });
   }
 
-  /**
-   * Requests a device code. If the service does not know the command line's client id, registers a new client first.
-   */
+  /** Requests a device code. If the service rejects the built-in client id, registers a client first. */
   async begin(scope: string, deviceName: string): Promise<{ clientId: string; code: DeviceCode }> {
     const first = await form(this.metadata.device_authorization_endpoint, {
       client_id: CLIENT_ID,
@@ -80,7 +78,10 @@ export class DeviceGrant {
     return { clientId, code: this.codeIn(second.body) };
   }
 
-  /** Polls until the user has decided, at the interval that the service requests. Continues after network errors. */
+  /**
+   * Polls until the user has approved or denied the login, at the interval that the service requests. Continues after
+   * network errors.
+   */
   async wait(clientId: string, { device_code, expires_in, interval = INTERVAL_SECONDS }: DeviceCode): Promise<Token> {
     const untilMs = performance.now() + expires_in * 1_000;
     let everySeconds = interval;
@@ -111,7 +112,10 @@ export class DeviceGrant {
     if (status !== 200) throw refused(body, 'The key was not revoked');
   }
 
-  /** Returns the device code in a response. Validates it, because a captive portal or a proxy page also returns 200. */
+  /**
+   * Returns the device code in a response. Validates the response, because a captive portal or a proxy may also return
+   * 200.
+   */
   private codeIn(body: Record<string, unknown>): DeviceCode {
     const { device_code: deviceCode, user_code: userCode, verification_uri: page } = body;
     if ([deviceCode, userCode, page].every((value) => typeof value === 'string')) return body as unknown as DeviceCode;

@@ -3,7 +3,7 @@ import { CommandFailure, EXIT } from './failure.js';
 
 type Endpoint = components['schemas']['EndpointItem'];
 
-/** Finds an endpoint by its ep_ id, its name, or the last part of its URL. */
+/** Finds an endpoint by its `ep_` id, its name, or the last path segment of its URL. */
 export async function endpointNamed(client: PosthornClient, name: string): Promise<Endpoint> {
   if (name.startsWith('ep_')) return client.get('/v1/endpoints/{id}', { params: { path: { id: name } } });
   const found: Endpoint[] = [];

@@ -22,8 +22,8 @@ export function withStreamFilters(command: Command): Command {
 }
 
 /**
- * Adds the options that filter events. The command `events` lists exactly the events that `replay`, `recover` and
- * `cancel` act on with the same options.
+ * Adds the options that filter events. With the same options, `events` lists exactly the events that `replay`,
+ * `recover` and `cancel` act on.
  */
 export function withEventFilters(command: Command): Command {
   return withTargets(command.option('--status <status>', `${STATES}; separate several with commas`, several))

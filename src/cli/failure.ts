@@ -11,7 +11,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** A command failure with a message that says what to do. */
+/** A command failure. Its message names the next step for the user. */
 export class CommandFailure extends Error {
   constructor(
     message: string,

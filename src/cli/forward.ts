@@ -23,12 +23,15 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'expect',
   'content-length',
 ]);
-/** Timeout of the whole exchange with the local program, so that a slow response does not block later requests. */
+/** Timeout of the whole exchange with the local program, so that a slow program does not block later requests. */
 const TIMEOUT_MS = 30_000;
 /** Placeholder that the API returns for an authentication header if the key has scope read. */
 export const HIDDEN = '(hidden)';
 
-/** Forwards method, path below the endpoint's path, query, header order and exact body. Returns the local response. */
+/**
+ * Sends a received request to the local program and returns the response. Preserves the method, the path below the
+ * endpoint's path, the query, the header order and the exact body.
+ */
 export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): Promise<LocalAnswer> {
   const body = Buffer.from(received.body, received.body_encoding === 'base64' ? 'base64' : 'utf8');
   const headers = ['host', to.host];
@@ -52,7 +55,8 @@ export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): 
     const failed = (error: NodeJS.ErrnoException): void =>
       ended(null, error.message === '' ? (error.code ?? 'failed') : error.message);
     try {
-      // Node.js keeps the order, case and repetition of headers that are passed as an array of names and values.
+      // Headers are passed as an array of names and values, so that Node.js preserves their order, case and
+      // repetitions.
       const outgoing = (to.protocol === 'https:' ? tlsRequest : plainRequest)(options as never, (answer) => {
         answer.resume();
         answer.once('end', () => ended(answer.statusCode ?? null, null));
@@ -66,8 +70,7 @@ export function forward(received: RawRequest, to: URL, timeoutMs = TIMEOUT_MS): 
       outgoing.on('error', failed);
       outgoing.end(body);
     } catch (error) {
-      // Some received requests cannot be sent again, for example because Node.js rejects a character in the path. The
-      // error fails only this request, and the tunnel continues.
+      // Node.js may reject a received request, for example because of a character in the path. Only this request fails.
       failed(error as Error);
     }
   });

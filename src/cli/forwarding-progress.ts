@@ -2,7 +2,7 @@
 export interface TunnelPlace {
   /** All messages up to this id have been processed. */
   last_event_id: string;
-  /** Requests after `last_event_id` that were being forwarded. Whether they arrived is unknown. */
+  /** Ids of requests after `last_event_id` that were in flight. They may or may not have arrived. */
   under_way: string[];
   /** Requests after `last_event_id` that have been forwarded. */
   done: string[];
@@ -14,10 +14,12 @@ export interface Slot {
   state: 'waiting' | 'under_way' | 'done';
 }
 
-/** Maximum number of ids stored in `done`. It is limited because the file is rewritten for each request. */
+/** Maximum number of ids in `done`, because the file is rewritten for each request. */
 const DONE_MAX = 500;
 
-/** Tracks requests that end out of order. The position never passes an unfinished message, so no request is lost. */
+/**
+ * Tracks requests that finish out of order. The stored position never passes an unfinished message, so none is lost.
+ */
 export class ForwardingProgress {
   private readonly slots: Slot[] = [];
   private last: string;

@@ -14,7 +14,7 @@ export const failed = (message: string): Found => ({ result: 'failed', message }
 const DESTINATIONS_MAX = 200;
 const AT_ONCE = 8;
 const HOUR_MS = 3_600_000;
-/** Age above which a due delivery counts as late, which means that workers are missing or too slow. */
+/** Age above which a due delivery is late. Workers are then missing or too slow. */
 const LATE_MS = 60_000;
 const VERY_LATE_MS = 300_000;
 
@@ -34,7 +34,7 @@ export async function namesOf(client: PosthornClient): Promise<{ domain: string;
   return { domain, baseUrl };
 }
 
-/** Warns if PLATFORM_DOMAIN is set and shares an origin with the pages of the service. */
+/** Warns if PLATFORM_DOMAIN is the host of BASE_URL. */
 export function sharedHost({ domain, baseUrl }: { domain: string; baseUrl: string }): Found[] {
   if (domain === '' || domain === 'localhost' || !URL.canParse(baseUrl)) return [];
   if (domain.toLowerCase() !== new URL(baseUrl).hostname)
@@ -46,9 +46,7 @@ export function sharedHost({ domain, baseUrl }: { domain: string; baseUrl: strin
   ];
 }
 
-/**
- * Returns findings about circuit breakers, disabled destinations, and each destination's dead letters of the last hour.
- */
+/** Returns findings about circuit breakers, disabled destinations, and dead letters of the last hour. */
 export async function destinationsFound(client: PosthornClient, now: Date): Promise<Found[]> {
   const found: Found[] = [];
   const ids: string[] = [];

@@ -29,7 +29,10 @@ function checked(typed: string, url: string): URL {
   return target;
 }
 
-/** Returns whether `url` contains the host as it was typed. URL parsing would change the host `3.14` to 3.0.0.14. */
+/**
+ * Returns whether `url` contains the host exactly as it was typed. The URL parser changes `3.14` to 3.0.0.14, for
+ * example.
+ */
 function isHostAsTyped(url: string, { hostname }: URL): boolean {
   return !/^\d{1,3}(?:\.\d{1,3}){3}$/.test(hostname) || url.includes(`//${hostname}`) || url.includes(`@${hostname}`);
 }

@@ -19,7 +19,7 @@ export async function runCommand(
   programs: readonly (readonly [string, string])[],
 ): Promise<void> {
   const program = commands(programs);
-  // Ignores a closed pipe: in `posthorn events | head`, the reader closes it early, which is not an error.
+  // Ignores a closed pipe: `head` in `posthorn events | head` closes it early.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.error),
@@ -32,7 +32,7 @@ export async function runCommand(
       return;
     }
     const { message, exitCode } = explain(error);
-    // Removes control characters, because the message may quote untrusted input from the service.
+    // Removes control characters, because the message may contain untrusted text from the service.
     process.stderr.write(args.includes('--json') ? `${json({ error: { message } })}\n` : `${harmless(message)}\n`);
     process.exitCode = exitCode;
   }

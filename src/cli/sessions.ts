@@ -8,7 +8,7 @@ export interface Session {
   api_key: string;
   scope: string | null;
   created_at: string;
-  /** Whether `logout` revokes the key. True for a key from a device grant, because no other program uses that key. */
+  /** Whether `logout` revokes the key. True for a key from a device grant, which no other program uses. */
   is_granted: boolean;
   /** Id of the only OAuth client that may revoke the key. Absent for the command line's built-in OAuth client. */
   client_id?: string;
@@ -60,7 +60,8 @@ export class Sessions {
 
   private read(): Kept {
     try {
-      // Windows has no permission bits and reports every file as readable by all, so the mode is not checked there.
+      // Windows has no permission bits and reports every file as readable by everyone, so the mode is not checked
+      // there.
       if (process.platform !== 'win32' && (statSync(this.file).mode & 0o077) !== 0) chmodSync(this.file, 0o600);
       const { current = null, sessions = {} } = JSON.parse(readFileSync(this.file, 'utf8')) as Partial<Kept>;
       return { current, sessions };
@@ -85,7 +86,7 @@ export function writePrivately(folder: string, file: string, value: unknown): vo
   const next = `${file}.${process.pid}`;
   try {
     rmSync(next, { force: true });
-    // The file is created with these permissions, so that it is never readable by others, even while it is written.
+    // Creates the file with these permissions, so that other users can never read it.
     writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(next, file);
   } catch (error) {
@@ -101,7 +102,7 @@ export interface Access {
   source: 'POSTHORN_API_KEY' | 'login' | 'none';
 }
 
-/** Returns the URL of the service without reading a key. */
+/** Returns the URL of the service. Reads no key. */
 export function serviceOf(
   options: { url?: string },
   sessions = new Sessions(),
@@ -151,7 +152,7 @@ export function clientOf(options: { url?: string }): PosthornClient {
 
 export function tidyUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  // Description of the URL for error messages. The URL may contain a password, which `fetch` would repeat in its error.
+  // Text for error messages. Does not quote a URL with `@`, because it may contain a password.
   const shown = text.includes('@') ? 'The value of --url or POSTHORN_URL' : JSON.stringify(text);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new CommandFailure(`${shown} is not the URL of a service.`, EXIT.usage);

@@ -17,7 +17,7 @@ export class Painted {
   }
 }
 
-/** Builds text to print. Values that are not `Painted` lose their control characters: ``line`${id}` ``. */
+/** Builds text to print, as in ``line`${id}` ``. Removes control characters from values that are not `Painted`. */
 export function line(texts: TemplateStringsArray, ...values: readonly unknown[]): Painted {
   return new Painted(texts.map((text, i) => text + (i < values.length ? shown(values[i]) : '')).join(''));
 }
@@ -79,8 +79,7 @@ export class Terminal {
 
   paint(style: Style | null, text: string): Painted {
     const colours = this.out.isTTY && (this.env['NO_COLOR'] ?? '') === '' && this.env['TERM'] !== 'dumb';
-    // `validateStream: false`: the stream given here decides about colors. Node.js would check the process's own
-    // stream.
+    // With `validateStream`, Node.js would decide about colors by the process's own stream instead of `this.out`.
     return new Painted(
       colours && style !== null ? styleText(style, plain(text), { validateStream: false }) : plain(text),
     );
@@ -88,8 +87,8 @@ export class Terminal {
 }
 
 /**
- * Characters that terminals execute or that change reading order: C0, DEL and C1 (U+009B may act as an escape), line
- * separators, direction marks.
+ * Characters that a terminal executes or that change the reading order: C0, DEL and C1 (U+009B may act as an escape),
+ * line separators, direction marks.
  */
 const COMMANDS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

@@ -149,7 +149,7 @@ describe('a tunnel', () => {
             );
           }
           const [, found] = /\/requests\/(evt_\w+)$/.exec(url) ?? [];
-          // Answers the first fetch only after the second has arrived, to test that both are forwarded in order.
+          // Answers the first fetch only after the second has arrived. Both must still be forwarded in order.
           if (found === ids[1]) secondIsAsked();
           if (found === ids[0] && options.concurrency !== 1) await secondAsked;
           return found === undefined

@@ -42,7 +42,7 @@ interface TunnelTurn {
   slot: Slot;
   isLate: boolean;
   isAgain: boolean;
-  /** Resolves once the previous request has been sent to the local program, so that the order is kept. */
+  /** Resolves once the previous request has been sent to the local program, to preserve the order. */
   previous: Promise<void>;
   sent: () => void;
 }
@@ -52,10 +52,10 @@ const SEEN_MAX = 10_000;
 const WAIT_MS_MAX = 15_000;
 
 /**
- * Forwards several requests at a time, sent in the order of arrival without waiting for each other's response. The
- * stream announces requests, and the tunnel fetches the raw request by its id. Requests missing from the stream are
- * fetched from the list. The position is stored before and after each request, so that the next run continues there and
- * marks requests that may be forwarded twice.
+ * Forwards received requests to a local program in the order of arrival, several at a time. The stream announces
+ * requests, and the tunnel fetches each raw request by its id. Requests that the stream missed are fetched from the
+ * list. The position is stored before and after each request. The next run continues from there and marks requests that
+ * may be forwarded twice.
  */
 export class Tunnel {
   private readonly file: string;
@@ -128,13 +128,15 @@ export class Tunnel {
     if (!signal.aborted) this.finish(slot);
   }
 
-  /** Forwards requests received during a gap of the stream, oldest first, except those already forwarded. */
+  /**
+   * Forwards requests that were received during a gap of the stream, oldest first. Skips requests already forwarded.
+   */
   private async fill(
     { id: streamId, gap: { since, until } }: Extract<StreamMessage, { kind: 'gap' }>,
     signal: AbortSignal,
   ): Promise<void> {
     if (since === null) return;
-    // Searches from an earlier time than the gap: a request's id is created shortly before the request is stored.
+    // Searches from before the gap: a request gets its id shortly before it is stored.
     const from = new Date(Date.parse(since) - 90_000).toISOString();
     const missed: { id: string; endpoint: string; receivedAt: string }[] = [];
     for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', {
@@ -142,7 +144,7 @@ export class Tunnel {
     })) {
       if (this.endpointId !== null && id !== this.endpointId) continue;
       this.ids.set(endpoint, id);
-      // Skips an endpoint that was deleted in the meantime, because its requests are deleted too.
+      // Skips an endpoint that has been deleted together with its requests.
       for (const { event_id: eventId, received_at: receivedAt, status } of (await orGone(
         this.requestsOf(id, from, until),
       )) ?? []) {
@@ -151,9 +153,8 @@ export class Tunnel {
     }
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const { id, endpoint, receivedAt } of missed) {
-      // A request from before the gap that this run does not know may have been forwarded by an earlier run. It is
-      // therefore marked as repeated. The stored position stays before the gap until all missed requests have been
-      // forwarded.
+      // An earlier run may have forwarded a request from before the gap, so such a request is marked as repeated. The
+      // stored position stays before the gap until all missed requests have been forwarded.
       if (!this.seen.has(id))
         await this.begin(
           id,
@@ -174,7 +175,7 @@ export class Tunnel {
     return found;
   }
 
-  /** Starts to forward a request as soon as the concurrency limit allows it. */
+  /** Starts to forward a request once the concurrency limit allows it. */
   private async begin(
     eventId: string,
     endpoint: string,

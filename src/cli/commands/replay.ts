@@ -108,7 +108,7 @@ async function byFilter(client: PosthornClient, terminal: Terminal, action: Acti
   const { all, limit, includeCancelled, dryRun, wait } = options;
   const filter = filterOf(options);
   const isEverything = Object.keys(filter).length === 0;
-  // An empty filter, for example from an unset variable in a script, must not select every event.
+  // An empty filter must not select every event. It may come from an unset variable in a script.
   if (isEverything !== (all === true))
     throw new CommandFailure(
       isEverything
@@ -159,7 +159,7 @@ function started(client: PosthornClient, terminal: Terminal, job: Job, wait: tru
   return follow(client, terminal, job.id);
 }
 
-/** Rejects filter and job options in a command for a single event. */
+/** Rejects the filter and job options for a command on a single event. */
 function alone(id: string, options: Options): void {
   const [other] = Object.keys(options);
   if (other !== undefined)

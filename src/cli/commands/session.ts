@@ -52,7 +52,7 @@ export function addSessionCommands(program: Command): void {
       const url = serviceOf(command.optsWithGlobals<Globals>());
       const session = sessions.find(url);
       if (session === null) throw new CommandFailure(`You are not signed in at ${url}.`, EXIT.unauthenticated);
-      // The key is deleted first, so that it is not used again even if the revocation fails.
+      // Deletes the stored key before it is revoked, so that it is not used again even if the revocation fails.
       sessions.forget(url);
       if (session.is_granted) {
         await revoke(url, session).catch((error: unknown) => {
