@@ -483,7 +483,7 @@ describe('TLS', () => {
   });
 });
 
-/** Writes each piece in a packet of its own, as far as possible. */
+/** Writes each piece in a separate packet, as far as possible. */
 async function inPieces(socket: net.Socket, pieces: readonly string[]): Promise<void> {
   socket.setNoDelay(true);
   for (const piece of pieces) {

@@ -9,11 +9,11 @@ import { type RequestHead, requestHead } from './request-head.js';
 export type { EgressAnswer, EgressRequest } from './exchange.js';
 
 export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'resolve' | 'ca'> {
-  /** Maximum connections to one origin. Further exchanges of all tenants wait in arrival order. Default: 2048. */
+  /** Maximum connections to one origin. Further exchanges wait in arrival order. Default: 2048. */
   maxConnectionsPerOrigin?: number;
-  /** Maximum number of origins. Above it, the longest idle origin is closed, never one in use. Default: 1000. */
+  /** Maximum number of origins. Above it, the origin that has been idle longest is closed. Default: 1000. */
   maxOrigins?: number;
-  /** Time that an idle connection is kept, in milliseconds. An origin without connections is removed. Default: 15 s. */
+  /** Time after which an idle connection is closed, in milliseconds. Default: 15 s. */
   idleOriginMs?: number;
 }
 
@@ -43,7 +43,7 @@ export class EgressAgent {
     this.idleMs = options.idleOriginMs ?? 15_000;
   }
 
-  /** Sends a request. Never rejects. Omits the URL's user, password and fragment. Store only URLs from `checkUrl`. */
+  /** Sends a request. Never rejects. Accepts only URLs from `checkUrl`. Omits the URL's user, password and fragment. */
   exchange(request: EgressRequest): Promise<EgressAnswer> {
     return new Promise((resolve) => this.begin(request, resolve));
   }
@@ -100,7 +100,7 @@ export class EgressAgent {
     return pool;
   }
 
-  /** Closes the origin that was idle longest. If all are in use, none is closed, and the maximum is exceeded. */
+  /** Closes the origin that has been idle longest. If all are in use, closes none and exceeds the maximum. */
   private evict(): void {
     let oldest: OriginPool | null = null;
     for (const pool of this.pools.values()) {

@@ -1,6 +1,6 @@
 /**
- * Reasons for rejecting a receiver's response. The owner of the receiver sees the sentence after "The answer is not
- * valid HTTP/1.1: ". No sentence contains received bytes. docs/concepts.md lists all of them.
+ * Reasons for rejecting a receiver's response. The owner of the receiver sees each as "The answer is not valid
+ * HTTP/1.1: …". No sentence contains received bytes. docs/concepts.md lists all of them.
  */
 export const ANSWER_FAULTS = {
   noStatusLine: 'it does not begin with a status line',

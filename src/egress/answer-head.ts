@@ -6,11 +6,11 @@ export interface AnswerHead {
   /** Response headers. Names are in lower case. Values of a repeated header are joined with ", ". */
   readonly headers: Record<string, string>;
   readonly isHttp11: boolean;
-  /** False if the head violated the grammar of RFC 9112 and was repaired. The connection must then not be reused. */
+  /** False if the head violated the grammar of RFC 9112 and was repaired. The connection must not be reused then. */
   readonly isStrict: boolean;
 }
 
-/** Header lines of a response, and whether they followed the strict grammar before they were repaired. */
+/** Header lines of a response. `isStrict`: they follow the strict grammar and were not repaired. */
 export interface Fields {
   readonly text: string;
   readonly isStrict: boolean;
@@ -53,7 +53,7 @@ export function checkStatusLine(line: string, isWhole: boolean): void {
 }
 
 /**
- * Returns strict header lines, repaired where RFC 9112 or other clients allow it:
+ * Returns the header lines, repaired where RFC 9112 or other clients allow it:
  *
  * - Folded lines are joined with a space (RFC 9112, section 5.2).
  * - Blanks before a colon are removed (section 5.1).
@@ -95,7 +95,7 @@ function faultOfStatusLine(line: string): AnswerFault {
   return KNOWN_VERSION.test(line) ? 'badStatus' : 'badVersion';
 }
 
-/** Parses valid header lines. The result has no prototype, because a header name may be any word. */
+/** Parses valid header lines. The result has no prototype, because `__proto__` is a valid header name. */
 function parsed(fields: string): Record<string, string> {
   const headers = Object.create(null) as Record<string, string>;
   for (let at = 0; at < fields.length;) {

@@ -384,7 +384,7 @@ describe('AnswerReader', () => {
   ])('refuses with %s: %s', (fault, what, bytes) => {
     covered.add(fault);
     expect([what, read([bytes])]).toEqual([what, { fault }]);
-    // A single byte shows that TLS and HTTP/2 are not HTTP/1.1, but not which protocol they are.
+    // A single byte reveals that the response is not HTTP/1.1, but not whether it is TLS or HTTP/2.
     if (bytes.length < 1_000 && fault !== 'isTls' && fault !== 'isHttp2')
       expect([what, read([...bytes])]).toEqual([what, { fault }]);
   });
@@ -467,7 +467,7 @@ describe('beside undici', () => {
     try {
       const { statusCode, headers, body } = await client.request({ method: 'POST', path: '/', body: '{}' });
       const text = Buffer.from(await body.arrayBuffer()).toString('latin1');
-      // undici keeps the blanks after a header value. They are not part of the value (RFC 9112, section 5).
+      // undici keeps the blanks after a header value, which are not part of the value (RFC 9112, section 5).
       const trimmed = Object.entries(headers).map(([name, value]) => [
         name,
         [value]
@@ -577,7 +577,7 @@ describe('beside undici', () => {
         fc.pre(!('status' in ours) || ours.status !== null);
         const theirs = await byUndici(origin);
 
-        // Repeated content lengths do not close the connection (RFC 9110, section 8.6).
+        // A repeated content length does not prevent reuse of the connection (RFC 9110, section 8.6).
         if (read([damaged]).isPersistent && !/content-length:[^]*content-length:/i.test(damaged))
           expect(ours).toEqual(theirs);
         else if ('status' in theirs && theirs.status !== null) expect(ours).toMatchObject({ status: theirs.status });

@@ -2,7 +2,7 @@ import { type AnswerHead, checkFields, checkStatusLine, hasBareLineFeed, parseHe
 import { BadAnswer } from './failure.js';
 
 export interface AnswerSink {
-  /** Receives the final head, never an informational one. Names are lower-cased, repeated values joined with ", ". */
+  /** Receives the head of the final response. Names are in lower case, repeated values joined with ", ". */
   onHead(status: number, headers: Record<string, string>): void;
   /** Receives a piece of the body. Returns false to stop reading. */
   onBody(bytes: Buffer): boolean;
@@ -10,10 +10,10 @@ export interface AnswerSink {
 
 type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-end' | 'complete';
 
-/** Maximum size of a head. Go's net/http accepts 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
+/** Maximum size of a head. By default, Go's net/http accepts 1 MB, curl 300 KB, undici and Node.js 16 KB. */
 const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
-/** Margin before the idle `timeout` announced by the server. During this margin, a connection is not reused. */
+/** Safety margin before the idle timeout that the server announced. A connection is not reused within it. */
 const TIMEOUT_MARGIN_MS = 2_000;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -28,11 +28,11 @@ const FRAMING = /^(?:content-length|transfer-encoding):/im;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 
 /**
- * Parses consecutive HTTP/1.1 responses (RFC 9112) from bytes that may come from a hostile server. Accepts a response
- * if the RFC allows it, or if two of undici, curl, Go and Python accept it. If clients could disagree about where a
- * response ends, the connection is not reused, so leftover bytes never become the response to another request. Throws
- * `BadAnswer` for ambiguous input: bare LF or CR, conflicting lengths, sizes that are not numbers. Skips informational
- * responses (RFC 9110, section 15.2), except 101, which changes the protocol.
+ * Parses consecutive HTTP/1.1 responses (RFC 9112) of untrusted servers. Accepts a response if the RFC allows it, or if
+ * two of undici, curl, Go and Python accept it. If clients could disagree about where a response ends, the connection
+ * is not reused. Leftover bytes can then never become the response to another request. Throws `BadAnswer` for ambiguous
+ * input: bare LF or CR, conflicting lengths, sizes that are not numbers. Skips informational responses (RFC 9110,
+ * section 15.2), except 101, which is rejected because it changes the protocol.
  */
 export class AnswerReader {
   /** Whether the connection may be reused for another request. Valid once a response is complete. */
@@ -41,14 +41,14 @@ export class AnswerReader {
   keepAliveMs: number | null = null;
   private stage: Stage = 'complete';
   private held: Buffer | null = null;
-  /** Buffer with spare capacity. Contains the bytes of `held` if they arrived in several pieces. */
+  /** Buffer with spare capacity. Contains the bytes of `held` if these arrived in several pieces. */
   private room: Buffer | null = null;
   private searched = 0;
   /** Number of bytes of the body, or of the current chunk, that have not arrived yet. */
   private left = 0;
   private isOfHead = false;
 
-  /** Prepares for the next response. `isOfHead`: it answers a HEAD request, so it has no body despite its headers. */
+  /** Prepares for the next response. `isOfHead`: the request is a HEAD request, so the response has no body. */
   expect(isOfHead: boolean): void {
     this.stage = 'head';
     this.held = null;
@@ -56,7 +56,10 @@ export class AnswerReader {
     this.isOfHead = isOfHead;
   }
 
-  /** Parses bytes. Returns true once the response is complete. Surplus bytes prevent reuse. Throws `BadAnswer`. */
+  /**
+   * Parses bytes. Returns true once the response is complete. Surplus bytes prevent reuse of the connection. Throws
+   * `BadAnswer`.
+   */
   read(chunk: Buffer, sink: AnswerSink): boolean {
     let bytes: Buffer | null = this.held === null ? chunk : this.appended(this.held, chunk);
     this.searched = this.held?.length ?? 0;
@@ -110,11 +113,11 @@ export class AnswerReader {
     return rest;
   }
 
-  /** Determines how the body ends (RFC 9112, section 6.3), and whether the connection can be reused (section 9.3). */
+  /** Determines how the body ends (RFC 9112, section 6.3) and whether the connection can be reused (section 9.3). */
   private frame({ status, headers, isHttp11, isStrict }: AnswerHead): void {
     const { connection, 'keep-alive': kept } = headers;
     const options = connection === undefined ? [] : elementsOf(connection);
-    // Never reuses the connection after HEAD: some servers send a body, which would be parsed as the next response.
+    // Never reuses the connection after HEAD: some servers send a body anyway, which would become the next response.
     this.isPersistent =
       isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     const timeout = kept === undefined ? null : KEEP_ALIVE_TIMEOUT.exec(kept)?.[1];
@@ -124,7 +127,7 @@ export class AnswerReader {
     else this.frameBody(headers, isHttp11);
   }
 
-  /** Handles responses without a body (RFC 9112, section 6.3). Forbids reuse if headers announce a body. */
+  /** Handles responses without a body (RFC 9112, section 6.3). Prevents reuse if headers announce a body. */
   private skipBody({ 'content-length': length, 'transfer-encoding': coding }: Record<string, string>): void {
     if (coding !== undefined || (length !== undefined && length !== '0')) this.isPersistent = false;
     this.stage = 'complete';
@@ -180,7 +183,9 @@ export class AnswerReader {
     return bytes.subarray(LINE_END.length);
   }
 
-  /** Ignores trailers (RFC 9110, section 6.5.1). Framing trailers forbid reuse, because other clients may use them. */
+  /**
+   * Ignores trailers (RFC 9110, section 6.5.1). Framing trailers prevent reuse, because other clients may apply them.
+   */
   private trailers(bytes: Buffer): Buffer | null {
     const isEmpty = bytes[0] === CR && (bytes.length === 1 || bytes[1] === LF);
     const end = isEmpty ? bytes.indexOf(LINE_END) : bytes.indexOf(HEAD_END, this.searchedBut(HEAD_END.length));
@@ -193,7 +198,7 @@ export class AnswerReader {
     return bytes.subarray(length + LINE_END.length);
   }
 
-  /** Immediately rejects bytes that cannot become a head, instead of waiting for more input. */
+  /** Rejects bytes that cannot become a head at once, instead of waiting for more input. */
   private holdHead(bytes: Buffer): null {
     if (bytes.length > HEAD_BYTES_MAX) throw new BadAnswer('longHead');
     const lineFeed = bytes.indexOf(LF);
@@ -208,7 +213,7 @@ export class AnswerReader {
     return this.hold(bytes);
   }
 
-  /** Concatenates `held` and `chunk`. The spare capacity avoids one copy per byte if a head arrives byte by byte. */
+  /** Concatenates `held` and `chunk`. The spare capacity avoids a copy per byte if a head arrives byte by byte. */
   private appended(held: Buffer, chunk: Buffer): Buffer {
     const length = held.length + chunk.length;
     if (this.room === null || held.buffer !== this.room.buffer || held.byteOffset + length > this.room.length) {
@@ -221,7 +226,9 @@ export class AnswerReader {
     return this.room.subarray(held.byteOffset, held.byteOffset + length);
   }
 
-  /** Returns the index in `held` at which to search for the end marker, which may start in bytes already searched. */
+  /**
+   * Returns the index at which to search for the end marker. A marker may start in bytes that were already searched.
+   */
   private searchedBut(endBytes: number): number {
     return Math.max(0, this.searched - endBytes + 1);
   }
@@ -239,7 +246,7 @@ export class AnswerReader {
 
 const CR = 13;
 const LF = 10;
-/** Length of `HTTP/`. This number of bytes is enough to show whether a response can be HTTP/1.1. */
+/** Length of `HTTP/`, which is enough to detect a response that cannot be HTTP/1.1. */
 const BEGINNING_BYTES = 5;
 
 const isHexDigit = (code: number): boolean =>
@@ -254,7 +261,7 @@ function lengthOf(value: string): string {
   return first;
 }
 
-/** Returns the list's elements in lower case. Uses `trim`: a regular expression is quadratic for 64 KB of blanks. */
+/** Returns the list's elements in lower case. A regular expression would take quadratic time for 64 KB of blanks. */
 const elementsOf = (value: string): string[] =>
   value
     .toLowerCase()

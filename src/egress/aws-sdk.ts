@@ -4,7 +4,7 @@ import { VERSION } from '#kernel/version.js';
 import type { EgressAgent } from './agent.js';
 import type { EgressFailure } from './failure.js';
 
-/** Error thrown through an AWS SDK client when an exchange ended without a response. */
+/** Thrown through an AWS SDK client when an exchange ended without a response. */
 export class ExchangeFailed extends Error {
   constructor(
     readonly failure: EgressFailure,
@@ -51,7 +51,7 @@ interface RequestHandler {
 export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAgent, limits: SdkLimits) {
   return {
     region,
-    // The SDK modifies this object, so it gets a copy.
+    // A copy, because the SDK modifies the object.
     credentials: { ...credentials },
     retryMode: 'standard',
     defaultsMode: 'standard' as const,
@@ -73,12 +73,14 @@ export function outsideOfLambda<Client extends { middlewareStack: { remove(name:
   return client;
 }
 
-/** Returns a handler that sends requests through `agent` under the egress policy. A response over the limit fails. */
+/**
+ * Returns a request handler that sends through `agent`, under the egress policy. Fails if a response exceeds the limit.
+ */
 function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBytesMax }: SdkLimits): RequestHandler {
   return {
     handle: async (request, options) => {
       const { method, body } = request;
-      // Drops the `expect` header: it is not signed, and this client does not wait for a 100 response.
+      // Drops the `expect` header, which is not signed: this client does not wait for a 100 response.
       const headers = Object.fromEntries(
         Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'),
       );

@@ -8,7 +8,7 @@ export interface Carried extends AnswerSink {
   readonly method: string;
   readonly head: RequestHead;
   readonly body: string | Buffer | null;
-  /** Called when the connection is open. Returns null to send the request, or the reason not to send it. */
+  /** Called when the connection is open. Returns null to send the request, or the reason not to. */
   begins(): Error | null;
   /** Called when bytes arrive, even if they never become a status line. */
   onBytes(): void;
@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   onLost: (connection: Connection) => void;
 }
 
-/** Maximum length of a body that is sent in one write with the head. Copying a longer body costs more than a write. */
+/** Maximum length of a body that is joined with the head. For a longer body, a second write is cheaper than a copy. */
 const JOINED_LENGTH_MAX = 16_384;
 
 /** Returns head and body as one string. Returns null if the text is not ASCII, or if two writes are cheaper. */
@@ -36,8 +36,8 @@ const LOST = new ConnectionLost('The receiver closed the connection.');
 
 /**
  * Connection that carries one request at a time. Opens its socket on demand and reopens it after a close. Uses no HTTP
- * library, because every delivery would pay for its overhead. A request takes one write, and a response is parsed once,
- * without a timer or a promise.
+ * library, to save overhead per delivery: a request takes one write, and a response is parsed once, without a timer or
+ * a promise.
  */
 export class Connection {
   served = 0;
@@ -127,7 +127,7 @@ export class Connection {
 
   private read(chunk: Buffer): void {
     const { carried } = this;
-    // Bytes arrived without a request. Later bytes could be parsed as the response to another request.
+    // Bytes without a request in progress could become the response to the next request.
     if (carried === null) return this.lose(LOST);
     carried.onBytes();
     let isComplete: boolean;
@@ -144,7 +144,7 @@ export class Connection {
   private complete(carried: Carried): void {
     this.carried = null;
     this.served += 1;
-    // If the server responds before it has read the whole request, it would parse the rest as the next request.
+    // If the server has not read the whole request, it would parse the rest as the next request.
     if (!this.reader.isPersistent || this.socket?.writableLength !== 0) this.discard();
     carried.onEnd();
   }
@@ -153,7 +153,7 @@ export class Connection {
     const isIdle = this.carried === null;
     this.discard();
     this.fail(error);
-    // Reset after `onEnd`, which uses `served` to decide whether the server may have closed an idle connection.
+    // Reset after `onFailed`, which uses `served` to decide about a retry.
     this.served = 0;
     if (isIdle) this.options.onLost(this);
   }

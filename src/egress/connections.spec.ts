@@ -148,7 +148,7 @@ describe('connections', () => {
 
     expect(new Set(answers.map(statusOf))).toEqual(new Set([200, 'connection']));
     expect(open).toBeGreaterThanOrEqual(60);
-    expect(most).toBeLessThanOrEqual(4); // A socket that we destroyed may still be open at the other side.
+    expect(most).toBeLessThanOrEqual(4); // A socket that the agent destroyed may still be open on the server.
     expect(agent.stats().connections).toBeLessThanOrEqual(3);
     expect(agent.stats().inFlight).toBe(0);
   });

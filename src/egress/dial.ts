@@ -6,11 +6,11 @@ import { addressRefusal, originRefusal } from '#engine/egress-policy.js';
 import { LookupFailed } from './names/lookup-failed.js';
 import { codeOf } from './names/name-servers.js';
 
-/** Resolves all addresses of a name. A rejection or an empty list is a DNS failure. */
+/** Resolves all addresses of a name. A rejection or an empty list is treated as a DNS failure. */
 export type Resolver = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 export interface ConnectorOptions {
-  /** Called for every connection, so that a policy change applies to the next connection. */
+  /** Called for every connection, so that a changed policy applies to the next connection. */
   policy: () => EgressPolicy;
   resolve: Resolver;
   /** Time limit for DNS lookup, TCP and TLS together. */
@@ -38,7 +38,9 @@ export type Connect = (
   opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ) => void;
 
-/** Returns a connector that opens only checked addresses. It resolves a name once, so DNS rebinding has no effect. */
+/**
+ * Returns a connector that connects only to checked addresses. Resolves a name once, so DNS rebinding has no effect.
+ */
 export function createConnector(options: ConnectorOptions): Connect {
   const sessions = new Map<string, Buffer>();
   return (origin, opened) => {
@@ -58,7 +60,7 @@ export function createConnector(options: ConnectorOptions): Connect {
       else opened(error, null);
     };
     socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true);
-    // Always reports a result. Without a result, the waiting exchange would occupy a connection slot forever.
+    // Always reports a result: without one, the waiting exchange would occupy a connection slot forever.
     socket
       .once(isSecure ? 'secureConnect' : 'connect', () => answer(null))
       .on('error', answer)
@@ -69,7 +71,7 @@ export function createConnector(options: ConnectorOptions): Connect {
 const failed = (code: string): Error => Object.assign(new Error(code), { code });
 
 const KEEP_ALIVE_MS = 60_000;
-/** Maximum number of cached TLS sessions. A cached session saves a full handshake with the same server. */
+/** Maximum number of cached TLS sessions. A cached session saves a full handshake. */
 const SESSIONS_MAX = 1_000;
 
 function socketOptions({ protocol, hostname, port }: DialOrigin, options: ConnectorOptions): TcpNetConnectOpts {
@@ -80,7 +82,7 @@ function socketOptions({ protocol, hostname, port }: DialOrigin, options: Connec
     // Node.js does not pass the port to `lookup`, but the policy needs the port.
     lookup: checkedLookup(options, number),
     autoSelectFamily: true,
-    // Node.js' default of 250 ms is too short for distant receivers: only the last address would get more time.
+    // Node.js' default of 250 ms is too short for distant receivers: every address but the last would time out.
     autoSelectFamilyAttemptTimeout: 1000,
   };
 }

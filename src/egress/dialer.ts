@@ -11,7 +11,7 @@ export interface DialTarget {
   port: number;
   /** Whether the client will use TLS. Connections in plain text are rejected unless EGRESS_ALLOW_HTTP=true. */
   isEncrypted: boolean;
-  /** Default port of the target's protocol. It is allowed for this connection, even if it is blocked for webhooks. */
+  /** Default port of the target's protocol. Allowed for this connection, even if webhooks must not use it. */
   protocolPort?: number;
 }
 
@@ -38,13 +38,13 @@ export class Dialer {
     private readonly names: Names,
   ) {}
 
-  /** Returns null if the target may be contacted, otherwise the reason. Does not resolve the name. */
+  /** Returns null if the policy allows the target, otherwise the reason. Does not resolve the name. */
   refusal(target: DialTarget): string | null {
     return refusalOf(target, policyFor(target, this.gate.policy()));
   }
 
   /**
-   * Opens a TCP socket to exactly the address that was checked. The client encrypts, verifies the certificate for
+   * Opens a TCP socket to exactly the address that was checked. The caller encrypts, verifies the certificate for
    * `hostname`, and calls `open` again to reconnect. Rejects with `DialFailed`.
    */
   open(target: DialTarget, { timeoutMs }: DialOptions): Promise<Socket> {
@@ -82,7 +82,7 @@ const PLAIN_TEXT = 'Use TLS: connections in plain text are disabled unless the o
 
 function refusalOf({ hostname, port, isEncrypted }: DialTarget, policy: EgressPolicy): string | null {
   if (!isEncrypted && !policy.allowHttp) return PLAIN_TEXT;
-  // Only the host and the port remain to be checked. The policy always allows the scheme `https:`.
+  // Checks only the host and the port: the policy always allows the scheme `https:`.
   return originRefusal({ protocol: 'https:', hostname, port: String(port) }, policy);
 }
 

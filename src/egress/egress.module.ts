@@ -43,8 +43,8 @@ const REMEMBERED_NAMES_MAX = 5_000;
         new EgressAgent({
           policy: () => gate.policy(),
           resolve: names.resolve,
-          // This limit is higher than the number of concurrent attempts of a worker under any configuration. Therefore
-          // no delivery waits here for another tenant's deliveries to the same host.
+          // Exceeds the number of concurrent attempts of a worker, so that no delivery waits for another tenant's
+          // deliveries to the same host.
           maxConnectionsPerOrigin: Math.max(2048, 2 * config.deliveryConcurrency),
         }),
       inject: [EgressGate, Names, Config],
@@ -59,7 +59,7 @@ export class EgressModule implements OnApplicationShutdown {
     private readonly records: ServerRecords,
   ) {}
 
-  /** Aborts all exchanges that did not end during the drain period of the shutdown. */
+  /** Aborts all exchanges that are still in flight after the drain period of the shutdown. */
   async onApplicationShutdown(): Promise<void> {
     this.names.close();
     this.records.close();

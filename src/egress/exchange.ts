@@ -7,7 +7,9 @@ import type { RequestHead } from './request-head.js';
 export interface EgressRequest {
   method: string;
   url: URL;
-  /** Headers to send. `host` comes from the URL. `accept-encoding` is omitted: it would invite compressed bodies. */
+  /**
+   * Headers to send. `host` is derived from the URL. `accept-encoding` is omitted, because bodies are not decompressed.
+   */
   headers: Record<string, string>;
   body: string | Buffer | null;
   /** Time limit of the whole exchange: wait for a connection, DNS, TCP, TLS, request, and complete response body. */
@@ -31,7 +33,7 @@ export type EgressAnswer =
     }
   | { kind: 'error'; error: EgressFailure; detail: string; durationMs: number };
 
-/** One request and its response: from setting the deadline until the connection is released. This is the hot path. */
+/** One request and its response, from setting the deadline until the connection is released. This is a hot path. */
 export class Exchange implements Carried, PooledExchange {
   isSettled = false;
   private readonly timer: NodeJS.Timeout;
@@ -55,7 +57,7 @@ export class Exchange implements Carried, PooledExchange {
     request.signal?.addEventListener('abort', this);
   }
 
-  /** Handles the caller's abort signal. As an EventListenerObject, the exchange needs no closure for it. */
+  /** Handles the caller's abort signal. An EventListenerObject needs no closure per exchange. */
   handleEvent(): void {
     this.end(CANCELLED);
   }
@@ -76,8 +78,8 @@ export class Exchange implements Carried, PooledExchange {
 
   expire(): void {
     const { timeoutMs } = this.request;
-    // Creates the error without a stack trace. This runs for every receiver that hangs, and capturing a trace that is
-    // never shown would cost more than everything else in this method.
+    // Creates the error without a stack trace. Every timeout creates one, and capturing a trace that is never read
+    // would cost more than the rest of this method.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
@@ -129,7 +131,7 @@ export class Exchange implements Carried, PooledExchange {
   onFailed(error: Error): void {
     this.isSent = false;
     if (this.mayRetry(error)) {
-      // Waits until the connection has handled the broken socket. The retry on the connection then opens a new socket.
+      // Waits until the connection has discarded the broken socket. The retry then opens a new socket.
       setImmediate(onRetry, this);
       return;
     }
@@ -137,15 +139,15 @@ export class Exchange implements Carried, PooledExchange {
     this.release();
   }
 
-  /** Retries on the same connection, which is closed and therefore opens a new socket. */
+  /** Retries on the same connection, which opens a new socket because the old one is closed. */
   retry(): void {
     if (this.connection !== null) this.occupy(this.connection);
   }
 
   /**
-   * Returns whether to retry. A server may close a kept-alive connection while a request is in flight. No response
-   * arrived, and delivery is at least once, so one retry is allowed. It uses a new socket: if that breaks too, the
-   * failure is real.
+   * Returns whether to retry. A server may close a kept-alive connection while a request is in flight. If no response
+   * arrived, one retry is allowed, because delivery is at least once. The retry uses a new socket, so a second failure
+   * is final.
    */
   private mayRetry(error: Error): boolean {
     return (

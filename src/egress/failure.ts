@@ -6,7 +6,7 @@ export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked'
 
 /** Thrown when Posthorn itself ends an exchange: at the deadline, on the caller's signal, or at shutdown. */
 export class ExchangeEnded extends Error {
-  /** No stack trace: nothing reads it, and capturing it for every receiver that hangs would be expensive. */
+  /** No stack trace: it is never read, and capturing it for every timeout would be expensive. */
   override stack = undefined;
 
   constructor(
@@ -19,7 +19,7 @@ export class ExchangeEnded extends Error {
 
 /** Error for received bytes that are not valid HTTP/1.1. The error message describes the fault. */
 export class BadAnswer extends Error {
-  /** No stack trace: the error is shown to the owner of the receiver, and Posthorn's stack does not help them. */
+  /** No stack trace: the owner of the receiver sees the error, and Posthorn's stack would not help. */
   override stack = undefined;
 
   constructor(readonly fault: AnswerFault) {
@@ -28,11 +28,11 @@ export class BadAnswer extends Error {
 }
 
 export class ConnectionLost extends Error {
-  /** No stack trace: this error is created for every receiver that hangs up. */
+  /** No stack trace: every lost connection creates this error. */
   override stack = undefined;
 }
 
-/** Returns one sentence for the target's owner. It omits the error message, which may contain internal addresses. */
+/** Returns one sentence for the target's owner. Omits messages of Node.js, which may contain internal addresses. */
 export function explain(error: Error): { error: EgressFailure; detail: string } {
   if (error instanceof ExchangeEnded) return { error: error.failure, detail: error.message };
   if (error instanceof EgressBlocked) return { error: 'blocked', detail: error.message };

@@ -18,7 +18,7 @@ export class EgressGate {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the current policy. It blocks Posthorn's own listeners at all current addresses of the machine. */
+  /** Returns the current policy, which blocks Posthorn's own listeners at all current addresses of the machine. */
   policy(): EgressPolicy {
     const nowMs = this.clock.nowMs();
     const ports = this.config.listeningPorts.length;

@@ -20,8 +20,8 @@ export interface OriginPoolOptions {
 
 /**
  * Pool of the connections to one origin. Prefers the most recently used connection, so that surplus connections become
- * idle and are closed. Connections that are being opened count toward `connectionsMax`, even if they fail. A retry
- * opens a new socket, because the other idle connections may be stale too.
+ * idle and are closed. Connections that are being opened count toward `connectionsMax`. A retry opens a new socket,
+ * because the other idle connections may be stale too.
  */
 export class OriginPool {
   /** Time of the last use on the monotonic clock, in milliseconds. */
@@ -93,7 +93,7 @@ export class OriginPool {
     return connection;
   }
 
-  /** Returns the time at which an idle connection is closed. The next connection then checks the address again. */
+  /** Returns the time at which an idle connection is closed. A new connection checks the address again. */
   private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
     return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);
   }
@@ -103,7 +103,7 @@ export class OriginPool {
     if (at >= this.looksAt) return;
     if (this.look !== null) clearTimeout(this.look);
     this.looksAt = at;
-    // Rounded up, because a timer that fires a fraction of a millisecond early would find no connection to close.
+    // Rounded up: a timer that fires a fraction of a millisecond too early would find no idle connection to close.
     this.look = setTimeout(() => this.closeIdle(performance.now()), Math.ceil(at - now)).unref();
   }
 
@@ -135,6 +135,6 @@ export class OriginPool {
   }
 }
 
-/** Maximum age of a connection. Without a maximum, a busy connection would never notice that a receiver has moved. */
+/** Maximum age of a connection. After it, a new connection resolves the name again, in case the receiver has moved. */
 const CONNECTION_AGE_MAX_MS = 60_000;
 const RETIRED = new ExchangeEnded('connection', 'The connection is retired.');

@@ -7,8 +7,8 @@ interface Listener {
 }
 
 /**
- * Returns the listeners for `egressPolicy`. A listener bound to a wildcard (`0.0.0.0`, `::`) or to a name is reachable
- * at every local interface. Interfaces that appear later are not included: call again to refresh.
+ * Returns the listeners for `egressPolicy`. A listener that is bound to a wildcard (`0.0.0.0`, `::`) or to a name is
+ * reachable at every local interface. Call again to include interfaces that appeared later.
  */
 export function ownListeners(bound: readonly Listener[]): Listener[] {
   const local = Object.values(networkInterfaces())

@@ -11,8 +11,8 @@ export interface OwnRequest {
 }
 
 /**
- * Connections to services that the operator runs and configures, such as mail scanners. Tenants cannot influence the
- * destination, so the egress policy, which blocks private networks, does not apply.
+ * Connects to services that the operator runs and configures, such as mail scanners. The egress policy, which blocks
+ * private networks, does not apply, because tenants cannot influence the destination.
  */
 @Injectable()
 export class OwnServices {
@@ -57,7 +57,7 @@ export class OwnServices {
         .once('close', () => clearTimeout(late))
         .once('connect', () => {
           socket.off('error', reject);
-          // The code that reads the socket handles errors. This listener only prevents an unhandled 'error' event.
+          // The code that reads the socket handles errors. This listener prevents an unhandled `error` event.
           socket.on('error', () => undefined);
           resolve(socket);
         });

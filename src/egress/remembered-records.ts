@@ -10,11 +10,11 @@ export interface RememberedRecordsOptions {
 const FOUND_MS = 30_000;
 /** Cache time of missing records. Short, so that a record published just after a query is soon visible. */
 const NONE_MS = 5_000;
-/** Cache time of failed queries, so that an unresponsive name server delays only one query per name in this time. */
+/** Cache time of failed queries. An unresponsive name server then delays only one query per name in this time. */
 const SILENT_MS = 5_000;
-/** Maximum length of a cached result. With the maximum number of entries, it limits the memory of the cache. */
+/** Maximum length of a cached result, to limit the memory of the cache. */
 const KEPT_CHARACTERS_MAX = 4_096;
-/** Error codes that say nothing about the name: too many queries were waiting, or the process is shutting down. */
+/** Local error codes, which are not cached: too many queries were waiting, or the process is shutting down. */
 const OF_THE_ASKER = new Set(['EBUSY', 'ECANCELLED']);
 
 interface Entry {
@@ -23,8 +23,8 @@ interface Entry {
 }
 
 /**
- * Caches results for 30 seconds, because a flood of mail repeats the same few names. Use it only where results may be
- * 30 seconds old. Callers with the same `share` wait for the same pending query. All callers share the results.
+ * Caches results for 30 seconds, because a flood of mail repeats a few names. Use it only where records may be 30
+ * seconds old. Callers with the same `share` also share a pending query.
  */
 export class RememberedRecords extends NameRecords {
   private readonly entries = new Map<string, Entry>();

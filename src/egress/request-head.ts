@@ -15,7 +15,7 @@ interface Request {
 }
 
 const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
-/** Framing and connection headers, which only Posthorn's HTTP client may set. A caller that sends one gets an error. */
+/** Framing and connection headers, which only the HTTP client may set. Requests that contain one are rejected. */
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
 const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
 /** Headers that every delivery has. Their names are not checked. */

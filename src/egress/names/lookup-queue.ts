@@ -8,7 +8,7 @@ export interface LookupQueueLimits {
   waitingOfOneMax: number;
 }
 
-/** A waiting lookup. `start` receives the function that releases its slot. */
+/** A waiting lookup. `start` receives a function that releases the slot. */
 interface Waiter {
   start: (release: () => void) => void;
 }

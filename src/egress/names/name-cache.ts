@@ -19,9 +19,9 @@ interface Entry {
 
 /** Minimum TTL: a TTL of 0 would cause one lookup per connection. */
 const TTL_SECONDS_MIN = 1;
-/** Maximum TTL. It limits for how long a receiver that has moved is still called at its old address. */
+/** Maximum TTL. Limits how long connections use the old address of a receiver that has moved. */
 const TTL_SECONDS_MAX = 300;
-/** Minimum time between two lookups of a name that cannot be resolved. */
+/** Minimum time between two lookups of a name that does not resolve. */
 const FAILURE_MS = 5_000;
 
 /** Caches lookup results for their TTL. Runs one lookup at a time per name. Caches failures briefly. */

@@ -5,10 +5,10 @@ import type { Address } from './address.js';
 import { LookupFailed } from './lookup-failed.js';
 import type { Found } from './name-cache.js';
 
-/** Time to wait for one name server before trying the next. It increases with each try. */
+/** Time to wait for a name server before the next one is tried. Increases with each try. */
 const SERVER_TIMEOUT_MS = 1_000;
 const TRIES = 3;
-/** Maximum wait for the second address family. Some servers never respond for a family without records. */
+/** Maximum wait for the second address family: some servers do not respond if a family has no records. */
 const OTHER_FAMILY_MS = 500;
 /** TTL of a partial result, which may be complete on the next lookup. */
 const PARTIAL_TTL_SECONDS = 5;
@@ -18,11 +18,11 @@ type Reply = { records: readonly RecordWithTtl[] } | { code: string };
 
 /**
  * Queries the A and AAAA records in parallel, on separate sockets. Unlike `getaddrinfo`, blocks no thread. `servers`
- * contains addresses with an optional port. If it is empty, the servers in /etc/resolv.conf are used. Rejects with
+ * contains addresses with an optional port. If it is empty, uses the servers in /etc/resolv.conf. Rejects with
  * `LookupFailed` or with the signal's reason.
  */
 export async function askServers(name: string, servers: readonly string[], signal: AbortSignal): Promise<Found> {
-  // Each lookup has its own resolver: it can be canceled separately, and uses an unpredictable source port.
+  // Each lookup has a separate resolver, which can be canceled separately and uses an unpredictable source port.
   const resolver = new Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
   const cancel = (): void => resolver.cancel();
@@ -81,7 +81,7 @@ function addressesOf(reply: Reply | null, family: 4 | 6): Address[] {
 /** DNS error codes that mean that the name or record does not exist, as opposed to a server failure. */
 export const SAYS_NO: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Returns the failure code. Prefers a server failure, because missing records may affect only one address family. */
+/** Returns the failure code. A server failure takes precedence, because missing records may affect only one family. */
 function failureOf(replies: readonly (Reply | null)[]): string {
   const codes = replies.map((reply) => (reply !== null && 'code' in reply ? reply.code : 'ENODATA'));
   return codes.find((code) => !SAYS_NO.has(code)) ?? codes.find((code) => code === 'ENODATA') ?? 'ENOTFOUND';

@@ -13,7 +13,7 @@ export interface NamesOptions {
   servers: readonly string[];
   /** Returns the time on a monotonic clock, in milliseconds. */
   nowMs?: () => number;
-  /** Time limit of a whole lookup, including the wait for a slot, all search domains and all servers. */
+  /** Time limit of a whole lookup: the wait for a slot, and all search domains and servers. */
   deadlineMs?: number;
   /** Paths to files in the formats of hosts(5) and resolv.conf(5). */
   hosts?: string;
@@ -21,17 +21,20 @@ export interface NamesOptions {
 }
 
 const DEADLINE_MS = 5_000;
-/** Time after which a running lookup releases its slot and continues, so that slow servers do not delay other names. */
+/**
+ * Time after which a running lookup releases its slot, although it continues. Slow servers then do not delay other
+ * names.
+ */
 const PLACE_MS = 1_000;
 const QUEUE_LIMITS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
 const CACHED_MAX = 10_000;
-/** Minimum time between two queries of the network interfaces, which cost more than most lookups. */
+/** Minimum time between two reads of the network interfaces. A read costs more than most lookups. */
 const FAMILIES_FRESH_MS = 10_000;
 
 /**
  * Resolves names with the hosts file, name servers and the system's search domains. Limits the time and the number of
- * lookups. Other sources (mDNS, LDAP, NIS) would need `getaddrinfo`, which uses the same threads as the PostgreSQL and
- * Redis clients.
+ * lookups. Does not use other sources (mDNS, LDAP, NIS), because they need `getaddrinfo`, which uses the same threads
+ * as the PostgreSQL and Redis clients.
  */
 export class Names {
   private readonly nowMs: () => number;
@@ -102,7 +105,9 @@ export class Names {
     }
   }
 
-  /** Queries names in order, like glibc: continues after a missing name or server failure, but not after a timeout. */
+  /**
+   * Queries names in order, like glibc. Continues after a missing name or a server failure, but not after a timeout.
+   */
   private async ask(complete: readonly string[], signal: AbortSignal): Promise<Found> {
     const reasons: string[] = [];
     for (const name of complete) {
@@ -117,7 +122,7 @@ export class Names {
     throw new LookupFailed(['ENODATA', 'ESERVFAIL'].find((reason) => reasons.includes(reason)) ?? 'ENOTFOUND');
   }
 
-  /** Returns the addresses, IPv6 first if this machine has a public IPv6 address (a part of the rules of RFC 6724). */
+  /** Returns the addresses, IPv6 first if this machine has a public IPv6 address (a simplification of RFC 6724). */
   private sorted(addresses: readonly Address[]): readonly Address[] {
     const nowMs = this.nowMs();
     if (nowMs >= this.six.freshUntilMs)
@@ -131,7 +136,7 @@ const LOOPBACK: readonly Address[] = [
   { address: '::1', family: 6 },
 ];
 
-/** Returns true if this machine has a public IPv6 address, which is an address in 2000::/3 (global unicast). */
+/** Returns whether this machine has a public IPv6 address: one in 2000::/3 (global unicast). */
 function hasPublicIpv6(): boolean {
   return Object.values(networkInterfaces()).some((addresses) =>
     addresses?.some(({ family, address }) => family === 'IPv6' && /^[23]/.test(address)),

@@ -1,6 +1,6 @@
 export interface SearchSettings {
   readonly domains: readonly string[];
-  /** Minimum dots in a name that is tried unchanged first. Other names are tried in the search domains first. */
+  /** Minimum number of dots in a name that is tried unchanged first. Other names try the search domains first. */
   readonly ndots: number;
 }
 

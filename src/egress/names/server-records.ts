@@ -14,9 +14,9 @@ export interface ServerRecordsOptions {
 const DEADLINE_MS = 4_000;
 const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
-/** Limits per share, so that unresponsive name servers delay only the queries of their own share. */
+/** Limits per share, so that unresponsive name servers delay only the queries of one share. */
 const QUEUE_LIMITS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
-/** Maximum number of queries per resolver. Reuse saves time, but the source port must stay hard to predict. */
+/** Maximum number of queries per resolver. Reuse saves time, but the source ports must stay hard to predict. */
 const QUESTIONS_OF_ONE = 64;
 const RESOLVER_MS_MAX = 1_000;
 /** Maximum number of returned records, since a name may have thousands. */
@@ -83,7 +83,7 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** Returns the records. Rejects on abort, but the query continues, because other queries share its resolver. */
+  /** Returns the records. Rejects on abort. The query itself continues, because other queries share its resolver. */
   private async answer<T>(question: (resolver: Resolver) => Promise<T[]>, signal: AbortSignal): Promise<T[]> {
     signal.throwIfAborted();
     const resolver = this.resolver();

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Parsed content of a small system file, which is read again when it changes. A missing or unreadable file is treated
- * as empty. Reads are synchronous, because `getaddrinfo` calls of other clients may block the thread pool.
+ * Parsed content of a small system file. Reads the file again when it changes. Treats a missing or unreadable file as
+ * empty. Reads synchronously, because `getaddrinfo` calls may occupy the thread pool.
  */
 export class WatchedFile<T> {
   private value: T | null = null;
