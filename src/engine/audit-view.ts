@@ -12,7 +12,9 @@ const HEADERS_NAME = /(?:^|_)headers$|[a-z]Headers$/;
 const DEPTH_MAX = 12;
 const BYTES_MAX = 16_384;
 
-/** Masks secrets, and passwords in URLs. Reduces a resource that is too large to its identity and `truncated: true`. */
+/**
+ * Masks secrets, and passwords in URLs. If a resource is too large, keeps only its identity and sets `truncated: true`.
+ */
 export function auditView(resource: Fields): Fields {
   const masked = maskedValue(resource, 0) as Fields;
   return JSON.stringify(masked).length <= BYTES_MAX ? masked : { ...identityOf(masked), truncated: true };
@@ -50,7 +52,10 @@ function namesOf(headers: object): unknown {
     : Object.fromEntries(Object.keys(headers).map((name) => [withoutSecrets(name), MASKED]));
 }
 
-/** Returns whether to mask a value. `has_secret: true` and `key: null` only say whether a secret exists. */
+/**
+ * Returns whether to mask a value. Booleans and null are not masked: `has_secret: true` reveals only that a secret
+ * exists.
+ */
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === undefined || typeof value === 'boolean' || /^has_/.test(name)) return false;
   return (

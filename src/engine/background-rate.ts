@@ -7,11 +7,11 @@ export interface BackgroundLoad {
   tookPerSecond: number;
 }
 
-/** Rate of foreground work per second below which background work need not slow down. */
+/** Foreground work per second below which the rate of background work doubles. */
 const URGENT_MIN = 10;
 const CROWDED = 0.8;
 const ROOMY = 0.65;
-/** Rate of background work per second above which background work is no longer limited. */
+/** Background work per second above which the limit is removed. */
 const PACE_MAX = 5_000;
 
 /**
@@ -19,8 +19,8 @@ const PACE_MAX = 5_000;
  *
  * - Busy event loop: half of the previous rate.
  * - Idle capacity: slowly increasing.
- * - No foreground work: doubles with each measurement, up to no limit (`Infinity`). Doubling, instead of removing the
- *   limit at once, protects foreground work that comes in bursts.
+ * - No foreground work: doubles with each measurement, up to no limit (`Infinity`). It is not unlimited at once, to
+ *   protect foreground work that arrives in bursts.
  *
  * The rate never drops below `floor`, so background work always makes progress.
  */

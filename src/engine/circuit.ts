@@ -1,14 +1,14 @@
 import { isHardFailure, type Outcome } from './outcome.js';
 
 /**
- * State of a target's circuit breaker, immutable. `openedAt` and `probeAt` are set only while the state is not
- * `closed`. `openedAt` is the start of the outage and survives failed probes. `probes` counts failed probes.
+ * Immutable state of a target's circuit breaker. `openedAt` and `probeAt` are set only while the state is not `closed`.
+ * `openedAt` is the start of the outage, which failed probes do not change. `probes` counts failed probes.
  */
 export interface Circuit {
   state: 'closed' | 'open' | 'half_open';
   consecutiveFailures: number;
   openedAt: Date | null;
-  /** If open: time of the next probe. If half open: time at which the running probe counts as lost. */
+  /** If open: time of the next probe. If half open: time after which the running probe is treated as lost. */
   probeAt: Date | null;
   probes: number;
 }
@@ -34,11 +34,11 @@ const LAST_PROBE_DELAY_MS = 600_000;
 
 /**
  * Returns the circuit after an attempt. A success closes it in any state. A deferral also closes it, because the target
- * was reached and works.
+ * responded.
  *
- * A throttled response neither increments nor resets the number of failures. `gone` has no effect here, because it
- * disables the target elsewhere. `refused` has no effect, because it concerns the payload and not the target. A failure
- * while the circuit is open belongs to an attempt that started earlier, so it does not postpone the next probe.
+ * A throttled response neither increments nor resets the number of failures. `gone` has no effect, because it disables
+ * the target elsewhere. `refused` has no effect, because only the payload is at fault. A failure while the circuit is
+ * open belongs to an attempt that started earlier, so it does not postpone the next probe.
  */
 export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: CircuitPolicy): Circuit {
   if (outcome === 'success' || outcome === 'deferred') return CLOSED;
@@ -55,16 +55,15 @@ export function mayProbe(circuit: Circuit, now: Date): boolean {
 }
 
 /**
- * Claims the next probe for the caller. Returns the same object if no probe may start yet, so that only one of two
- * callers probes. The claim expires after `leaseMs`, so that a process that dies during its probe does not block the
- * target forever.
+ * Claims the next probe for the caller. Returns the same object if no probe may start yet, so that only one caller
+ * probes. The claim expires after `leaseMs`, because the process may crash during its probe.
  */
 export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {
   if (!mayProbe(circuit, now)) return circuit;
   return { ...circuit, state: 'half_open', probeAt: later(now, leaseMs) };
 }
 
-/** Returns the circuit, open again. A throttled response also reopens it: the target works, but is overloaded. */
+/** Returns the circuit, open again. A throttled response also reopens it: the target responds, but is overloaded. */
 function reopened(circuit: Circuit, consecutiveFailures: number, now: Date): Circuit {
   const delayMs = NEXT_PROBE_DELAYS_MS[circuit.probes] ?? LAST_PROBE_DELAY_MS;
   return { ...circuit, state: 'open', consecutiveFailures, probeAt: later(now, delayMs), probes: circuit.probes + 1 };

@@ -1,7 +1,7 @@
 import type { Outcome } from './outcome.js';
 
 /**
- * Limit of concurrent attempts against one target. Unlike other engine values it is mutated in place, because each
+ * Limit of concurrent attempts against one target. Unlike other engine values, it is mutated in place, because each
  * attempt changes it twice. It has a single owner and is never shared or stored.
  */
 export interface ConcurrencyWindow {
@@ -17,7 +17,10 @@ const LIMIT_INITIAL = 32;
 const LIMIT_MIN = 1;
 const LIMIT_MAX = 512;
 
-/** Returns the window of a target without history: 32 concurrent attempts, or fewer if the owner configured less. */
+/**
+ * Returns the window of a target without history: 32 concurrent attempts, or fewer if the owner of the target
+ * configured fewer.
+ */
 export function initialWindow(concurrency: number | null = null): ConcurrencyWindow {
   const ceiling = concurrency ?? LIMIT_MAX;
   return { limit: Math.min(LIMIT_INITIAL, ceiling), inFlight: 0, ceiling };
@@ -41,16 +44,17 @@ export function onStart(w: ConcurrencyWindow): void {
   w.inFlight += 1;
 }
 
-/** Frees the slot of a slow attempt, because its duration says nothing about the target's capacity. Mutates `w`. */
+/**
+ * Frees the slot of a slow attempt, because a slow attempt does not mean that the target is overloaded. Mutates `w`.
+ */
 export function onLinger(w: ConcurrencyWindow): void {
   w.lingering = (w.lingering ?? 0) + 1;
 }
 
 /**
- * Adjusts the limit after an attempt. `throttled` halves it (not below 1). A success raises it by one (not above the
- * ceiling), but only if the window was exactly full. If fewer attempts were in flight, the limit did not slow the
- * deliveries. If more were in flight, the limit had just been halved, and the success had started before that. Mutates
- * `w`.
+ * Adjusts the limit after an attempt. Mutates `w`. `throttled` halves the limit, down to 1. A success raises it by one,
+ * up to the ceiling, but only if the window was exactly full. With fewer attempts in flight, the limit was not the
+ * bottleneck. With more, the limit was halved after the successful attempt started.
  */
 export function onSettle(w: ConcurrencyWindow, outcome: Outcome, wasLingering = false): void {
   const wasFull = !wasLingering && w.inFlight - (w.lingering ?? 0) === w.limit;

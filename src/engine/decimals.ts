@@ -1,7 +1,7 @@
-/** A decimal number in the usual notations, including JSON's. */
+/** Pattern of a decimal number in the usual notations, including JSON's. */
 export const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
-/** Maximum number of digits that a JavaScript number holds exactly. */
+/** Number of digits up to which a JavaScript number is exact. */
 const EXACT_DIGITS = 15;
 
 export function isDecimal(text: string): boolean {
@@ -23,7 +23,10 @@ export function compareDecimals(left: string, right: string): number {
 
 const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45];
 
-/** Parses a short text of digits with an optional minus. Returns NaN for any other text. Optimized for speed. */
+/**
+ * Parses a whole number of at most 15 characters, with an optional minus. Returns NaN for any other text. Optimized for
+ * speed.
+ */
 export function exactWhole(text: string): number {
   const start = text.charCodeAt(0) === MINUS_CODE ? 1 : 0;
   if (text.length === start || text.length > EXACT_DIGITS) return NaN;
@@ -58,7 +61,7 @@ function partsOf(text: string): Parts {
   };
 }
 
-/** Returns the digits without trailing zeros. A pattern such as /0+$/ would scan inner zeros repeatedly. */
+/** Returns the digits without trailing zeros, in linear time. A pattern such as /0+$/ would rescan inner zeros. */
 function withoutZerosBehind(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;

@@ -119,8 +119,8 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
     ['https://[fd12::9]:6379/', INTRANET_OPEN, true],
     ['https://vault.internal:8200/', INTRANET_OPEN, true],
     ['https://receiver:3000/', INTRANET_OPEN, true],
-    // Allowing loopback allows only this host. Allowing a network allows only that network. Neither allows metadata
-    // services, plain http: or further ports of public addresses.
+    // Allowing loopback allows only this host, and allowing a network allows only that network. Neither allows metadata
+    // services, plain http:, or other ports of public addresses.
     ['https://receiver:3000/', LOOPBACK_OPEN, false],
     ['https://vault.internal/', LOOPBACK_OPEN, false],
     ['https://10.20.3.4/', LOOPBACK_OPEN, false],
@@ -187,7 +187,7 @@ describe('what EGRESS_ALLOW_CIDRS opens', () => {
 });
 
 describe('addressRefusal', () => {
-  // Each case: the first and last address of a refused range, and the public addresses next to the range.
+  // Each case: the first and the last address of a blocked range, and the public addresses next to the range.
   it.each([
     ['0.0.0.0', '0.255.255.255'],
     ['10.0.0.0', '10.255.255.255'],

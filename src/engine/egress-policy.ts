@@ -3,10 +3,14 @@ import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, trans
 
 /**
  * Destinations that Posthorn may connect to. The policy is checked when a URL is stored, and again for every address of
- * every connection. `allow` (EGRESS_ALLOW_CIDRS) lists networks that are allowed on any port. If it contains loopback,
- * the names `localhost` and `*.localhost` are allowed. If it contains any other network, the names of private networks
- * (one label, `.internal`, `.local` …) are allowed. The resolved address of such a name must still be allowed. Names of
- * metadata services and Posthorn's own listeners are always rejected. `allowHttp` allows plain http:.
+ * every connection.
+ *
+ * `allow` (EGRESS_ALLOW_CIDRS) lists networks that are allowed on any port. If it contains loopback, the names
+ * `localhost` and `*.localhost` are allowed. If it contains any other network, private names (one label, `.internal`,
+ * `.local` …) are allowed. The resolved address of such a name must still be allowed. Names of metadata services and
+ * Posthorn's own listeners are always rejected.
+ *
+ * `allowHttp` allows plain http:.
  */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
@@ -41,8 +45,8 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 }
 
 /**
- * Checks the text of a URL. Store and call only the returned `url`, never the raw text. `url` is the text as the WHATWG
- * standard parses it, without the trailing dot of the host. `reason` says what to change in the text.
+ * Checks the text of a URL. Store and call only the returned `url`, which is normalized as in the WHATWG standard and
+ * has no trailing dot in its host. `reason` says how to correct the text.
  */
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
@@ -83,12 +87,12 @@ export function originRefusal(
 }
 
 /**
- * Returns null if a connection to the address may be opened, otherwise the reason. The reason omits the address,
- * because users could otherwise guess names and learn how the internal resolver resolves them.
+ * Returns null if a connection to the address is allowed, otherwise the reason. The reason omits the address, so that
+ * users cannot use it to query the internal DNS resolver.
  */
 export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
   const ip = ipAddress(address);
-  // `family` comes from the resolver, which treats an IPv4-mapped address as IPv6. Posthorn treats it as IPv4.
+  // The resolver reports an IPv4-mapped address as IPv6, but Posthorn treats it as IPv4.
   if (ip === null || (family === 4 && ip.family === 6)) return 'The address is not a valid IP address.';
   return ipRefusal(ip, port, policy);
 }
@@ -96,7 +100,7 @@ export function addressRefusal(address: string, family: IpFamily, port: number, 
 function ipRefusal(ip: IpAddress, port: number, policy: EgressPolicy): string | null {
   if (isOwnListener(ip, port, policy))
     return 'The address is a listener of this service itself: give a URL of another service.';
-  // An allowed network may contain addresses that translate to IPv4. The IPv4 address must be allowed separately.
+  // An allowed IPv6 network may contain addresses that translate to IPv4. The IPv4 address must be allowed separately.
   const inner = translatedIpv4(ip).find((ipv4) => ipRefusal(ipv4, port, policy) !== null);
   if (policy.allow.has(ip) && inner === undefined) return null;
   const kind = specialPurpose(ip);

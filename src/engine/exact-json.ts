@@ -12,7 +12,7 @@ import {
   TRUE,
 } from './json-scanner.js';
 
-/** A JSON number that a JavaScript number cannot hold: an integer over 2^53, or more digits than a double keeps. */
+/** A JSON number that a JavaScript number cannot represent: an integer over 2^53, or more digits than a double has. */
 export class ExactNumber {
   readonly #text: string;
 
@@ -28,15 +28,18 @@ export class ExactNumber {
 /** Matches texts that may contain an `ExactNumber`. All other texts go to `JSON.parse`, which is ten times as fast. */
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 
-/** Maximum number of values in a text whose number spellings are kept. More would block the event loop for 0.1 s. */
+/**
+ * Maximum number of values in a text whose number spellings are preserved. More would block the event loop for 0.1 s.
+ */
 const SPELLED_VALUES_MAX = 20_000;
 
 /** Matches texts that may contain a number that JavaScript writes differently, such as `1.10`, `1E5` or `-0`. */
 const RESPELLED = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0/;
 
 /**
- * Like `JSON.parse`, but a number that would lose digits becomes an `ExactNumber`. Recurses as deeply as the text
+ * Like `JSON.parse`, but a number that would lose digits becomes an `ExactNumber`. Recursive, as deep as the text
  * nests.
+ *
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
@@ -65,8 +68,8 @@ export function parseSpelled(text: string): unknown {
 }
 
 /**
- * Returns a copy of a value of `parseSpelled` that contains only the exact numbers, as texts. Omits all other object
- * members. Replaces all other array items with 0.
+ * Returns a copy of a value of `parseSpelled` with only the exact numbers, as texts. Omits all other members of
+ * objects. Replaces all other items of arrays with 0.
  */
 export function spellingsOf(value: unknown): unknown {
   if (value instanceof ExactNumber) return value.toString();
@@ -100,7 +103,7 @@ export function numberOf(text: string): number | ExactNumber {
   return isExact && compareDecimals(String(value), text) === 0 ? value : new ExactNumber(text);
 }
 
-/** Reads a text that is known to be valid JSON. */
+/** Reads a text that has been validated as JSON. */
 class Reader {
   private readonly scanner: JsonScanner;
   hasExact = false;

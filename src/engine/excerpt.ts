@@ -3,7 +3,10 @@ const EXCERPT_CHARACTERS_MAX = 1024;
 const NUL = '\0';
 const HALF_PAIRS = /\p{Surrogate}/gu;
 
-/** Returns the first 1 KB as text for PostgreSQL. Replaces invalid UTF-8, removes NUL and cuts no character in half. */
+/**
+ * Returns the first 1 KB as text for PostgreSQL. Replaces invalid UTF-8, removes NUL, and omits a partial last
+ * character.
+ */
 export function excerptOf(body: Buffer): string {
   if (body.length === 0) return '';
   const text = body.toString('utf8', 0, wholeCharacters(body));
@@ -17,7 +20,7 @@ export function recordable(text: string): string {
   return cut.replaceAll(NUL, '').replace(HALF_PAIRS, '\ufffd');
 }
 
-/** Returns the length of the excerpt, without a truncated last character (RFC 3629: at most 3 continuation bytes). */
+/** Returns the length of the excerpt without a partial last character (RFC 3629: at most 3 continuation bytes). */
 function wholeCharacters(body: Buffer): number {
   if (body.length <= EXCERPT_BYTES_MAX) return body.length;
   for (let end = EXCERPT_BYTES_MAX; end > EXCERPT_BYTES_MAX - 4; end -= 1) {

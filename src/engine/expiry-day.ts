@@ -1,4 +1,7 @@
-/** Possible numbers of days between two expiry days. Each is a multiple of the next, so that retentions share days. */
+/**
+ * Possible distances between two expiry days, in days. Each is a multiple of the next, so that different retentions
+ * share days.
+ */
 const STEPS = [12, 6, 3];
 /** A retention may be extended by one day for each 30 days of its length. */
 const DAYS_FOR_ONE = 30;
@@ -6,9 +9,9 @@ const DAY_MS = 86_400_000;
 
 /**
  * Returns the day on which data expires. Days are counted since the epoch. Every table with a retention has one
- * partition per expiry day. Long retentions share partitions, so that about thirty partitions exist at a time for a
- * retention of a month or a year. A lookup by id searches all partitions. No data is deleted before its retention ends.
- * No data is kept longer than its retention by more than a thirtieth of it.
+ * partition per expiry day. Long retentions round up to shared days, so that about thirty partitions exist at a time
+ * for a retention of a month or a year. Their number is limited, because a lookup by id searches all of them. Data is
+ * kept at least for its retention, and at most a thirtieth of it longer.
  */
 export function expiryDay(madeDay: number, retentionDays: number): number {
   const step = stepOf(retentionDays);

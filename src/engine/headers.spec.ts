@@ -5,7 +5,7 @@ import { forwardedHeaderFaults, normalizeForwardedHeaders, withoutConfigured } f
 
 const SET_BY_US = "This header is set by the service or by the connection and can't be forwarded.";
 
-// Headers that must be rejected, as in Svix `core/types/mod.rs` and RFC 9110, section 7.6.1.
+// Headers that must be rejected, from Svix's `core/types/mod.rs` and RFC 9110, section 7.6.1.
 const FORBIDDEN = [
   'user-agent',
   'keep-alive',

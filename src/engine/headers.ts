@@ -15,7 +15,7 @@ export const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // RFC 9110 section 7.6.1: connection headers. Forged framing headers allow request smuggling.
+  // RFC 9110, section 7.6.1: connection headers, and framing headers, which would allow request smuggling.
   'connection',
   'keep-alive',
   'te',
@@ -96,8 +96,8 @@ export function normalizeForwardedHeaders(headers: Record<string, string>): Reco
 
 /**
  * Returns the received headers without those that the destination configures (in lower case). The configured headers
- * always win, because the sender is untrusted. `_` and `-` are treated as the same character, because CGI and WSGI map
- * both to one variable (RFC 3875, section 4.1.18).
+ * win, because the sender is untrusted. `_` equals `-` here, because CGI and WSGI map both to one variable (RFC 3875,
+ * section 4.1.18).
  */
 export function withoutConfigured(
   received: Readonly<Record<string, string>>,

@@ -1,7 +1,6 @@
 /**
- * Counts of whole milliseconds in log-linear buckets, 16 per power of two. A bucket is never wider than a sixteenth of
- * its values, and 1 ms wide below 32 ms. Two histograms are merged by adding their counts. Trailing zeros may be
- * omitted.
+ * Counts of whole milliseconds in log-linear buckets, 16 per power of two. A bucket is 1 ms wide below 32 ms, and never
+ * wider than a sixteenth of its values. Adding the counts of two histograms merges them. Trailing zeros may be omitted.
  */
 export type Histogram = readonly number[];
 

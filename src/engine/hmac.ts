@@ -14,13 +14,13 @@ interface Pads {
 }
 
 const padsOf = new WeakMap<Buffer, Pads>();
-/** All calls share these buffers. This is safe, because each hash is computed within one call. */
+/** Shared by all calls, because each hash is computed synchronously. */
 const message = Buffer.allocUnsafe(BLOCK + 3 * COPIED_MAX);
 const result = Buffer.allocUnsafe(BLOCK + DIGEST);
 
 /**
- * Returns the HMAC-SHA-256 of `prefix` and `body` in base64 (RFC 2104). Strings are UTF-8. A key is prepared once per
- * Buffer object, while `createHmac` would prepare it and allocate an object for each message.
+ * Returns the HMAC-SHA-256 of `prefix` and `body` in base64 (RFC 2104). Strings are UTF-8. Prepares a key only once per
+ * Buffer object. `createHmac` would prepare it, and allocate an object, for each message.
  */
 export function hmacSha256(key: Buffer, prefix: string, body: string | Buffer): string {
   if (key.length > BLOCK || prefix.length + body.length > COPIED_MAX) {
@@ -38,7 +38,7 @@ export function hmacSha256(key: Buffer, prefix: string, body: string | Buffer): 
     end += body.length;
   }
   result.set(pads.outer);
-  // Writes the inner hash as binary characters, because a separate Buffer for it would cost more.
+  // Writes the inner hash as a binary string, which is cheaper than a separate Buffer.
   result.write(hash('sha256', message.subarray(0, end), 'binary'), BLOCK, 'binary');
   return hash('sha256', result, 'base64');
 }

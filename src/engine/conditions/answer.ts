@@ -18,7 +18,7 @@ const STATUS_DEFAULT = 200;
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
-  // Headers that control the connection and the framing of messages. An answer must not set them.
+  // Headers that control the connection and the framing of messages.
   'connection',
   'keep-alive',
   'te',
@@ -33,7 +33,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'date',
   'server',
   'host',
-  // Headers that affect everything on Posthorn's host, not only this answer. An answer must not set them.
+  // Headers that affect everything on Posthorn's host, not only this response.
   'set-cookie',
   'set-cookie2',
   'alt-svc',
@@ -43,7 +43,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'service-worker-allowed',
   'nel',
   'report-to',
-  // Headers that `PROTECTION` below sets. An answer must not set them.
+  // Headers that `PROTECTION` below sets.
   'content-security-policy',
   'x-content-type-options',
 ]);
@@ -51,7 +51,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
 /** Headers that must not contain request values: a sender could redirect the browser or change the body's type. */
 const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', 'refresh', 'link']);
 
-/** Keeps a browser from executing echoed content in the origin of Posthorn. */
+/** Prevents a browser from executing echoed content in Posthorn's origin. */
 const PROTECTION = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' } as const;
 
 /** Compiles `{status, body, headers}`, all of them optional. Returns null after a fault. */
@@ -136,7 +136,10 @@ function valueFault(lowerName: string, value: unknown): string | null {
     : null;
 }
 
-/** Returns the content type to send, and how placeholder values in the body are escaped (null if no way is safe). */
+/**
+ * Returns the content type to send, and the encoding of placeholder values in the body. The encoding is null if no
+ * encoding is safe for the type.
+ */
 function contentType(
   given: string | null,
   body: string,
@@ -160,7 +163,7 @@ function contentType(
   const charset = parameters
     .map((parameter) => /^charset\s*=\s*"?([^"]*)"?$/i.exec(parameter)?.[1])
     .find((name) => name !== undefined);
-  // In a charset other than UTF-8, the browser would decode the escaped characters as different characters.
+  // Responses are sent in UTF-8. With another charset, the browser would decode escaped characters as other characters.
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
     faults.add(at, 'must have charset utf-8, because answers are sent in UTF-8');
   const encoding = encodingOf(type);

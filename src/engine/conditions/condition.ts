@@ -3,9 +3,9 @@ import { compileLeaf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
 export interface Condition {
-  /** Returns whether the request matches. Never throws. Returns false if the allowance of `view` is used up. */
+  /** Returns whether the request matches. Never throws. Returns false if the allowance of `view` is exhausted. */
   matches(view: RequestView): boolean;
-  /** The JSON that the condition was compiled from, for compiling it again on another thread. */
+  /** The JSON that the condition was compiled from. Another thread compiles it again. */
   readonly source: unknown;
 }
 
@@ -34,7 +34,7 @@ export function compileCondition(
 
 /**
  * Compiles a filter. Like `when`, but a leaf without a type has the type `json`. A filter with a `json` leaf never
- * matches a body that is over 128 KB or not JSON, not even through a `not`.
+ * matches a body that is larger than 128 KB or not JSON, not even through a `not`.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');

@@ -1,12 +1,10 @@
-/**
- * One validation fault. `path` leads to the value from the root of the request body (`responseRules.rules.0.when.op`).
- */
+/** One validation fault. `path` is the path from the root of the request body (`responseRules.rules.0.when.op`). */
 export interface Fault {
   path: string;
   message: string;
 }
 
-/** Maximum number of faults. Keeps the error response readable and small for any input. */
+/** Maximum number of faults, to limit the size of the error response. */
 const FAULTS_MAX = 20;
 
 /** Collects validation faults. Drops further faults after the first 20. */

@@ -50,8 +50,8 @@ function stepsOf(text: string): Step[] | string {
   const steps: Step[] = [];
   for (const segment of segments) {
     const [selector, ...more] = segment.selectors;
-    // Rejects several selectors in one segment, which would multiply the cost with every segment. Rejects `..`, which
-    // would multiply the cost with every level of the document.
+    // Rejects several selectors in one segment, because the cost would multiply with every segment. Rejects `..`,
+    // because the cost would multiply with every level of the document.
     if (segment.toString().startsWith('..') || more.length > 0)
       return `can only use ${ALLOWED}, one at a time and without ..`;
     const step = stepOf(selector);
@@ -69,7 +69,10 @@ function stepOf(selector: unknown): Step | null {
   return { kind: 'slice', start: selector.start, stop: selector.stop, step: selector.step ?? 1 };
 }
 
-/** Returns the first match, found depth first. Does not use json-p3, which copies the path for every visited node. */
+/**
+ * Returns the first match of a depth-first search. Does not use the search of json-p3, which copies the path for every
+ * visited node.
+ */
 function firstNode(value: unknown, steps: readonly Step[], at: number, view: RequestView): unknown {
   const step = steps[at];
   if (step === undefined) return value;

@@ -10,7 +10,10 @@ export interface Leaf {
   holds(view: RequestView): boolean;
 }
 
-/** Reads the texts to test: none if the value is missing, several if a path matches several nodes or a name repeats. */
+/**
+ * Returns the texts to test: none if the value is missing, several if a path matches several nodes or a name is
+ * repeated.
+ */
 type Read = (view: RequestView) => readonly string[];
 
 interface LeafType {
@@ -145,7 +148,8 @@ function listed(text: string | readonly string[] | undefined): readonly string[]
 }
 
 /**
- * Returns the text of a value and charges its length to the allowance. Lists and objects are serialized to be compared.
+ * Returns the text of a value. Objects and lists are serialized for comparison, and their length is charged to the
+ * allowance.
  */
 function paidTextOf(value: unknown, view: RequestView): string {
   if (view.isExhausted) return '';
@@ -154,7 +158,7 @@ function paidTextOf(value: unknown, view: RequestView): string {
   return text;
 }
 
-/** Returns a string unchanged, a number as originally spelled, undefined as it is, and other values as JSON. */
+/** Returns a string unchanged, a number in its original spelling, undefined unchanged, and other values as JSON. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || value === undefined ? value : writeExact(value);
 }

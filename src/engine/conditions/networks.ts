@@ -1,7 +1,9 @@
 import { BlockList } from 'node:net';
 import { type IpAddress, ipAddress } from '../ip-ranges.js';
 
-/** A set of IP addresses and networks. Contains only the listed entries, unlike the egress policy's `AddressSet`. */
+/**
+ * A set of IP addresses and networks. Unlike `AddressSet` of the egress policy, it contains only the listed entries.
+ */
 export interface Networks {
   has(ip: IpAddress): boolean;
 }
@@ -15,7 +17,7 @@ export function networksOf(entries: readonly string[]): Networks | string {
     const ip = ipAddress(text);
     const longest = ip?.family === 4 ? 32 : 128;
     const prefix = bits === undefined ? longest : Number(bits);
-    // In an IPv4-mapped IPv6 address, the prefix length counts 96 bits more than in the IPv4 address.
+    // In an IPv4-mapped IPv6 address, the prefix length is 96 bits larger than in the IPv4 address.
     if (ip === null || prefix > longest || (bits !== undefined && ip.family === 4 && text.includes(':'))) return entry;
     lists[ip.family].addSubnet(ip.text, prefix, nameOf(ip));
   }

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { compareDecimals, exactWhole, isDecimal } from '../decimals.js';
 
-/** A test of one text. The text `undefined` stands for a missing value. */
+/** A test of one text. `undefined` represents a missing value. */
 export interface Operator {
   holds(text: string | undefined): boolean;
   /** Maximum cost of testing a text of `length` characters, in steps of `Allowance`. */
@@ -29,16 +29,16 @@ export type Op = (typeof OPS)[number];
 /** Returns whether the operator only tests for presence and therefore takes no `value`. */
 export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' || op === 'absent';
 
-/** Maximum number of instructions in a compiled pattern. Matching time grows with this number and the text's length. */
+/** Maximum number of instructions in a compiled pattern. Matching time grows with it and with the text's length. */
 const PATTERN_SIZE_MAX = 500;
 /**
  * Steps per character in the worst case, in which every character creates a new state of the automaton: at least 3 µs,
- * more for larger patterns. Ordinary patterns cost a hundredth of this. The pattern alone does not show which case
- * applies.
+ * and more for larger patterns. Ordinary patterns cost a hundredth of this, but the worst case cannot be detected from
+ * the pattern.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;
-/** Maximum length of a value for V8's own search. With longer values, V8 takes up to 120 ms in repetitive text. */
+/** Maximum length of a value for V8's own search. For longer values in repetitive text, V8 takes up to 120 ms. */
 const LONG_CHARACTERS = 250;
 const STEPS_OF_LONG_SEARCH = 2;
 const DECIMAL_LENGTH_MAX = 1024;
@@ -154,7 +154,7 @@ function pattern(value: string): Operator | string {
   return ofPresent(
     (text) => {
       const isMatch = compiled.test(text);
-      // Clears up to 8 MB of automaton states, which every cached pattern would otherwise keep.
+      // Clears up to 8 MB of automaton states, which would otherwise stay in memory with the cached pattern.
       compiled.re2Input.lazyDFA?.clearCache();
       return isMatch;
     },

@@ -10,11 +10,11 @@ export const VISIBLE_BYTES_MAX = 128 * 1024;
 const FORM_BYTES_MAX = 3 * VISIBLE_BYTES_MAX;
 /** Maximum nesting of a body that is parsed as JSON, so that later code can recurse without a stack overflow. */
 const JSON_DEPTH_MAX = 512;
-/** Budget for evaluating conditions, in steps of about 8 ns. After one refusal, all later steps are refused. */
+/** Budget for evaluating conditions, in steps of about 8 ns. After one refusal, it refuses all later steps. */
 export interface Allowance {
   /** Deducts `steps` and returns whether the allowance covers them. */
   spend(steps: number): boolean;
-  /** Whether some work was refused, so that the result of the evaluation is unknown. */
+  /** Whether a step was refused, so that the result of the evaluation is unknown. */
   readonly isExhausted: boolean;
   readonly spent: number;
 }
@@ -45,14 +45,14 @@ export class StepAllowance implements Allowance {
 
 export type FormField = readonly [name: string, value: string];
 
-/** A request as conditions and templates read it. Each part is parsed on first use and then cached. */
+/** A request, as conditions and templates read it. Each part is parsed on first use and then cached. */
 export class RequestView {
   private readonly allowance: Allowance;
   private readonly parsed: Map<string, unknown>;
 
   /**
-   * `isUnpacked`: the content encoding of the body is already removed. `fields`: the fields of the form in the body, if
-   * they were read before.
+   * `isUnpacked`: the content encoding of the body has already been removed. `fields`: the form fields of the body, if
+   * already parsed.
    */
   constructor(
     readonly request: ReceivedRequest,
@@ -75,7 +75,7 @@ export class RequestView {
     if (fields !== undefined) parsed.set('fields', fields);
   }
 
-  /** Returns a view with the same parsed parts and a new allowance. Each route gets its own allowance. */
+  /** Returns a view with the same parsed parts and a new allowance, because each route has a separate allowance. */
   fresh(): RequestView {
     return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
@@ -112,7 +112,7 @@ export class RequestView {
 
   /** The first 128 KB of the body as UTF-8. Undefined if the body is empty. */
   get text(): string | undefined {
-    // In streaming mode, the decoder drops a character that was cut in half.
+    // In streaming mode, the decoder drops a partial last character.
     return this.once('text', () =>
       this.body.length === 0
         ? undefined
@@ -158,7 +158,9 @@ export class RequestView {
     return this.once('form', () => valuesByName(this.fields)).get(name) ?? [];
   }
 
-  /** Deducts steps. Returns false once the allowance is exhausted. Then no condition matches, not even a `not`. */
+  /**
+   * Deducts steps. Returns false once the allowance is exhausted. No condition matches after that, not even a `not`.
+   */
   spend(steps: number): boolean {
     return this.allowance.spend(steps);
   }
@@ -167,7 +169,10 @@ export class RequestView {
     return this.allowance.isExhausted;
   }
 
-  /** Caches the result of `find` by `name`, unless the allowance is used up: the result may then be incomplete. */
+  /**
+   * Caches the result of `find` by `name`. Does not cache it once the allowance is exhausted, because it may be
+   * incomplete.
+   */
   found<T>(name: string, find: () => T): T {
     const key = `found ${name}`;
     if (this.parsed.has(key)) return this.parsed.get(key) as T;

@@ -14,11 +14,11 @@ export interface Template {
 export type Encoding =
   | 'plain'
   /**
-   * The text is JSON. Inside a JSON string, the value is escaped and cannot end the string. Elsewhere, it becomes a
-   * whole JSON value, or `null` if missing.
+   * The text is JSON. Inside a JSON string, the value is escaped, so that it cannot end the string. Elsewhere, it
+   * becomes a whole JSON value, or `null` if missing.
    */
   | 'json'
-  /** The text is HTML or XML. The value cannot become a tag or leave a quoted attribute. */
+  /** The text is HTML or XML. The value is escaped, so that it cannot become a tag or leave a quoted attribute. */
   | 'markup'
   | 'form'
   /** The text is a header value. The value is printable ASCII on one line, at most 1 KB. */
@@ -68,7 +68,7 @@ function splitAtPlaces(text: string): { literals: string[]; expressions: string[
   return { literals, expressions };
 }
 
-/** Returns for each placeholder whether it stands inside a JSON string, assuming that the whole text is JSON. */
+/** Returns for each placeholder whether it is inside a JSON string. Assumes that the whole text is JSON. */
 function insideStrings(literals: readonly string[]): boolean[] {
   let isInside = false;
   return literals.map((literal) => {
@@ -88,7 +88,7 @@ function lookupOf(expression: string): Lookup | string {
   return source === 'body' ? bodyLookup(name) : `knows only ${NAMES}`;
 }
 
-/** Returns the value of a name. The values of a repeated name become a list, which is written like a list in JSON. */
+/** Returns the value of a name. A repeated name returns a list, which is rendered like a list in JSON. */
 function oneOrAll(values: readonly string[]): string | readonly string[] | undefined {
   return values.length > 1 ? values : values[0];
 }
