@@ -4,7 +4,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Maximum size of a body that is parsed as JSON or as a URL-encoded form. Parsing blocks the event loop. */
+/** Maximum size of a body that is parsed as JSON or as a URL-encoded form, because parsing blocks the event loop. */
 export const PARSED_BYTES_MAX = 1024 * 1024;
 const FIELDS_MAX = 1_000;
 const PAYLOAD = Buffer.from('payload=');
@@ -14,7 +14,7 @@ const FURTHER_PAYLOAD = Buffer.from('&payload=');
 const parsed = new WeakMap<Buffer, { json: unknown }>();
 const forms = new WeakMap<Buffer, { type: string | undefined; fields: URLSearchParams }>();
 
-/** Returns the body as JSON whatever its content type, or undefined if it is over 1 MB or not JSON. */
+/** Returns the body as JSON, for any content type. Undefined if it is over 1 MB or not JSON. */
 export function jsonOf({ body }: Pick<ReceivedRequest, 'body'>): unknown {
   const known = parsed.get(body);
   if (known !== undefined) return known.json;
@@ -34,7 +34,7 @@ function payloadOf(request: Received): string | undefined {
   const { body } = request;
   if (!isForm(request)) return formOf(request).get('payload') ?? undefined;
   if (body.length > PARSED_BYTES_MAX) return undefined;
-  // Decodes only the field `payload`, because a hostile form may have hundreds of thousands of fields.
+  // Decodes only the field `payload`: a hostile form may have hundreds of thousands of fields.
   const isFirst = body.subarray(0, PAYLOAD.length).equals(PAYLOAD);
   const start = isFirst ? 0 : body.indexOf(FURTHER_PAYLOAD) + 1;
   if (start === 0 && !isFirst) return undefined;
@@ -49,8 +49,8 @@ export function isForm(request: Received): boolean {
 }
 
 /**
- * Returns the form fields without files. Empty if the body is not a form, or is a URL-encoded form of over 1 MB. Callers
- * must not change the fields, because they are cached.
+ * Returns the form fields without files. Empty if the body is not a form, or a URL-encoded form of over 1 MB. Read
+ * only, because the fields are cached.
  */
 export function formOf(request: Received): URLSearchParams {
   const type = headerOf(request, 'content-type');
@@ -86,7 +86,7 @@ export function isObject(json: unknown): json is Readonly<Record<string, unknown
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** Returns the value at a path such as `entry.0.changes.0.field`. Reads only own members, never inherited ones. */
+/** Returns the value at a path such as `entry.0.changes.0.field`. Never reads inherited members. */
 export function memberOf(json: unknown, path: string): unknown {
   let value = json;
   for (const name of path.split('.')) {

@@ -25,17 +25,17 @@ export interface Handshake {
 type Received = Omit<ReceivedRequest, 'ip'>;
 type Answerer = (settings: ResponseSettings, request: Received, context: HandshakeContext) => Handshake | null;
 
-/** Pattern of texts that may be echoed to the caller on a shared host: printable and short. */
+/** Pattern of texts that may be echoed to the sender: printable and short. */
 const ECHO = /^[\x20-\x7e]{1,1024}$/;
 /**
- * Pattern of texts that a handshake may ask Posthorn to sign with the provider's secret. X signs the bare body of an
- * event, and Zoom signs `v0:…:` followed by the body. A signed text with a colon, a brace or a quote could therefore be
- * used as a forged event.
+ * Pattern of texts that a handshake may have signed with the provider's secret. X signs only the body of an event, and
+ * Zoom signs `v0:…:` and the body. A signed text with a colon, a brace or a quote could therefore become a forged
+ * event.
  */
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
 
-/** Answers a provider that checks the URL before saving it. Returns null for any other request. */
+/** Answers a provider that checks a URL before it saves the URL. Returns null for any other request. */
 export function urlCheck(
   preset: Pick<Preset, 'urlCheck'> | null,
   { method, body }: Received,
@@ -44,7 +44,7 @@ export function urlCheck(
   return isAsked ? { status: 200, headers: { ...NOSNIFF }, body: '' } : null;
 }
 
-/** Answers a handshake. Returns null if the request is not a handshake and must be processed as an event. */
+/** Answers a handshake. Returns null if the request is not a handshake and should be processed as an event. */
 export function challenge(settings: ResponseSettings, request: Received, context: HandshakeContext): Handshake | null {
   return ANSWERERS[settings.type](settings, request, context);
 }
@@ -122,7 +122,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   'asana-handshake': (_settings, request, { hasSecret }) => {
     const secret = request.method === 'POST' ? headerOf(request, 'x-hook-secret') : undefined;
     if (secret === undefined) return null;
-    // Refuses a new secret if one already exists. Otherwise anyone could replace Asana's secret with their own.
+    // Rejects a new secret if one exists: anyone could otherwise replace Asana's secret.
     if (hasSecret) return refuse(403, 'This endpoint has a secret already.');
     if (!ECHO.test(secret)) return unprintable();
     return { answer: { status: 200, headers: { 'x-hook-secret': secret, ...NOSNIFF }, body: '' }, newSecret: secret };
@@ -157,7 +157,7 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
     return { answer: { status: 200, headers: { ...NOSNIFF }, body: '' }, confirmUrl };
   },
 
-  // Accepts only a body that contains nothing but the challenge, so that no event can be mistaken for a challenge.
+  // Accepts only a body without other members, so that no event is mistaken for a challenge.
   'monday-challenge': (_settings, request) => {
     const json = request.method === 'POST' ? jsonOf(request) : undefined;
     if (!isObject(json) || Object.keys(json).join() !== 'challenge' || typeof json['challenge'] !== 'string')
@@ -172,7 +172,7 @@ function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }
 
-/** Returns whether Twitch signed the request, whatever the age of the signature. The pipeline checks the age. */
+/** Returns whether Twitch signed the request. The pipeline checks the age of the signature. */
 function isSignedByTwitch(request: Received, secret: string): boolean {
   const scheme = PRESETS.get('twitch')?.verify;
   if (scheme?.kind !== 'hmac' || scheme.timestamp === undefined) return false;

@@ -8,7 +8,7 @@ const FALLBACK = 'webhook.received';
 const EVENT_TYPE_LENGTH_MAX = 256;
 const OUTSIDE_ALPHABET = /[^A-Za-z0-9._:/-]/g;
 const DEDUPE_ID = /^[\x20-\x7e]{1,256}$/;
-/** JSON members that usually hold the event type. They are read if the sender has no preset. */
+/** JSON members that usually contain the event type. Used for senders without a preset. */
 const USUAL: readonly Recipe[] = [[{ member: 'type' }], [{ member: 'event_type' }], [{ member: 'event' }]];
 
 /** Returns the event type: 1 to 256 of `A-Z a-z 0-9 . _ : / -`; others become `_`. Default: `webhook.received`. */

@@ -11,20 +11,20 @@ export interface DeduplicationSettings {
   source: (typeof DEDUPLICATION_SOURCES)[number];
   name?: string;
   path?: string;
-  /** Hours after the first request with an id during which further requests with the same id are duplicates. */
+  /** Hours after the first request with an id during which requests with the same id are duplicates. */
   window_hours?: number;
 }
 
 export const DEDUPLICATION_SOURCES = ['provider_id', 'header', 'body_path'] as const;
-/** Default window in hours. Providers retry for hours, and a day covers most retry schedules. */
+/** Default window in hours: a day covers the retry schedules of most providers. */
 export const WINDOW_HOURS = 24;
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
-/** Pattern of valid ids. Longer ids are not truncated, because two events could then have the same id. */
+/** Pattern of valid ids. Longer ids are not truncated, because two events could then share an id. */
 const ID = /^[^\p{Cc}\p{Cs}]{1,1024}$/u;
 
 export interface Deduplication {
-  /** Returns the deduplication id. Null if the request has no usable id; such a request is never a duplicate. */
+  /** Returns the deduplication id. Null if the request has no usable id. Such a request is never a duplicate. */
   idOf(view: RequestView): string | null;
   /** Identifies the part of the request with the id. Equal ids from different parts are not duplicates. */
   scope: string;
@@ -95,7 +95,7 @@ function pathFaults(text: string | undefined, path: string): Fault[] {
   return typeof compiled === 'string' ? [{ path, message: compiled }] : [];
 }
 
-/** Returns the id as text: a string, or a number in its original spelling. Other values do not identify an event. */
+/** Returns the id as text: a string, or a number in its original spelling. Other values are not ids. */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value instanceof ExactNumber ? String(value) : undefined;

@@ -37,7 +37,7 @@ export function failureReason(scheme: Scheme, request: Received, { secrets, nowM
   return OTHERWISE[scheme.kind] ?? 'it is wrong, or made with another secret';
 }
 
-/** Failure reasons for schemes in which the sender proves its identity without a signature in a header. */
+/** Failure reasons for schemes without a signature in a header, and for schemes with a specific reason. */
 const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
   token: "the token is not the endpoint's secret",
   bearer: "the token is not the endpoint's secret",
@@ -112,7 +112,10 @@ function timeOfStandard(scheme: Scheme, request: Received): number {
   return Number(text) * 1000;
 }
 
-/** Returns the scheme without a time limit, and a scheme that limits only the age. Null if `scheme` has no limit. */
+/**
+ * Returns the scheme without its time limit, and a variant that limits only the age. Null if `scheme` has no time
+ * limit.
+ */
 function withoutLimit(scheme: Scheme): { scheme: Scheme; pastOnly: Scheme | null; seconds: number } | null {
   if (scheme.kind === 'standard-webhooks')
     return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };

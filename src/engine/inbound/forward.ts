@@ -21,7 +21,9 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   HOPS_HEADER,
 ]);
 
-/** Headers that contain credentials under every verification scheme. A scheme may add more: see `secretHeaders`. */
+/**
+ * Headers that contain credentials under every verification scheme. `secretHeaders` returns those that a scheme adds.
+ */
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -32,7 +34,9 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
   'x-vercel-oidc-token',
 ]);
 
-/** Headers in which proxies describe the caller or redirect the request. Services behind a proxy trust them. */
+/**
+ * Headers in which proxies describe the caller or redirect the request. Services behind a proxy trust these headers.
+ */
 const FORWARDING: ReadonlySet<string> = new Set([
   'forwarded',
   'via',
@@ -70,23 +74,23 @@ const FORWARDING_PREFIXES = [
 ];
 
 /**
- * Maximum size of all forwarded headers. Node.js and most proxies reject requests with more than 16 KB of headers, so
- * the rest is left for Posthorn's own headers.
+ * Maximum size of all forwarded headers. Node.js and most proxies reject more than 16 KB of headers. The rest is
+ * reserved for Posthorn's own headers.
  */
 export const FORWARDED_BYTES_MAX = 15 * 1024;
 
-/** Headers that describe the encoding of the body, which every delivery keeps. */
+/** Headers that describe the encoding of the body. Every delivery preserves them. */
 export const OF_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
 
 export interface ForwardedHeaders {
   headers: Record<string, string>;
-  /** Names of the headers that were left out because of the maximum size. */
+  /** Names of the headers that were omitted because of the maximum size. */
   omitted: string[];
 }
 
 /**
- * Returns the headers that an event keeps of its request: all except hop-by-hop, credential, cookie and forwarding
- * headers, and those in `secret` (see `secretHeaders`). Joins repeated names with ", ". Always contains the content type.
+ * Returns the request headers that an event stores: all except hop-by-hop, credential, cookie and forwarding headers,
+ * and those in `secret` (see `secretHeaders`). Joins repeated names with ", ". Always contains the content type.
  */
 export function forwardedFrom(
   headers: readonly (readonly [string, string])[],
@@ -119,11 +123,14 @@ export function forwardedFrom(
   return { headers: Object.fromEntries(forwarded), omitted: [...omitted] };
 }
 
-/** Prefixes of the headers of Posthorn's signature. Verification libraries also look for Svix's names. */
+/** Prefixes of Posthorn's signature headers. Verification libraries also read the Svix names. */
 const SIGNATURE_PREFIXES = ['webhook-', 'svix-'];
 const RECEIVED_PREFIX = 'posthorn-received-';
 
-/** Returns a header's name for delivery. Renames the provider's signature headers: Posthorn's have the same names. */
+/**
+ * Returns a header's name for delivery. Renames the provider's signature headers, because Posthorn's headers have the
+ * same names.
+ */
 export function deliveredName(name: string): string {
   return ruleOf(name).delivered;
 }
@@ -140,7 +147,7 @@ export function omittedNote(omitted: readonly string[]): string | null {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns whether a header is a Connection header that lists other headers. */
+/** Returns whether the header is a Connection header that lists the names of other headers. */
 function isOptions(name: string, value: string): boolean {
   return name === 'connection' && value !== 'keep-alive' && value !== 'close';
 }
@@ -157,8 +164,8 @@ function connectionOptions(headers: readonly (readonly [string, string])[]): Rea
 }
 
 /**
- * Returns the headers without connection-specific ones, for a request that repeats the received one. Joins the values
- * of repeated names.
+ * Returns the headers without hop-by-hop ones, for a request that repeats the received one. Joins the values of
+ * repeated names.
  */
 export function endToEndHeaders(headers: readonly (readonly [string, string])[]): Record<string, string> {
   const ofConnection = connectionOptions(headers);
@@ -171,7 +178,7 @@ export function endToEndHeaders(headers: readonly (readonly [string, string])[])
   return Object.fromEntries(kept);
 }
 
-/** Parses the hop count. A sender cannot make it negative. Returns 0 if it is missing or invalid. */
+/** Parses the hop count. Returns 0 if it is missing, negative or otherwise invalid. */
 export function hopsOf(value: string | undefined): number {
   return value !== undefined && /^\d{1,3}$/.test(value) ? Number(value) : 0;
 }
@@ -184,7 +191,7 @@ interface HeaderRule {
   delivered: string;
 }
 
-/** Cache of header rules by header name. Providers send few distinct names, but send them repeatedly. */
+/** Cache of header rules by header name, because providers repeat a few names. */
 const rules = new Map<string, HeaderRule>();
 const RULES_MAX = 2_000;
 

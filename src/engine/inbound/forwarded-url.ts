@@ -26,8 +26,8 @@ export const UNSAFE_PATH =
   'Not sent: the path of the received request contains `..`, which could lead out of the path of the destination.';
 
 /**
- * Returns the target's URL extended by the received path and query. Returns null for a path that could lead out of the
- * target's own path, also after a proxy or a server decodes it.
+ * Returns the target's URL, extended by the received path and query. Returns null if the path could escape the target's
+ * own path, also after a proxy or a server decodes it.
  */
 export function forwardedUrl(
   target: URL,
@@ -39,7 +39,7 @@ export function forwardedUrl(
   if (suffix === '' && received === '') return target;
   if (suffix !== '' && climbs(suffix)) return null;
   const url = new URL(target.href);
-  // Assigns the path instead of resolving a relative reference, so that `//host` remains a path.
+  // Assigns the path instead of resolving it, so that `//host` remains a path.
   if (suffix !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}${suffix}`;
   if (received !== '') {
     const own = url.search.slice(1);
@@ -50,8 +50,8 @@ export function forwardedUrl(
 }
 
 /**
- * Returns the query without the parameters whose name a server could read as one of `names`. `names` comes from
- * `namesOf`. Empty parts of the query stay.
+ * Returns the query without the parameters whose name a server could read as one of `names` (from `namesOf`). Preserves
+ * empty parts of the query.
  */
 export function withoutParameters(query: string, names: ReadonlySet<string>): string {
   return names.size === 0 || query === '' ? query : without(query, names);
@@ -66,7 +66,7 @@ function without(query: string, names: ReadonlySet<string>): string {
 
 const DECODINGS_MAX = 5;
 
-/** Returns whether a segment is `..`, also after repeated decoding. Some servers also split at `\` and cut at `;`. */
+/** Returns whether a segment is `..`, even after repeated decoding. Some servers also split at `\` and cut at `;`. */
 function climbs(path: string): boolean {
   let text = path;
   for (let decodings = 0, before = ''; text !== before; decodings += 1) {
@@ -78,6 +78,6 @@ function climbs(path: string): boolean {
 
 function isParent(segment: string): boolean {
   const [name = ''] = segment.split(';', 1);
-  // Ignores control characters and spaces next to the dots, because some servers ignore them.
+  // Ignores spaces and control characters around the dots, as some servers do.
   return name.replace(/[^!-~]/g, '') === '..';
 }

@@ -28,27 +28,32 @@ export const GENERIC_SCHEMES = [
 ] as const;
 export type GenericSchemeName = (typeof GENERIC_SCHEMES)[number];
 
-/** Settings of how a sender signs. Each omitted setting has its default value. */
+/** Settings that describe how a sender signs. Each omitted setting has a default. */
 export interface GenericSettings {
   /** Header to verify. Default: `x-signature`; `x-api-key` for `api-key`; `authorization` for tokens. */
   header?: string;
-  /** For `api-key`: query parameter with the key, instead of a header. */
+  /** For `api-key`: query parameter that contains the key, instead of a header. */
   queryParameter?: string;
-  /** Text before the signature in the header. By default, the hash's name and `=` may precede the signature. */
+  /** Text before the signature in the header. Default: an optional hash name and `=`, such as `sha256=`. */
   prefix?: string;
-  /** Encoding of the signature. By default, its length distinguishes hex from base64. */
+  /** Encoding of the signature. By default, hex and base64 are distinguished by length. */
   encoding?: 'hex' | 'base64';
-  /** Conversion of the secret to a key. The default `utf8` uses the characters of the secret as the key. */
+  /** Encoding of the secret. With the default `utf8`, its characters are the key. */
   keyEncoding?: KeyEncoding;
   /** Text between the parts of a header such as `t=…,v1=…`, or between several signatures. Default: `,`. */
   separator?: HeaderList['separator'];
   /** Name of the header part with the signature, such as `v1`. The part may occur several times. */
   signatureField?: string;
-  /** Name of the header part with the time, such as `t`. Requires `signatureField`. */
+  /** Name of the header part with the timestamp, such as `t`. Requires `signatureField`. */
   timestampField?: string;
-  /** Header with the time in seconds, milliseconds or RFC 3339. By default, there is none and no time limit. */
+  /**
+   * Header with the timestamp in seconds, milliseconds or RFC 3339. By default, there is no timestamp and no time
+   * limit.
+   */
   timestampHeader?: string;
-  /** Maximum difference from the current time. Default: 300. Requires `timestampHeader` or `timestampField`. */
+  /**
+   * Maximum difference from the current time, in seconds. Default: 300. Requires `timestampHeader` or `timestampField`.
+   */
   toleranceSeconds?: number;
   /**
    * Template of the signed content. Default: `{{body}}`, or `{{timestamp}}.{{body}}`. Also allowed:
@@ -60,13 +65,13 @@ export interface GenericSettings {
   issuer?: string;
   /** For tokens: value that `aud` must be or contain. */
   audience?: string;
-  /** For tokens: members that the token must have, with their values. */
+  /** For tokens: claims that the token must have, with their values. */
   claims?: Record<string, string>;
-  /** For tokens: name of the member that holds the SHA-256 of the body. */
+  /** For tokens: name of the claim with the SHA-256 of the body. */
   bodyHashClaim?: string;
   /**
-   * For tokens: maximum age in seconds of a token without `exp`. Default: 300. Without this setting, a token that holds
-   * the hash of the body needs no time.
+   * For tokens: maximum age in seconds of a token without `exp`. Default: 300. Without this setting, a token that
+   * contains the hash of the body needs no time.
    */
   maxAgeSeconds?: number;
 }
@@ -211,7 +216,10 @@ export function genericFaults(json: unknown, path: string, name: GenericSchemeNa
   return settingFaults(json, path, name);
 }
 
-/** Returns faults of JWT settings, which must identify the endpoint's tokens: issuers also sign tokens for others. */
+/**
+ * Returns the faults of JWT settings. The settings must identify the endpoint's tokens, because an issuer also signs
+ * tokens for others.
+ */
 function jwtFaults(json: unknown, path: string): Fault[] {
   if (!isObject(json)) return [];
   const faults =
@@ -338,13 +346,16 @@ function signedFault(value: unknown): string | null {
   const unknown = names.find((name) => partOf(name) === null);
   if (unknown !== undefined)
     return 'Only {{body}}, {{decompressedBody}}, {{timestamp}}, {{method}}, {{url}}, {{headers.name}} and {{query.name}} can stand here.';
-  // The signed text need not contain the body: some providers sign the id of an object in the query instead.
+  // The signed text need not contain the body: some providers sign only the id of an object in the query.
   return names.some((name) => name === 'body' || name === 'decompressedBody' || name.startsWith('query.'))
     ? null
     : '{{body}} is missing: a signature that does not cover the body proves nothing about it.';
 }
 
-/** Returns the template's parts. Splitting at a capture group puts literals at even, placeholders at odd indexes. */
+/**
+ * Returns the parts of the template. Splitting at a capture group puts literals at even and placeholders at odd
+ * indexes.
+ */
 function partsOf(signed: string): SignedPart[] {
   return signed.split(PLACEHOLDER).flatMap((text, index) => {
     if (index % 2 === 1) return partOf(text) ?? [];

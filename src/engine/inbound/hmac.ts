@@ -12,7 +12,7 @@ import { unpackedBody } from './unpacked.js';
 
 type Signed = Omit<ReceivedRequest, 'ip'>;
 
-/** Characters that HubSpot does not percent-encode in the URL that it signs. */
+/** Characters that HubSpot decodes in the URL before it signs the URL. */
 const HUBSPOT_DECODES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
 export function verifyHmac(scheme: HmacScheme, request: Signed, secrets: readonly string[], nowMs: number): boolean {
@@ -75,12 +75,12 @@ function partOf(part: SignedPart, request: Signed, timestamp: string): string | 
 function literalOrValue(part: Exclude<SignedPart, string>, request: Signed): string | undefined {
   if ('literal' in part) return part.literal;
   if (!('value' in part)) return signedValueOf(part, request);
-  // Rejects a repeated parameter. Posthorn would treat it as missing, and missing parts are not signed. An attacker
-  // could thus remove the part from the signed content.
+  // Rejects a repeated parameter. `signedValueOf` would treat it as missing, and missing parts are not signed, so an
+  // attacker could remove the part from the signed content.
   if ('query' in part.value && parametersOf(request, part.value.query).length > 1) return undefined;
   const value = signedValueOf(part.value, request) ?? '';
   if (value === '') return '';
-  // Rejects a value that contains the separator, because it could imitate the parts that follow it.
+  // Rejects a value with the separator, which could imitate the parts that follow.
   return value.includes(part.after) ? undefined : part.before + value + part.after;
 }
 

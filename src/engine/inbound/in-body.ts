@@ -49,11 +49,11 @@ export function adyenSignature(item: unknown, secret: string): Buffer | null {
   const key = decodeKey(secret, 'hex');
   if (key === null || !isObject(item)) return null;
   const values = ADYEN_FIELDS.map((path) => memberOf(item, path) ?? '').map(scalarText);
-  // Rejects a value that is neither text nor number: it could be signed in one spelling and read in another.
+  // Rejects a value that is neither text nor number: its signed spelling could differ from the spelling that is read.
   return values.includes(undefined) ? null : createHmac('sha256', key).update(values.join(':'), 'utf8').digest();
 }
 
-/** Verifies Microsoft Graph: every notification repeats the `clientState` of its subscription. */
+/** Verifies Microsoft Graph: every notification must contain the `clientState` of its subscription. */
 export function verifyClientState(request: Received, secrets: readonly string[]): boolean {
   const items = memberOf(jsonOf(request), 'value');
   if (!Array.isArray(items) || items.length === 0) return false;

@@ -18,7 +18,10 @@ interface Algorithm {
   isPss?: true;
 }
 
-/** Algorithms of RFC 7518 (section 3.1) and RFC 8037 without `none` and symmetric ones, because the keys are public. */
+/**
+ * Algorithms of RFC 7518 (section 3.1) and RFC 8037. Excludes `none` and symmetric algorithms, because the keys are
+ * public.
+ */
 const ALGORITHMS: ReadonlyMap<unknown, Algorithm> = new Map<unknown, Algorithm>([
   ['RS256', { keyType: 'RSA', hash: 'sha256' }],
   ['RS384', { keyType: 'RSA', hash: 'sha384' }],
@@ -45,12 +48,12 @@ export function jwtOf(
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
-/** Returns whether a text is a key set (RFC 7517, section 5), which may be empty. An error page is not a key set. */
+/** Returns whether a text is a key set (RFC 7517, section 5), possibly empty, and not an error page, for example. */
 export function isKeySet(text: string): boolean {
   return Array.isArray(membersOf(text)?.keys);
 }
 
-/** Returns whether the key set (RFC 7517) has the key of the token. If not, the cached set may be outdated. */
+/** Returns whether the key set (RFC 7517) contains the token's key. If not, the cached key set may be outdated. */
 export function hasKeyOf(token: string, jwks: string): boolean {
   const header = partsOf(token)?.header;
   return header !== undefined && keysFor(header, jwks).length > 0;
@@ -59,8 +62,8 @@ export function hasKeyOf(token: string, jwks: string): boolean {
 type Bearing = Pick<ReceivedRequest, 'headers' | 'body'>;
 
 /**
- * Returns null for a token that is signed by a key of the set, for this endpoint, current, and bound to this body if
- * required. Otherwise returns the reason as the end of a sentence.
+ * Returns null for a valid token: signed by a key of the set, issued for this endpoint, current, and bound to this body
+ * if required. Otherwise returns the reason as the end of a sentence.
  */
 export function jwtFault(scheme: JwtScheme, request: Bearing, jwks: string, nowMs: number): string | null {
   const parts = partsOf(jwtOf(scheme, request) ?? '');
@@ -85,7 +88,7 @@ export function sharedJwtFault(
   const algorithm = scheme.algorithms.find((name) => name === header.alg);
   if (algorithm === undefined) return refusedAlgorithm(header.alg, scheme.algorithms);
   const isSigned = secrets.some((secret) => {
-    // Ignores a public key, which may still be stored as a secret after a change of the endpoint's scheme.
+    // Ignores a public key. It may still be stored as a secret after a change of the endpoint's scheme.
     const key = isPem(secret) ? null : decodeKey(secret, scheme.keyEncoding);
     return key !== null && equalBytes(signature, jwtDigest(algorithm, key, signed));
   });
@@ -194,7 +197,7 @@ function holds(
       signature,
     );
   } catch {
-    // An invalid key does not match. The other keys of the set are still tried.
+    // Tries the other keys of the set after an invalid key.
     return false;
   }
 }

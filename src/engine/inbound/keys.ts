@@ -45,7 +45,7 @@ export function ed25519Key(raw: Buffer | null): KeyObject | null {
   return createPublicKey({ key: Buffer.concat([ED25519_SPKI, raw]), format: 'der', type: 'spki' });
 }
 
-/** Returns whether the bytes are equal. The timing reveals only the lengths. */
+/** Returns whether the bytes are equal. The timing reveals only their lengths. */
 export function equalBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }

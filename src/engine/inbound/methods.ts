@@ -1,4 +1,4 @@
-/** Methods that endpoints can filter by: RFC 9110 without CONNECT, and others that Node's parser accepts. */
+/** Methods that endpoints can filter by: those of RFC 9110 except CONNECT, and others that Node's parser accepts. */
 export const RECEIVED_METHODS = [
   'GET',
   'HEAD',
@@ -38,7 +38,7 @@ export const RECEIVED_METHODS = [
 
 export type ReceivedMethod = (typeof RECEIVED_METHODS)[number];
 
-/** Returns whether a method is allowed. Null allows any. GET does not include HEAD (RFC 9110, section 9). */
+/** Returns whether a method is allowed. Null allows all. GET does not include HEAD (RFC 9110, section 9). */
 export function takesMethod(allowed: readonly string[] | null, method: string): boolean {
   return allowed === null || allowed.includes(method);
 }

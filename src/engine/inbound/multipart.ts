@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 const BOUNDARY = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s";,]{1,70}))/i;
-/** Maximum number of parts. Provider forms have about twenty fields, mixed with attachments. */
+/** Maximum number of parts. Forms of providers have about twenty fields, and possibly attachments. */
 const PARTS_MAX = 200;
 const HEAD_BYTES_MAX = 4_096;
 const FIELD_BYTES_MAX = 64 * 1024;
@@ -21,7 +21,7 @@ function partsOf(body: Buffer, boundary: string): Buffer[] {
   const parts: Buffer[] = [];
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   let from = body.indexOf(delimiter.subarray(2));
-  // The first delimiter stands at the beginning, or after a preamble that ends with a line break.
+  // The first delimiter is at the start, or after a preamble that ends with a line break.
   if (from !== 0) from = body.indexOf(delimiter);
   if (from < 0) return [];
   from += from === 0 ? delimiter.length - 2 : delimiter.length;

@@ -223,8 +223,7 @@ it("Linear: the provider's library accepts Posthorn's sample", () => {
 
 it("Paddle: the provider's library accepts Posthorn's sample", async () => {
   const paddle = new Paddle('key', { environment: Environment.sandbox });
-  // Signs the sample here and not earlier. Otherwise, Paddle's time limit of five seconds could have passed since this
-  // file was loaded.
+  // Signed here and not when the file is loaded: Paddle accepts a signature for only five seconds.
   const sample = signedSample(preset('paddle'), {
     secret: 's3cret',
     url: URL_CALLED,
@@ -350,7 +349,7 @@ describe('signatures with keys of this test, because only the provider has the r
   });
 });
 
-/** Runs AWS's own validator, which fetches the certificate. This test provides the certificate from memory. */
+/** Runs AWS's own validator. It fetches the certificate, which this test provides from memory. */
 async function validatedBySns(text: string, certificate: string): Promise<unknown> {
   const name = 'sns-validator';
   const { default: Validator } = await import(name);

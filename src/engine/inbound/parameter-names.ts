@@ -1,7 +1,7 @@
 /**
  * Returns all names that a server could derive from a decoded parameter name, normalized for comparison. PHP cuts names
  * at U+0000 and `[`, and maps `.`, ` ` and an unclosed `[` to `_`. ASP.NET ignores the letter case. `URLSearchParams`
- * strips one `?`. A `+` may stand for itself or for a space.
+ * strips one `?`. A `+` may mean itself or a space.
  */
 export function namesOf(name: string): string[] {
   const end = name.indexOf('\0');
@@ -16,8 +16,8 @@ export function namesIn(query: string): Set<string> {
 }
 
 /**
- * Returns the position in `part`, a part of a query between two `&`, at which the first parameter with one of the names
- * starts. Returns -1 if there is none. The names come from `namesOf` or `namesIn`.
+ * Returns the position in `part` at which the first parameter with one of the names starts, or -1. `part` is the text
+ * between two `&` of a query. The names come from `namesOf` or `namesIn`.
  */
 export function findNamed(part: string, names: ReadonlySet<string>): number {
   if (part === '') return -1;

@@ -6,7 +6,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Exact host names for PayPal's certificates. A wider pattern could let an attacker serve their own certificate. */
+/** Exact host names of PayPal's certificates. With a wider pattern, an attacker could serve a forged certificate. */
 const HOSTS: ReadonlySet<string> = new Set([
   'api.paypal.com',
   'api-m.paypal.com',
@@ -15,7 +15,7 @@ const HOSTS: ReadonlySet<string> = new Set([
 ]);
 const CERTIFICATE_PATH = /^\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,64}$/;
 const URL_LENGTH_MAX = 512;
-/** Required subject of the certificate. PayPal's own libraries require the same message-signing certificate. */
+/** Required subject of the certificate: PayPal's message-signing certificate, as in PayPal's own libraries. */
 const SUBJECT = /^CN=messageverificationcerts(?:\.[a-z0-9-]+)*\.paypal\.com$/m;
 const ALGORITHM = 'SHA256withRSA';
 

@@ -54,7 +54,7 @@ const MUX: Vector = {
   now: 1565125718_000,
 };
 
-/** Made with computeSignature of @workos-inc/node 8.13, and accepted by its constructEvent. */
+/** Made with computeSignature of @workos-inc/node 8.13, accepted by its constructEvent. */
 const WORKOS: Vector = {
   headers: {
     'workos-signature': 't=1795348800000, v1=9955a1c7a274fcf8ce2bbff9ad3c760dec7e2a069013f178ed21c492af248911',
@@ -83,14 +83,14 @@ const MERCADOPAGO: Vector = {
   query: 'data.id=999999999&type=payment',
   now: 1742505638683,
 };
-/** Accepted by the same validator, without a request id. The documentation signs an id of letters in lower case. */
+/** Accepted by the same validator, without a request id. As documented, an id with letters is signed in lower case. */
 const MERCADOPAGO_ORDER: Vector = {
   headers: { 'x-signature': 'ts=1742505638683,v1=223d153b374908b0d8f6430c8bce036b59659504831cd2528230c15cf392ae8c' },
   query: 'data.id=ORD01JQ4S4KY8HWQ6NA5PXB65B3D3&type=order',
   now: 1742505638683,
 };
 
-/** Made with jsonwebtoken 9, as Netlify's documentation describes the token. */
+/** Made with jsonwebtoken 9, as documented by Netlify. */
 const NETLIFY: Vector = {
   headers: {
     'x-webhook-signature':
@@ -100,7 +100,7 @@ const NETLIFY: Vector = {
   now: '2026-11-22T12:00:00.000Z',
 };
 
-/** Made with jsonwebtoken 9 of the claims in monday.com's documentation. */
+/** Made with jsonwebtoken 9 from the claims in monday.com's documentation. */
 const MONDAY: Vector = {
   headers: {
     authorization:
@@ -109,7 +109,7 @@ const MONDAY: Vector = {
   now: 1606808460_000,
 };
 
-/** Made with jose 6, with the claim that FusionAuth's documentation describes. */
+/** Made with jose 6, with the claim from FusionAuth's documentation. */
 const fusionauth = (token: string): Vector => ({
   headers: { 'x-fusionauth-signature-jwt': token },
   body: '{"event":{"type":"user.create"}}',

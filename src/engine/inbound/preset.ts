@@ -6,26 +6,26 @@ export interface Preset {
   id: string;
   title: string;
   verify: Scheme;
-  /** Tells the user what to enter as the endpoint's secret, in the terms of the provider's console. */
+  /** Help text for the endpoint's secret, in the terms of the provider's console. */
   secret: string;
-  /** Where to read the event type. The parts of a recipe are joined by dots. */
+  /** Recipes for the event type. The parts of a recipe are joined by dots. */
   eventType: readonly Recipe[];
-  /** Where to read the id that the provider repeats when it retries. Empty if no id is safe for deduplication. */
+  /** Recipes for the id that the provider repeats in a retry. Empty if no id is safe for deduplication. */
   dedupeId: readonly Recipe[];
-  /** Methods of the provider's unsigned, empty URL checks. Such a check is answered with 200 and creates no event. */
+  /** Methods of the provider's unsigned and empty URL checks. Such a request gets 200 and creates no event. */
   urlCheck?: readonly ('GET' | 'HEAD')[];
   /** Default response of the endpoint, or null for the global default. */
   response: ResponseSettings | null;
-  /** How the provider retries when the answer is not 2xx. Advice, not a guarantee. `attempts` includes the first. */
+  /** How the provider retries if the response is not 2xx. Information only. `attempts` includes the first attempt. */
   retry: { attempts?: number; note: string };
   /**
-   * Small sample event. `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}` are replaced on sending.
-   * `query` is appended to the query of the URL.
+   * Small sample event. Sending replaces `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}`. `query` is
+   * appended to the query of the URL.
    */
   sample: { headers: Readonly<Record<string, string>>; body: string; query?: string };
 }
 
-/** Builds a sample with a JSON body. A string of only `{{seconds}}` or `{{millis}}` becomes a number on sending. */
+/** Builds a sample with a JSON body. Sending replaces the strings `{{seconds}}` and `{{millis}}` by numbers. */
 export function jsonSample(json: unknown, headers: Readonly<Record<string, string>> = {}): Preset['sample'] {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(json) };
 }

@@ -47,7 +47,7 @@ function secretsOf({ verify: scheme }: Preset): Pair {
   return scheme.kind === 'hmac' && scheme.keyEncoding === 'hex' ? HEX : (SECRETS[scheme.kind] ?? ANY);
 }
 
-/** Signs a sample with keys of this test if only the provider can sign in this scheme. */
+/** Signs a sample with the keys of this test, for schemes in which only the provider can sign. */
 function signedByProvider(preset: Preset, secret: string): Sample {
   const { verify: scheme } = preset;
   const request = unsignedSample(preset, { secret, url: URL_CALLED, id: ID, nowMs: NOW });
@@ -98,8 +98,8 @@ function proofHeaders(preset: Preset, request: Sample): string[] {
 }
 
 /**
- * For schemes that do not cover every byte of the body: changes that keep the body well-formed and must be detected.
- * Null if the scheme does not cover the body.
+ * Changes that keep the body well-formed and must be detected, for schemes that do not cover every byte of the body.
+ * Null for schemes that do not cover the body.
  */
 const CHANGES: Partial<Record<Scheme['kind'], readonly [RegExp, string] | null>> = {
   token: null,

@@ -9,7 +9,7 @@ import { isFresh } from './timestamp.js';
 
 const ED25519_BYTES = 64;
 const RSA_BITS_MIN = 2048;
-/** Maximum number of signatures. Lower than for HMAC, because verifying one signature costs up to 0.1 ms. */
+/** Maximum number of signatures, lower than for HMAC: verifying a signature costs up to 0.1 ms. */
 const SIGNATURES_MAX = 10;
 
 export function verifyPublicKey(
@@ -52,7 +52,7 @@ export function publicKeyOf(algorithm: PublicKeyScheme['algorithm'], text: strin
 }
 
 function readKey(algorithm: PublicKeyScheme['algorithm'], text: string): KeyObject | null {
-  // A secret cannot contain line breaks, so PEM is given on one line, with or without spaces.
+  // A secret cannot contain line breaks, so PEM is on one line, with or without spaces.
   const [, label = '', inner = ''] = /^-----BEGIN ([A-Z ]+)-----(.*)-----END \1-----$/s.exec(text) ?? [];
   const der = decodeBase64((label === '' ? text : inner).replace(/\\n|\s/g, ''));
   if (label === 'CERTIFICATE') return der && new X509Certificate(der).publicKey;

@@ -2,7 +2,7 @@ import { findNamed, namesIn, namesOf } from './parameter-names.js';
 import type { ReceivedRequest } from './request.js';
 import type { Scheme } from './scheme.js';
 
-/** Returns the names (see `namesOf`) of query parameters that are credentials and must be hidden like secret headers. */
+/** Returns the names (see `namesOf`) of query parameters that contain credentials and must be hidden. */
 export function secretParameters(scheme: Scheme): ReadonlySet<string> {
   return new Set(scheme.kind === 'query-token' ? namesOf(scheme.name) : []);
 }
@@ -19,9 +19,9 @@ export function plainParameterOf({ query }: Pick<ReceivedRequest, 'query'>, name
 }
 
 /**
- * Returns the request with the value of a named parameter replaced in the query and in the URL. The rest stays as it
- * was sent. If a name is repeated, everything from its first value to the end of the query is replaced as one value, so
- * that a request costs one call of `replace`. The names come from `namesOf`.
+ * Returns the request with the value of a named parameter replaced in the query and in the URL. If a name is repeated,
+ * replaces everything from its first value to the end of the query, so that repetitions cost only one call of
+ * `replace`. The names come from `namesOf`.
  */
 export function withReplaced<T extends Pick<ReceivedRequest, 'query' | 'url'>>(
   request: T,

@@ -25,7 +25,7 @@ export interface SynchronousAnswer {
   body: string;
 }
 
-/** Groups values by name. The order of the names and the order of the values of each name stay the same. */
+/** Groups values by name. Preserves the order of the names, and the order of the values of each name. */
 export function valuesByName(pairs: Iterable<readonly [name: string, value: string]>): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of pairs) {
@@ -36,7 +36,7 @@ export function valuesByName(pairs: Iterable<readonly [name: string, value: stri
   return values;
 }
 
-/** Returns a header; repeated values are joined by ", " (RFC 9110, section 5.3). `name` is in lower case. */
+/** Returns a header, with repeated values joined by ", " (RFC 9110, section 5.3). `name` is in lower case. */
 export function headerOf(request: Pick<ReceivedRequest, 'headers'>, name: string): string | undefined {
   let value: string | undefined;
   for (const [known, text] of request.headers)

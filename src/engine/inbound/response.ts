@@ -5,7 +5,7 @@ import type { Fault } from './fault.js';
 import type { SynchronousAnswer } from './request.js';
 import { STEERING_HEADERS } from './steering-headers.js';
 
-/** Types of response. `static` gives every request the same answer. The others answer a provider's handshake. */
+/** Types of response. `static` sends the same response to every request. The others answer a provider's handshake. */
 export const RESPONSE_TYPES = [
   'static',
   'meta-challenge',
@@ -24,7 +24,7 @@ export const RESPONSE_TYPES = [
 ] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
-/** For every type, `status`, `body` and `headers` are the response to requests that are not handshakes. */
+/** `status`, `body` and `headers` are the response to requests that are not handshakes, for every type. */
 export interface ResponseSettings {
   type: ResponseType;
   /** For `meta-challenge`, required: the text that was entered in Meta's console. */
@@ -49,7 +49,7 @@ const VALUE_LENGTH_MAX = 4096;
 /** Token of RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
-/** Headers of the connection, and headers that affect more than this answer, such as data stored by browsers. */
+/** Headers of the connection, and headers that affect more than this response, such as stored browser data. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -104,7 +104,7 @@ export function answerHeaderFaults(headers: unknown, path: string): Fault[] {
   });
 }
 
-/** Returns the configured answer that does not depend on the request. Header names are in lower case. */
+/** Returns the configured response, which does not depend on the request. Header names are in lower case. */
 export function staticAnswer(settings: Pick<ResponseSettings, 'status' | 'body' | 'headers'>): SynchronousAnswer {
   const { status = STATUS_DEFAULT, body = '' } = settings;
   const headers = Object.entries(settings.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);

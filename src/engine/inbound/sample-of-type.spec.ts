@@ -4,7 +4,10 @@ import { sampleOfType } from './sample.js';
 
 const PRESETS = [...ALL.values()];
 
-/** Presets that do not support a chosen event type: the type is not a single name at a single place in the sample. */
+/**
+ * Presets whose sample cannot have another event type, because the type is not a single name in a single member or
+ * header.
+ */
 const FIXED = new Set<string>();
 
 describe('sampleOfType', () => {

@@ -72,7 +72,7 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
   }
 }
 
-/** Returns the sample without a signature. If the provider sends the secret in the body, the sample contains it too. */
+/** Returns the sample without a signature. Contains the secret if the provider sends the secret in the body. */
 export function unsignedSample({ sample }: Preset, options: SampleOptions): Sample {
   const { url } = options;
   const headers = Object.entries(sample.headers).map(
@@ -92,7 +92,10 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
   return sample.query === undefined ? request : withQuery(request, sample.query);
 }
 
-/** Sets the event type of the sample. Returns null if that is impossible. A dot starts the optional second part. */
+/**
+ * Returns the sample with another event type, or null if that is impossible. If the type has a second part, it starts
+ * after the first dot.
+ */
 export function sampleOfType(
   { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,
   type: string,

@@ -12,9 +12,8 @@ export type KeyEncoding = 'utf8' | 'base64' | 'hex' | 'whsec';
 export type SignedValue = { header: string } | { query: string; isLowerCased?: true };
 
 /**
- * A part of the signed content, in the order of signing. In `decoded-url`, some percent-encoded characters are decoded,
- * because HubSpot signs the URL in this form. A part with `before` and `after` is omitted if the request lacks its
- * value.
+ * A part of the signed content, in signing order. HubSpot signs `decoded-url`, the URL with some characters decoded. A
+ * part with `before` and `after` is omitted if the request lacks its value.
  */
 export type SignedPart =
   | 'body'
@@ -33,15 +32,15 @@ export interface TimestampRule {
   unit: 's' | 'ms' | 'either' | 'rfc3339';
   /** Maximum difference to the current time in seconds. Null if the provider sets no limit. */
   toleranceSeconds: number | null;
-  /** If set, only the age of the timestamp is limited: a time in the future is accepted. */
+  /** If set, a timestamp in the future is accepted: only the age is limited. */
   ageOnly?: true;
 }
 
 export const LIST_SEPARATORS = [',', ';', ' ', '&', '|'] as const;
 
 /**
- * A header with several parts, such as `t=…,v1=…`. `signature` and `timestamp` are names of parts. The name of a
- * signature may occur several times. Without `signature`, every part is a signature.
+ * A header with several parts, such as `t=…,v1=…`. `signature` and `timestamp` are names of parts. Several parts may
+ * have the signature's name. Without `signature`, every part is a signature.
  */
 export interface HeaderList {
   separator: (typeof LIST_SEPARATORS)[number];
@@ -61,7 +60,7 @@ export interface HmacScheme {
   keyEncoding: KeyEncoding;
   signed: readonly SignedPart[];
   timestamp?: TimestampRule;
-  /** If set, a signature of the JSON body as formatted by `JSON.stringify` is also accepted. */
+  /** If set, a signature over the JSON body as `JSON.stringify` formats it is also accepted. */
   alsoReserialized?: true;
 }
 
@@ -87,16 +86,16 @@ export interface PublicKeyScheme {
 
 /** Requirements for a JSON Web Token. */
 export interface TokenRules {
-  /** Header of the token. `authorization` may contain `Bearer` before it; any other header contains the token only. */
+  /** Header of the token. `authorization` may start with `Bearer`. Any other header contains only the token. */
   header: string;
   issuer: string | null;
   audience: string | null;
   claims: Readonly<Record<string, string>>;
-  /** Token member with the body's SHA-256, in hex, base64 or base64url. */
+  /** Claim with the body's SHA-256, in hex, base64 or base64url. */
   bodyHashClaim: string | null;
   /** Maximum age of a token without `exp`. */
   maxAgeSeconds: number;
-  /** Accepts a token without `exp` and `iat`. Only for tokens that are bound to the body. */
+  /** Accepts a token without `exp` and `iat`. Only for tokens that contain the hash of the body. */
   isTimeless?: true;
 }
 
@@ -114,22 +113,22 @@ export interface SharedJwtScheme extends TokenRules {
   keyEncoding: KeyEncoding;
 }
 
-/** Scheme in which code outside of the engine verifies the request. `verify` rejects if the code cannot decide. */
+/** Scheme whose verification is code outside of the engine. `verify` rejects if the code cannot decide. */
 export interface CodeScheme {
   kind: 'code';
   verify: Verifier;
-  /** Names of headers that authenticate by themselves, in lower case. */
+  /** Names of headers that are credentials themselves, in lower case. */
   secretHeaders: readonly string[];
 }
 
-/** Returns whether the sender knows one of the secrets. There is at least one secret, and the newest is first. */
+/** Returns whether the sender has one of the secrets. There is at least one secret. The newest is first. */
 export type Verifier = (
   request: ReceivedRequest,
   secrets: readonly string[],
   nowMs: number,
 ) => boolean | Promise<boolean>;
 
-/** Method by which a request proves its origin. Unless noted, a secret is the text that the provider displays. */
+/** How a request proves its origin. Unless noted, a secret is the text that the provider displays. */
 export type Scheme =
   | HmacScheme
   | StandardScheme

@@ -5,7 +5,7 @@ import type { KeyEncoding, Scheme } from './scheme.js';
 
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/;
 const EDGE_SPACE = /^\s|\s$/;
-/** Node decodes header values as Latin-1, so a secret with other characters can never equal a header value. */
+/** Node decodes header values as Latin-1, so no header value can equal a secret with other characters. */
 const BEYOND_LATIN_1 = /[^\0-\xff]/;
 const PUBLIC_KEY = {
   'rsa-sha256':
@@ -13,7 +13,7 @@ const PUBLIC_KEY = {
   ed25519:
     'must be an Ed25519 public key: 32 bytes in hex or base64, PEM on one line, or base64 of a SubjectPublicKeyInfo',
 } as const;
-/** Rejects a public key as a shared secret: anyone who knows the public key could then sign tokens. */
+/** Rejects a public key as a shared secret, because anyone could sign tokens with the public key. */
 const PEM = 'must be the shared secret, not a key in PEM: for a public key, use jwt with jwksUrl';
 const ENCODED: Readonly<Record<KeyEncoding, string>> = {
   utf8: 'must not be empty',

@@ -12,7 +12,10 @@ export function credentialNames(scheme: Scheme): CredentialNames {
   return { headers: secretHeaders(scheme), parameters: secretParameters(scheme) };
 }
 
-/** Returns the union of two sets of names: the endpoint's, and those stored with a request under an earlier scheme. */
+/**
+ * Returns the union of two sets of names: those of the endpoint, and those stored with a request under an earlier
+ * scheme.
+ */
 export function joinedNames(one: CredentialNames, other: CredentialNames): CredentialNames {
   return {
     headers: new Set([...one.headers, ...other.headers]),
@@ -21,12 +24,12 @@ export function joinedNames(one: CredentialNames, other: CredentialNames): Crede
 }
 
 /**
- * Returns the names of headers with credentials, in lower case and with `-` for `_`. These headers are shown only to
- * callers with the scope `write`, and forwarded only by mirrors. CGI and WSGI map `_` and `-` to the same variable.
+ * Returns the names of headers with credentials, in lower case and with `-` for `_`, because CGI and WSGI map both to
+ * one variable. Only callers with the scope `write` can see these headers. Only mirrors forward them.
  */
 export function secretHeaders(scheme: Scheme): ReadonlySet<string> {
   const names = new Set(['authorization', 'proxy-authorization', 'cookie']);
-  // A token with the hash of the body is a signature, not a credential: it authenticates no other request.
+  // A token that contains the hash of the body is a signature: it authenticates no other request.
   const isBearer = scheme.kind === 'shared-jwt' && scheme.bodyHashClaim === null;
   if (scheme.kind === 'token' || scheme.kind === 'jwt' || isBearer) names.add(scheme.header);
   if (scheme.kind === 'code') for (const name of scheme.secretHeaders) names.add(name);

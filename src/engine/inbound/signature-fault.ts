@@ -16,8 +16,8 @@ const FORMATS: Readonly<Record<TimestampRule['unit'], string>> = {
 };
 
 /**
- * Returns why the signature or its time cannot be read, or which signed part is missing, as the end of a sentence. Null
- * if everything is readable, and for schemes whose proof is not a signature in a header.
+ * Returns why the signature or its timestamp cannot be read, or which signed part is missing, as the end of a sentence.
+ * Null if all are readable, and for schemes without a signature in a header.
  */
 export function signatureFault(scheme: Scheme, request: Received): string | null {
   if (scheme.kind === 'standard-webhooks') return standardFault(scheme, request);

@@ -6,7 +6,9 @@ const SIGNATURES_MAX = 100;
 
 export interface SignatureTexts {
   signatures: string[];
-  /** Text of the first timestamp part of the header. This text is signed, so later timestamp parts have no effect. */
+  /**
+   * Text of the first timestamp part of the header. Later timestamp parts have no effect, because this text is signed.
+   */
   timestamp?: string;
 }
 

@@ -6,7 +6,9 @@ import type { ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'body'>;
 
-/** Pattern of SNS hosts, as in AWS's own validator. A wider pattern could let an attacker serve their certificate. */
+/**
+ * Pattern of SNS hosts, as in AWS's own validator. With a wider pattern, an attacker could serve a forged certificate.
+ */
 const HOST = /^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(?:\.cn)?$/;
 const URL_LENGTH_MAX = 2048;
 const SIGNED_OF_NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const;
@@ -26,7 +28,7 @@ const HASHES: ReadonlyMap<unknown, string> = new Map([
 
 /**
  * Returns whether the message has a topic of `topicArns` and is signed by the key in `certificate` (PEM from
- * `snsCertificateUrl`). The signature alone only proves that some AWS account sent the message.
+ * `snsCertificateUrl`). The topic must be checked, because any AWS account can send signed messages.
  */
 export function verifySns(request: Received, topicArns: readonly string[], certificate: string | undefined): boolean {
   const message = jsonOf(request);

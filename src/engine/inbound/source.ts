@@ -7,7 +7,7 @@ export type Source =
   /** A member of the JSON body, or of the JSON in a form field. Dots separate the names in the path. */
   | { member: string }
   | { field: string }
-  /** The first member of the JSON body whose name ends with this text. The result is its name without the ending. */
+  /** The first member of the JSON body whose name has this ending. The result is the name without the ending. */
   | { nameEnding: string }
   | { literal: string };
 

@@ -10,7 +10,7 @@ const HMAC_BYTES = 32;
 const ED25519_BYTES = 64;
 const SIGNATURES_MAX = 100;
 
-/** Verifies Standard Webhooks 1.0.0. One valid signature of a known version under one of the secrets is enough. */
+/** Verifies Standard Webhooks 1.0.0. One valid signature of a known version, with one of the secrets, is enough. */
 export function verifyStandard(
   scheme: StandardScheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -28,7 +28,7 @@ export function verifyStandard(
   )
     return false;
   const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`, 'utf8'), request.body]);
-  // The values of a repeated header were joined by a comma and a space, so the list is also split at this text.
+  // Splits at a comma, too: repeated headers were joined by a comma and a space.
   const signatures = list.split(/,? +/, SIGNATURES_MAX);
   return secrets.some((secret) => holds(secret, content, signatures));
 }

@@ -1,6 +1,6 @@
 /**
- * Response headers by which a tenant could affect more than their own answer. `X-Accel-Redirect` and `X-Sendfile` make
- * the proxy in front of Posthorn serve its own files. The others cause reports, navigation or password prompts in
+ * Response headers by which a tenant could affect more than their own response. `X-Accel-Redirect` and `X-Sendfile`
+ * make the proxy in front of Posthorn serve its own files. The others cause reports, navigation or password prompts in
  * browsers.
  */
 export const STEERING_HEADERS: ReadonlySet<string> = new Set([
@@ -18,7 +18,7 @@ export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/** Returns the headers without steering headers, which old settings may contain. Expects names in lower case. */
+/** Returns the headers without steering headers, which old settings may contain. Names must be in lower case. */
 export function withoutSteering(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !STEERING_HEADERS.has(name)));
 }

@@ -11,9 +11,9 @@ const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is;
 const PORT = /:\d*$/;
 
 /**
- * Verifies Twilio. It signs the URL and the form, or only a URL that contains the hash of the body. The signed spelling
- * of the URL depends on Twilio's back end. Every spelling that Twilio's own library tries is therefore accepted: with
- * and without the port, as received and normalized.
+ * Verifies Twilio, which signs the URL and the form, or only a URL that contains the hash of the body. The signed
+ * spelling of the URL depends on Twilio's back end. Accepts every spelling that Twilio's own library accepts: with and
+ * without the port, as received and normalized.
  */
 export function verifyTwilio(request: Received, secrets: readonly string[]): boolean {
   const signature = decodeSignature(headerOf(request, HEADER) ?? '', 'base64', DIGEST_BYTES.sha1);
@@ -31,7 +31,7 @@ function digest(secret: string, content: string): Buffer {
   return createHmac('sha1', secret).update(content, 'utf8').digest();
 }
 
-/** Returns the form fields as they are signed. Returns null if the signature would not cover the body. */
+/** Returns the form fields as they are signed. Null if the signature would not cover the body. */
 function signedFields(request: Received): string | null {
   const hash = bodyHash(request.url);
   if (hash !== null) {
@@ -39,7 +39,7 @@ function signedFields(request: Received): string | null {
     return given !== null && equalBytes(given, createHash('sha256').update(request.body).digest()) ? '' : null;
   }
   if (request.body.length > 0 && !isForm(request)) return null;
-  // Rejects a larger form: its fields are not read, so the signature would not cover them.
+  // Rejects a larger form: its fields are not parsed, so the signature would not cover them.
   if (request.body.length > PARSED_BYTES_MAX) return null;
   const form = formOf(request);
   const names = [...new Set(form.keys())].sort();
@@ -79,7 +79,7 @@ function withPort(url: string): string {
   });
 }
 
-/** Returns the URL with its query encoded as by Node's `querystring`. Some of Twilio's back ends sign this form. */
+/** Returns the URL with its query encoded as by Node's `querystring`, as some of Twilio's back ends sign it. */
 function withEscapedQuery(url: string): string {
   const start = url.indexOf('?');
   if (start === -1) return url;

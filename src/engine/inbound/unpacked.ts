@@ -4,7 +4,7 @@ import { headerOf, type ReceivedRequest } from './request.js';
 
 type Packed = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-/** Maximum decompressed size, equal to the limit of an uncompressed body. Protects against decompression bombs. */
+/** Maximum decompressed size, equal to the limit of an uncompressed body. Prevents decompression bombs. */
 const UNPACKED_BYTES_MAX = 1024 * 1024;
 const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buffer> = new Map([
   ['gzip', gunzipSync],
@@ -14,7 +14,7 @@ const UNPACKERS: ReadonlyMap<string, (body: Buffer, options: ZlibOptions) => Buf
 ]);
 const NOTHING = Buffer.alloc(0);
 
-/** Cache of decompressed bodies. All code that reads a body needs them, except most signature checks. */
+/** Cache of decompressed bodies, because several steps read the body. */
 const known = new WeakMap<Buffer, { body: Buffer | null }>();
 
 /** Returns the decompressed body, or null if that fails or exceeds 1 MB. The received bytes stay unchanged. */

@@ -17,9 +17,9 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 const ED25519_BYTES = 64;
 
 /**
- * Returns `verified` if the sender proves that it knows one of `secrets`, otherwise `failed`. Returns `none` only for
- * the scheme without verification. Does not run the code of a code scheme: the caller does. Never throws, for any
- * input. `published` is the content of the URL that `publishedAt` returns: PEM or JWKS.
+ * Returns `verified` if the sender has one of `secrets`, otherwise `failed`. Returns `none` only for the scheme without
+ * verification. Never throws. Does not run a code scheme, which the caller runs. `published` is the content of the URL
+ * that `publishedAt` returns: PEM or JWKS.
  */
 export function verify(
   scheme: Scheme,
@@ -35,7 +35,8 @@ export function verify(
       ? 'verified'
       : 'failed';
   } catch {
-    // node:crypto and JSON throw on keys and nesting that only an attacker or a wrong secret would produce.
+    // Malformed keys and deeply nested JSON make node:crypto and JSON throw. Only an attacker or a wrong secret causes
+    // them.
     return 'failed';
   }
 }
@@ -87,7 +88,7 @@ function holds(
   }
 }
 
-/** Returns the URL of the needed certificate or key set. Null if none is needed or the request cannot be valid. */
+/** Returns the URL of the certificate or key set to fetch. Null if none is needed or the request cannot be valid. */
 export function publishedAt(
   scheme: Scheme,
   request: Pick<ReceivedRequest, 'headers' | 'body'>,
@@ -102,7 +103,10 @@ function isOneOf(given: string | undefined, secrets: readonly string[]): boolean
   return given !== undefined && secrets.some((secret) => equalText(given, secret));
 }
 
-/** Returns whether the parameter contains a secret. Refuses a repeated parameter. Also reads `+` as a literal `+`. */
+/**
+ * Returns whether the parameter is one of the secrets. Rejects a repeated parameter. Also tries the value with `+`
+ * unchanged.
+ */
 function holdsQueryToken(name: string, request: Pick<ReceivedRequest, 'query'>, secrets: readonly string[]): boolean {
   const [given, ...more] = parametersOf(request, name);
   if (more.length > 0) return false;

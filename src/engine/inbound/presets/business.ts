@@ -14,7 +14,7 @@ export const BUSINESS: readonly Preset[] = [
     }),
     secret: "The client secret of the app, or the signing secret of the shop's notifications.",
     eventType: [[{ header: 'x-shopify-topic' }], [{ header: 'shopify-topic' }]],
-    // One event id may cover several topics, but Shopify's webhook id identifies a single delivery.
+    // Not the event id, which several topics can share. Shopify's webhook id identifies a single delivery.
     dedupeId: [[{ header: 'x-shopify-webhook-id' }], [{ header: 'shopify-webhook-id' }]],
     response: null,
     retry: {
@@ -40,7 +40,7 @@ export const BUSINESS: readonly Preset[] = [
     }),
     secret: 'The client secret of the app.',
     eventType: [[{ member: '0.subscriptionType' }]],
-    // A request is a batch, and HubSpot does not guarantee that the ids in the batch are unique.
+    // A request is a batch, and HubSpot does not guarantee that the ids in it are unique.
     dedupeId: [],
     response: null,
     retry: { attempts: 11, note: 'HubSpot retries up to ten times over 24 hours.' },

@@ -80,7 +80,7 @@ export const CODE: readonly Preset[] = [
   {
     id: 'linear',
     title: 'Linear',
-    // Verifies the time in the body. Linear's own library ignores the time in the header, because it is not signed.
+    // Checks the time in the body. The time in the header is not signed, and Linear's own library ignores it.
     verify: bodyHmac('linear-signature', {
       timestamp: { from: { member: 'webhookTimestamp' }, unit: 'ms', toleranceSeconds: 60 },
     }),
@@ -108,7 +108,7 @@ export const CODE: readonly Preset[] = [
     verify: bodyHmac('x-trello-webhook', { hash: 'sha1', encoding: 'base64', signed: ['body', 'url'] }),
     secret: 'The OAuth secret of the application.',
     eventType: [[{ member: 'action.type' }]],
-    // One action is sent once for every watched model, with different content each time.
+    // An action is sent once for every watched model, each time with other content.
     dedupeId: [[{ member: 'action.id' }, { member: 'model.id', optional: true }]],
     urlCheck: ['HEAD', 'GET'],
     response: null,

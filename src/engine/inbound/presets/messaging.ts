@@ -53,7 +53,7 @@ export const MESSAGING: readonly Preset[] = [
   {
     id: 'zoom',
     title: 'Zoom',
-    // Zoom's own library signs the JSON as it would serialize it. In rare cases this differs from the sent bytes.
+    // Zoom's own library signs the JSON as it would serialize it, which in rare cases differs from the sent bytes.
     verify: bodyHmac('x-zm-signature', {
       prefix: 'v0=',
       signed: [{ literal: 'v0:' }, 'timestamp', { literal: ':' }, 'body'],
@@ -83,7 +83,7 @@ export const MESSAGING: readonly Preset[] = [
       [{ member: 'type' }],
     ],
     dedupeId: [[{ header: 'i-twilio-idempotency-token' }]],
-    // Twilio reads the answer as TwiML and reports any other content type as an error.
+    // Twilio reads the response as TwiML and reports any other content type as an error.
     response: { type: 'static', status: 200, body: '<Response></Response>', headers: { 'content-type': 'text/xml' } },
     retry: {
       attempts: 1,
@@ -106,7 +106,7 @@ export const MESSAGING: readonly Preset[] = [
     },
     secret: 'The verification key of the event webhook, a public key in base64.',
     eventType: [[{ member: '0.event' }]],
-    // A request is a batch, and a repeated event may be part of a new batch.
+    // A request is a batch, and a repeated event may be in another batch.
     dedupeId: [],
     response: null,
     retry: { note: 'SendGrid retries with growing delays for up to 24 hours.' },
@@ -127,7 +127,7 @@ export const MESSAGING: readonly Preset[] = [
     verify: { kind: 'mailgun' },
     secret: 'The HTTP webhook signing key of the account.',
     eventType: [[{ member: 'event-data.event' }], [{ field: 'event' }]],
-    // The body is not signed. Mailgun recommends accepting each token only once, as a protection against replays.
+    // The body is not signed. Mailgun recommends accepting each token only once, to prevent replays.
     dedupeId: [[{ member: 'signature.token' }], [{ field: 'token' }]],
     response: null,
     retry: { attempts: 8, note: 'Mailgun retries for eight hours; 406 tells it to stop.' },
@@ -215,7 +215,7 @@ export const MESSAGING: readonly Preset[] = [
   {
     id: 'getstream',
     title: 'Stream (GetStream)',
-    // Stream signs the body before it compresses the body.
+    // Stream signs the uncompressed body.
     verify: bodyHmac('x-signature', { signed: ['decompressed-body'] }),
     secret: 'The API secret of the app.',
     eventType: [[{ member: 'type' }]],

@@ -14,7 +14,7 @@ export const PAYMENTS: readonly Preset[] = [
   {
     id: 'stripe',
     title: 'Stripe',
-    // Stripe's own library accepts times in the future and includes the prefix of the secret in the key.
+    // Like Stripe's own library: accepts times in the future, and the key includes the prefix `whsec_` of the secret.
     verify: bodyHmac('stripe-signature', {
       list: { separator: ',', signature: 'v1', timestamp: 't' },
       signed: ['timestamp', { literal: '.' }, 'body'],
@@ -52,7 +52,7 @@ export const PAYMENTS: readonly Preset[] = [
     }),
     secret: 'The secret key of the notification destination (pdl_ntfset_…).',
     eventType: [[{ member: 'event_type' }]],
-    // Not the event id: a replay from Paddle's dashboard repeats the event id, but must be delivered.
+    // Not the event id, which a replay from Paddle's dashboard repeats, although the replay must be delivered.
     dedupeId: [[{ member: 'notification_id' }]],
     response: null,
     retry: { attempts: 60, note: 'Paddle tries 60 times over three days in live mode, three times in the sandbox.' },
@@ -122,7 +122,7 @@ export const PAYMENTS: readonly Preset[] = [
     verify: { kind: 'adyen' },
     secret: 'The HMAC key of the standard webhook, in hexadecimal.',
     eventType: [[{ member: 'notificationItems.0.NotificationRequestItem.eventCode' }]],
-    // No id: Adyen sends newer content with the same pspReference and eventCode, and receivers must use the newest.
+    // No id: Adyen sends updates with the same pspReference and eventCode, and receivers must use the newest.
     dedupeId: [],
     response: ACCEPTED,
     retry: ADYEN_RETRY,
@@ -166,7 +166,7 @@ export const PAYMENTS: readonly Preset[] = [
   {
     id: 'mercadopago',
     title: 'Mercado Pago',
-    // The signature covers the id in the query, not the body. If the notification lacks a part, the part is not signed.
+    // Signs the id in the query, not the body. A part that the notification lacks is not signed.
     verify: bodyHmac('x-signature', {
       list: { separator: ',', signature: 'v1', timestamp: 'ts' },
       signed: [
