@@ -11,7 +11,7 @@ export interface IpAddress {
   hextets: readonly number[];
 }
 
-/** Set of addresses. `reachesLoopback` and `reachesNetworks` tell which kinds of host names may be resolved. */
+/** Set of addresses. `reachesLoopback` and `reachesNetworks` determine which kinds of host names are allowed. */
 export interface AddressSet {
   has(ip: IpAddress): boolean;
   readonly reachesLoopback: boolean;
@@ -32,8 +32,10 @@ export function ipAddress(text: string): IpAddress | null {
 }
 
 /**
- * Parses addresses and networks in CIDR notation. 127.0.0.1 and ::1 are in the set together or not at all, because
- * `localhost` resolves to both. @throws TypeError that names the entry that is not a network
+ * Parses addresses and networks in CIDR notation. The set contains both 127.0.0.1 and ::1 or neither, because
+ * `localhost` resolves to both.
+ *
+ * @throws TypeError that names the entry that is not a network
  */
 export function addressSet(cidrs: readonly string[]): AddressSet {
   // One list per family: in a shared list, ::/0 would also match every IPv4 address.
@@ -56,7 +58,7 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
 
 /** Describes the special purpose of an address in words. Returns `null` for an address of the public internet. */
 export const specialPurpose = remembered((ip): string | null => {
-  // Creates the address once. Otherwise each list would parse the text again, which would be most of the work.
+  // Created once, because otherwise each list would parse the text again, which would be most of the work.
   const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
   for (const { label, list } of ip.family === 4 ? SPECIAL_V4 : SPECIAL_V6) {
     if (list.check(address)) return label;
@@ -73,8 +75,8 @@ export function isUnspecified(ip: IpAddress): boolean {
 }
 
 /**
- * Returns the IPv4 addresses that a translator or tunnel would reach for an IPv6 address: IPv4-compatible (RFC 4291
- * 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
+ * Returns the IPv4 addresses that a translator or tunnel would connect to for an IPv6 address: IPv4-compatible (RFC
+ * 4291 2.5.5.1), SIIT (RFC 7915), NAT64 (RFC 6052 2.2, 8215), 6to4 (RFC 3056), Teredo (RFC 4380 4).
  */
 export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (ip.family === 4 || isLoopback(ip) || isUnspecified(ip)) return [];
@@ -84,8 +86,8 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (startsWith(0, 0, 0, 0, 0, 0) || startsWith(0, 0, 0, 0, 0xffff, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 0, 0, 0, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 1)) {
-    // A /48 prefix puts the IPv4 address around octet 8, a /96 prefix at the end. Both places are read, because the
-    // prefix length is unknown. The unused place is usually zero.
+    // A /48 prefix puts the IPv4 address around octet 8, a /96 prefix at the end. Reads both positions, because the
+    // prefix length is unknown. The unused position usually contains zeros.
     const readings = ipv4s(dotted(h, 6), dotted([at(3), ((at(4) & 0xff) << 8) | (at(5) >> 8)], 0));
     const used = readings.filter((ipv4) => !isUnspecified(ipv4));
     return used.length > 0 ? used : readings;
@@ -95,7 +97,7 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   return [];
 }
 
-/** Returns a function that caches the results of `judge` per address, because one call of `judge` takes 15 µs. */
+/** Returns a function that caches the results of `judge` per address. A call of `judge` takes 15 µs. */
 function remembered<T>(judge: (ip: IpAddress) => T): (ip: IpAddress) => T {
   const known = new Map<string, T>();
   return (ip) => {
@@ -159,7 +161,7 @@ function special(family: IpFamily, label: string, ...cidrs: string[]): SpecialRa
   return { label, list };
 }
 
-/** IANA IPv4 Special-Purpose Address Registry (RFC 6890), and Azure's wire server, which has a public address. */
+/** IANA IPv4 Special-Purpose Address Registry (RFC 6890). Also Azure's wire server, which has a public address. */
 const SPECIAL_V4: readonly SpecialRange[] = [
   special(4, 'a loopback address', '127.0.0.0/8'),
   special(4, 'a link-local or metadata address', '169.254.0.0/16', '168.63.129.16/32'),
@@ -181,7 +183,7 @@ const SPECIAL_V4: readonly SpecialRange[] = [
 ];
 
 /**
- * IANA IPv6 Special-Purpose Address Registry. The last entry is everything outside the global unicast space 2000::/3.
+ * IANA IPv6 Special-Purpose Address Registry. The last entry covers all addresses outside 2000::/3 (global unicast).
  */
 const SPECIAL_V6: readonly SpecialRange[] = [
   special(6, 'a loopback address', '::1/128'),

@@ -45,7 +45,7 @@ function valueOf(kind: number, scanner: JsonScanner): unknown {
   ]).get(kind);
 }
 
-/** Builds a JSON value from tokens. Checks each token with `assert`, which is much faster than `expect`. */
+/** Builds a JSON value from tokens. Checks tokens with `assert`, which is much faster than `expect`. */
 function parseTokens(tokens: readonly Token[]): unknown {
   const rest = [...tokens].reverse();
   const read = (): unknown => {
@@ -76,7 +76,7 @@ function expectSameAsParse(text: string): void {
   const parsed = JSON.parse(text) as unknown;
   const tokens = tokensOf(text);
 
-  // Compares texts of JSON.stringify, which also show lone surrogates, own `__proto__` members and the member order.
+  // Compares JSON texts, which also show lone surrogates, own `__proto__` members and the order of members.
   expect(JSON.stringify(parseTokens(tokens))).toBe(JSON.stringify(parsed));
   const gaps = tokens.map(({ start }, i) => text.slice(tokens[i - 1]?.end ?? 0, start));
   expect([...gaps, text.slice(tokens.at(-1)?.end)].join('')).toMatch(/^[ \t\r\n]*$/);
@@ -89,7 +89,7 @@ function expectSameAsParse(text: string): void {
 
 const space = fc.array(fc.constantFrom(' ', '\t', '\n', '\r'), { maxLength: 2 }).map((chars) => chars.join(''));
 
-/** Generates JSON string literals of any UTF-16 units, including lone surrogates. Some units are written as escapes. */
+/** Generates JSON string literals of any UTF-16 units, including lone surrogates, with some units as escapes. */
 const string = fc
   .array(
     fc.oneof(

@@ -1,4 +1,4 @@
-/** Kinds of JSON tokens. Each is the code of the token's first character. Numbers use the code of 0. */
+/** Kinds of JSON tokens. Each kind is the code of the token's first character. Numbers use the code of `0`. */
 export const END = -1;
 export const STRING = 0x22;
 export const COMMA = 0x2c;
@@ -18,18 +18,17 @@ const DIGIT_NINE = 0x39;
 const BACKSLASH = 0x5c;
 
 /**
- * Reads the tokens of a JSON text one after the other. Positions are indexes of UTF-16 units, as for `slice`.
- *
- * The text must be accepted by `JSON.parse`; it is not validated again. For any other text the tokens are unspecified,
- * but the scanner still ends or throws a SyntaxError. It does not recurse, because the caller controls the depth and
- * could overflow the stack.
+ * Reads the tokens of a JSON text one by one. Positions are indexes of UTF-16 units, as for `slice`. `JSON.parse` must
+ * accept the text, which is not validated again. For any other text, the tokens are unspecified, but the scanner always
+ * ends or throws a SyntaxError. It is not recursive, because the caller controls the depth and could overflow the
+ * stack.
  */
 export class JsonScanner {
   /** Index of the current token's first character. */
   start = 0;
   /** Index after the current token's last character. */
   end = 0;
-  /** Index of the next backslash. Cached, because every string needs the index and most texts have no backslash. */
+  /** Index of the next backslash. Cached, because every string needs it and most texts have no backslash. */
   private backslash = -1;
 
   constructor(private readonly text: string) {}
@@ -98,7 +97,7 @@ function nestedEnd(text: string, start: number): number {
       continue;
     }
     at += 1;
-    // Skips characters with a code below the brackets: outside strings, most are digits, commas, colons or spaces.
+    // Skips characters whose code is below the brackets: outside strings, mostly digits, commas, colons and spaces.
     if (code < OPEN_ARRAY) continue;
     if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1;
     else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {

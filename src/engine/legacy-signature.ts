@@ -5,7 +5,10 @@ import { forwardedHeaderFaults, type HeaderFault } from './headers.js';
 export const LEGACY_ALGORITHMS = ['sha256', 'sha1', 'sha512', 'sha384', 'md5'] as const;
 export const LEGACY_ENCODINGS = ['hex', 'base64'] as const;
 
-/** Signature that a company sent before it moved to Posthorn: an HMAC in a custom header. Receivers still verify it. */
+/**
+ * Signature that the tenant sent before the move to Posthorn, and that receivers still verify: an HMAC in a custom
+ * header.
+ */
 export interface LegacyScheme {
   header: string;
   algorithm: (typeof LEGACY_ALGORITHMS)[number];
@@ -66,7 +69,7 @@ export function legacySchemeFaults(
   return faults;
 }
 
-/** Returns legacy headers with lower-case names. `legacy` must have no faults. A string body is signed as UTF-8. */
+/** Returns the legacy headers with lower-case names. `legacy` must have no faults. A string body is signed as UTF-8. */
 export function legacyHeaders(
   legacy: LegacySignature,
   id: string,
@@ -93,7 +96,7 @@ function nameFault(name: string, taken: ReadonlySet<string>): string | null {
 
 function templateFault(template: string, known: readonly string[], needed: string): string | null {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
-  // Rejects a brace outside a placeholder: it is a misspelled placeholder, and would be signed as ordinary text.
+  // Rejects a brace outside a placeholder. It is a misspelled placeholder, which would be signed as ordinary text.
   if (names.some((name) => !known.includes(name)) || /[{}]/.test(template.replace(PLACEHOLDER, ''))) {
     return `has braces around something other than ${known.join(', ')}`;
   }

@@ -1,12 +1,15 @@
-/** Error that all validations share. A new error would be slow: V8 reads the generated function for its stack trace. */
+/**
+ * Error that all validations share. Creating an error is slow, because V8 reads the generated function for the stack
+ * trace.
+ */
 export const TOO_MUCH_WORK = new Error('The value needs too much work.');
 
 const CHARACTERS_A_UNIT = 32;
-/** Maximum number of keys up to which V8 reads an object's keys from its hidden class. Larger objects are slower. */
+/** Number of keys up to which V8 reads an object's keys from its hidden class. Larger objects are slower. */
 const FEW_KEYS = 64;
 const FEW_KEYS_A_UNIT = 16;
 
-/** Limits the work of one validation: hostile schemas could block the event loop. A unit is a few dozen ns. */
+/** Limits the work of one validation, because a hostile schema could block the event loop. A unit is a few dozen ns. */
 export class Budget {
   private unitsLeft = 0;
 
@@ -20,7 +23,7 @@ export class Budget {
     if (this.unitsLeft < 0) throw TOO_MUCH_WORK;
   }
 
-  /** Charges for checking a value with one subschema: `own` units, plus the cost of reading the value `scans` times. */
+  /** Charges for checking a value with one subschema: `own` units, and `scans` times the cost of reading the value. */
   step(own: number, scans: number, value: unknown): void {
     if (typeof value === 'string') {
       this.spend(own + Math.floor((value.length * scans) / CHARACTERS_A_UNIT));

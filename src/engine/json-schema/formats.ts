@@ -2,15 +2,15 @@ import { fastFormats, fullFormats } from 'ajv-formats/dist/formats.js';
 
 type Test = (text: string) => boolean;
 
-/** Returns a test that also rejects texts over `lengthMax`. They are invalid, and slow for some regular expressions. */
+/** Returns a test that also rejects texts over `lengthMax`, which are invalid and slow for some regular expressions. */
 const short = (format: unknown, lengthMax: number): Test => {
   const test = testOf(format);
   return (text) => text.length <= lengthMax && test(text);
 };
 
 /**
- * Supported formats. `uri` uses the quick regular expression, which takes linear time, because URLs may embed whole
- * files. Formats that are not listed here are only annotations, which is the default of draft 2020-12.
+ * Supported formats. `uri` uses the quick regular expression, which is linear, because a data URL may embed a whole
+ * file. Other formats are only annotations, which is the default of draft 2020-12.
  */
 export const FORMATS: Readonly<Record<string, Test>> = {
   date: short(fullFormats.date, 10),

@@ -5,7 +5,7 @@ export const JSON_DEPTH_MAX = 32;
 
 /** Returns the faults of a JSON value that is larger than 64 KB or nested more than 32 levels deep. */
 export function jsonFaults(value: unknown): Fault[] {
-  // Checks the depth before the size, because a value that is too deep can't be serialized.
+  // Checks the depth first, because a value that is too deep cannot be serialized to measure its size.
   if (isDeeperThan(value, JSON_DEPTH_MAX))
     return [{ path: '', message: `must be at most ${JSON_DEPTH_MAX} levels deep` }];
   const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > JSON_BYTES_MAX;

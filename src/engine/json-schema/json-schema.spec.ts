@@ -15,7 +15,7 @@ const pathsOf = (schema: unknown): string[] => {
   return 'faults' in result ? result.faults.map(({ path }) => path) : [];
 };
 
-/** Vectors in the form of JSON-Schema-Test-Suite (draft 2020-12): keyword, schema, valid and invalid values. */
+/** Vectors in the form of JSON-Schema-Test-Suite (draft 2020-12): keyword, schema, valid values, invalid values. */
 const VECTORS: [string, Json, unknown[], unknown[]][] = [
   ['type', { type: 'integer' }, [1, 1.0, -0], [1.1, '1', null, true, {}]],
   ['types', { type: ['array', 'object'] }, [[], {}], [1, 'a', null]],

@@ -8,13 +8,15 @@ import { shapeFaults, uniqueItemsOf } from './shape.js';
 import { valueFaults } from './value-faults.js';
 
 export interface CompiledSchema {
-  /** Returns at most 20 faults with dotted paths, or one fault if validation takes over about 50 ms. Never throws. */
+  /**
+   * Returns at most 20 faults with dotted paths. Returns one fault if validation takes over about 50 ms. Never throws.
+   */
   validate(value: unknown): Fault[];
-  /** Like `validate`, for use on the event loop. Returns null if validation would take more than 2 to 3 ms. */
+  /** Like `validate`, but may run on the event loop. Returns null if validation would take more than 2 to 3 ms. */
   validateAtOnce(value: unknown): Fault[] | null;
 }
 
-/** Maximum work of one validation. One megabyte of ordinary JSON with 80,000 fields needs a third of this budget. */
+/** Maximum work of one validation. One megabyte of ordinary JSON with 80,000 fields needs a third of it. */
 const UNITS_MAX = 1_000_000;
 /** Maximum work of one validation on the event loop: about 2 ms. */
 const UNITS_AT_ONCE = 40_000;
@@ -28,7 +30,7 @@ export const TOO_MUCH: Fault = {
 
 /**
  * Compiles a tenant's schema of draft 2020-12. Limits: 64 KB, 32 levels, 500 subschemas and 100 patterns. Every `$ref`
- * must point to a place in the schema. Patterns run on RE2. Formats are validated.
+ * must point to a location in the schema. Patterns run on RE2. Formats are validated.
  */
 export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault[] } {
   const shape = shapeFaults(schema);
@@ -42,7 +44,9 @@ export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault
   }
 }
 
-/** Maximum schema length to compile on the event loop: V8 needs 0.33 ms per subschema, and more for patterns. */
+/**
+ * Maximum length of a schema that is compiled on the event loop: V8 needs 0.33 ms per subschema, and more for patterns.
+ */
 const AT_ONCE_LENGTH_MAX = 2_048;
 
 export function compilesAtOnce(text: string): boolean {
@@ -85,7 +89,7 @@ class Compiled implements CompiledSchema {
       if (error === TOO_MUCH_WORK || error instanceof RangeError) return null;
       throw error;
     } finally {
-      // Clears the errors. They quote the value, and the validation function keeps them in memory.
+      // Clears the errors, which quote the value, because the validation function would hold them in memory.
       validate.errors = null;
     }
   }
@@ -107,7 +111,7 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   uniqueItemsOf(ajv, budget);
   for (const [name, test] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (text: string) => {
-      // Backtracking regular expressions only test texts of up to 320 characters. Further characters cost less.
+      // Formats with backtracking regular expressions test at most 320 characters. Further characters cost less.
       budget.spend(Math.min(text.length, 320) + Math.floor(text.length / 16));
       return test(text);
     });
@@ -115,7 +119,7 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   const step = budget.step.bind(budget);
   ajv.addKeyword({
     keyword: STEP,
-    // Ajv runs keywords without a type in the order of registration. This keyword must run before all others.
+    // Ajv runs keywords without a type in the order of registration. This one must run before all others.
     before: '$ref',
     schemaType: 'array',
     code: ({ gen, schema: price, data }: KeywordCxt) => {

@@ -15,7 +15,7 @@ export const SCHEMA_LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
 export const SCHEMA_MAP = new Set(['dependentSchemas', 'patternProperties', 'properties']);
 
-/** Keywords that map names to schemas which only a `$ref` reaches. `definitions` is the name in older drafts. */
+/** Keywords with schemas that only a `$ref` uses. `definitions` is the name in older drafts. */
 export const DEFINITIONS = new Set(['$defs', 'definitions']);
 
 export const PLAIN = new Set([
@@ -41,7 +41,7 @@ export const PLAIN = new Set([
   'uniqueItems',
 ]);
 
-/** Rejected keywords that name a schema in ways other than `$defs`. Only `$ref` with a JSON pointer is supported. */
+/** Rejected keywords that name or reference schemas in other ways. Only `$ref` with a JSON pointer is supported. */
 export const REFUSED = new Set([
   '$anchor',
   '$dynamicAnchor',

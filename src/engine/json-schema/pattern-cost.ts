@@ -1,4 +1,4 @@
-/** Estimated cost of compiling a pattern, read from its text. To measure it, RE2 would have to compile the pattern. */
+/** Cost of compiling a pattern, estimated from its text before RE2 compiles it. */
 export interface PatternCost {
   /** Number of atoms with repetitions expanded, roughly the number of instructions of the program. */
   atoms: number;
@@ -6,18 +6,18 @@ export interface PatternCost {
   units: number;
 }
 
-/** Number of atoms per unit. Characters are charged at the same rate, because groups and anchors are not atoms. */
+/** Number of atoms per unit. Characters are charged at the same rate, because groups and anchors are no atoms. */
 const ATOMS_A_UNIT = 16;
-/** Cost of `\pL`, `\P{Greek}` or `[[:alpha:]]`: hundreds of ranges are sorted, negated and case-folded. */
+/** Cost of `\pL`, `\P{Greek}` or `[[:alpha:]]`: RE2 sorts, negates and case-folds hundreds of ranges. */
 const UNITS_A_TABLE = 10;
-/** Cost of a wide range with `(?i)`: every character of it is case-folded, up to a million characters. */
+/** Cost of a wide range with `(?i)`: RE2 case-folds every character in it, up to a million. */
 const UNITS_A_WIDE_RANGE = 160;
 
 const TOKEN =
   /\\Q[^]*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/gu;
 const TABLE = /\\p|\[:/gi;
 const FOLDS = /\(\?[a-z-]*i/i;
-/** Characters and escapes that can form the end of a wide range. */
+/** Characters and escapes that can be the end of a wide range. */
 const FAR = /[^\0-\x7f]|\\[xu]/;
 
 export function patternCost(text: string): PatternCost {

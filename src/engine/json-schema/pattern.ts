@@ -8,16 +8,16 @@ export interface Pattern {
 }
 
 const LENGTH_MAX = 512;
-/** Maximum number of instructions in a compiled pattern. Matching time grows with this number and the text's length. */
+/** Maximum number of instructions in a compiled pattern. Matching time grows with it and with the text's length. */
 const SIZE_MAX = 500;
-/** Maximum number of atoms: twice `SIZE_MAX`, because an atom needs between zero and two instructions. */
+/** Maximum number of atoms, checked before compilation. An atom needs between zero and two instructions. */
 const ATOMS_MAX = 2 * SIZE_MAX;
 const PATTERNS_MAX = 100;
-/** Maximum cost of compiling all patterns of a schema, in units: about 100 ms at most. */
+/** Maximum cost of compiling all patterns of a schema, in units (about 100 ms). */
 const UNITS_MAX = 2_000;
 /** Fixed cost of testing a text against a pattern, in units. Charged even for an empty text. */
 const UNITS_A_TEST = 20;
-/** Work per unit: instructions times characters, if every character leads to a new state of the automaton. */
+/** Work per unit: instructions times characters, in the worst case that every character leads to a new state. */
 const STEPS_A_UNIT = 8;
 
 const TOO_LARGE = 'is too large a pattern: use fewer or smaller repetitions';
@@ -48,7 +48,7 @@ export class Patterns {
       test: (value) => {
         budget.spend(UNITS_A_TEST + Math.ceil((value.length * size) / STEPS_A_UNIT));
         const isMatch = compiled.test(value);
-        // Clears up to 8 MB of automaton states, which every cached pattern would otherwise keep.
+        // Clears up to 8 MB of automaton states, which would otherwise stay in memory with the cached pattern.
         compiled.re2Input.lazyDFA?.clearCache();
         return isMatch;
       },

@@ -3,7 +3,7 @@ import { FORMATS } from './formats.js';
 import { DEFINITIONS, PLAIN, REFUSED, SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from './keywords.js';
 import { Patterns } from './pattern.js';
 
-/** Keyword that is added to every subschema. Its value `[own, scans]` holds arguments of `Budget.step`. */
+/** Keyword that is added to every subschema. Its value `[own, scans]` is passed to `Budget.step`. */
 export const STEP = 'posthorn:step';
 
 type Schema = Record<string, unknown>;
@@ -13,18 +13,18 @@ export interface Prepared {
   patterns: Patterns;
 }
 
-/** Maximum number of subschemas. Ajv compiles them into one function, and V8 needs 0.3 ms for each. */
+/** Maximum number of subschemas. Ajv compiles them into one function, and V8 needs 0.3 ms for each subschema. */
 const SUBSCHEMAS_MAX = 500;
 const CHECKS_A_UNIT = 8;
-/** Keywords that cost an extra function call, or one error for each alternative that fails. */
+/** Keywords that cost an extra function call, or an error for each failing alternative. */
 const COSTLY = new Set(['$ref', 'anyOf', 'contains', 'not', 'oneOf']);
 const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
 
 /**
  * Prepares a valid schema for Ajv: keeps only constraining keywords and adds the cost of each subschema. Every `$ref`
- * points to a `$defs` entry of the root. Definitions that no `$ref` reaches are dropped, so that Ajv does no uncharged
- * work. Expects a schema that passed `shapeFaults`.
+ * points to a `$defs` entry of the root afterwards. Drops definitions without a `$ref`, for which Ajv would do work
+ * that is not charged. Expects a schema that passed `shapeFaults`.
  */
 export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
@@ -39,12 +39,12 @@ class Walk {
   readonly patterns = new Patterns();
   private readonly places = new Map<string, unknown>();
   private subschemas = 0;
-  /** Targets of `$ref` by JSON pointer, each with its new name and the path of the first reference. */
+  /** Targets of `$ref` by JSON pointer. Each has its new name and the path of the first reference. */
   private readonly targets = new Map<string, { name: string; askedAt: string }>();
 
   prepare(schema: unknown, path: readonly string[]): unknown {
     if (!isObject(schema) || Object.keys(schema).length === 0) {
-      // `{}` and `true` both accept every value, and checking a value against them costs nothing.
+      // `{}` and `true` accept every value at no cost.
       const prepared = isObject(schema) ? true : schema;
       this.places.set(pointerOf(path), prepared);
       return path.length === 0 ? {} : prepared;
@@ -53,7 +53,7 @@ class Walk {
     if (this.subschemas === SUBSCHEMAS_MAX + 1) this.faults.add('', `must have at most ${SUBSCHEMAS_MAX} subschemas`);
     if (this.subschemas > SUBSCHEMAS_MAX || this.faults.isFull) return true;
     const prepared: [string, unknown][] = [];
-    // Registers the schema before its content, which may refer to it.
+    // Registers the schema before its content, because the content may refer to the schema.
     const place: Schema = {};
     this.places.set(pointerOf(path), place);
     for (const [keyword, value] of Object.entries(schema)) {
@@ -140,8 +140,8 @@ function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: n
     const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
     checks += COSTLY.has(keyword) ? entries * CHECKS_OF_COSTLY : entries;
     if (COMPARING.has(keyword)) checks += sizeOf(value);
-    // With these keywords, each entry may read the whole value: to compare an alternative, or to match a pattern with
-    // all keys.
+    // These keywords may read the whole value once per entry: to compare an alternative, or to match a pattern with all
+    // keys.
     const isScanOfEach = keyword === 'enum' || keyword === 'patternProperties' || SCHEMA_LIST.has(keyword);
     scans += isScanOfEach ? entries : 1;
   }

@@ -24,10 +24,12 @@ function dialectFaults({ $schema: dialect }: Record<string, unknown>): Fault[] {
   return [{ path: '$schema', message }];
 }
 
-/** Maximum work of validating a schema against the meta-schema. A schema of 64 KB needs less. */
+/** Maximum work of validating a schema against the meta-schema, enough for a schema of 64 KB. */
 const META_UNITS_MAX = 5_000_000;
 
-/** Maximum size of a schema for which all faults are reported. Larger schemas get only the first fault. */
+/**
+ * Maximum size of a schema for which all faults are reported. For a larger schema, only the first fault is reported.
+ */
 const EXPLAINED_BYTES_MAX = 8 * 1024;
 
 const budget = new Budget();
@@ -47,7 +49,7 @@ function metaEngine(allErrors: boolean): Ajv2020 {
   return ajv;
 }
 
-/** Replaces Ajv's `uniqueItems`, which compares every pair of items, by one that takes linear time. */
+/** Replaces Ajv's `uniqueItems`, which compares every pair of items, by a keyword with linear time. */
 export function uniqueItemsOf(ajv: Ajv2020, budget: Budget): void {
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#engine/conditions/faults.js';
 
-/** Maximum number of reported faults. It is enough to correct a value, and keeps the response small. */
+/** Maximum number of reported faults, to limit the size of the response. */
 export const FAULTS_MAX = 20;
-/** Maximum number of Ajv errors to process. The search for redundant errors compares every pair of errors. */
+/** Maximum number of Ajv errors to process. The search for redundant errors takes quadratic time. */
 const ERRORS_MAX = 200;
 const NAME_LENGTH_MAX = 100;
 const PATH_LENGTH_MAX = 400;
@@ -103,9 +103,9 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Returns whether an error adds nothing to the other errors. When all alternatives fail, Ajv reports errors for each
- * alternative and one for the whole; the errors of the alternatives are enough. Errors of the `null` branch of `anyOf:
- * [object, null]` are redundant too. Errors of `if` and `propertyNames` are redundant if there are errors below them.
+ * Returns whether an error is redundant. When all alternatives fail, Ajv reports errors for each alternative and one
+ * for the whole. The errors of the alternatives are enough. Errors of the `null` branch of `anyOf: [object, null]` are
+ * redundant too. Errors of `if` and `propertyNames` are redundant if there are errors below them.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {

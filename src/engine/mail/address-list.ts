@@ -6,8 +6,8 @@ import { decodeWords } from './encoded-words.js';
 const MAILBOXES_MAX = 1_000;
 
 /**
- * Returns the mailboxes of an address header (RFC 5322, section 3.4). Tolerates invalid syntax and skips entries without
- * an address. Takes linear time. The result is shown to people. It never decides where mail is sent.
+ * Returns the mailboxes of an address header (RFC 5322, section 3.4), in linear time. Tolerates invalid syntax and
+ * skips entries without an address. Use the result only for display, never to decide where mail is sent.
  */
 export function mailboxesIn(header: string): Mailbox[] {
   return mailboxesByGrammar(header)?.slice(0, MAILBOXES_MAX) ?? mailboxesInInvalid(header);
@@ -24,7 +24,7 @@ function mailboxesInInvalid(header: string): Mailbox[] {
   for (let at = 0; at < header.length && mailboxes.length < MAILBOXES_MAX; at += 1) {
     const character = header[at] as string;
     if (entry.isOpen || !',;:'.includes(character)) at += entry.add(character, header[at + 1]);
-    // The name of a group ends with a colon and is no address.
+    // The text before a colon is the name of a group, not an address.
     else if (character === ':') entry = new Entry();
     else end();
   }
@@ -45,7 +45,7 @@ class Entry {
     return this.state !== 'plain' || this.depth > 0;
   }
 
-  /** Adds a character to the entry. Returns how many of the characters that follow were also consumed. */
+  /** Adds a character to the entry. Returns how many of the following characters were consumed as well. */
   add(character: string, next: string | undefined): number {
     if (character === '\\' && next !== undefined && (this.state === 'quoted' || this.depth > 0)) {
       this.append(next);

@@ -1,10 +1,10 @@
 import type { Mailbox } from './addresses.js';
 import { decodeWords } from './encoded-words.js';
 
-/** The members of a string that the parser uses, so that a test can count the characters it reads. */
+/** The members of a string that the parser uses. A test passes an object that counts the characters read. */
 type AddressText = Pick<string, 'length' | 'charAt' | 'slice'>;
 
-/** A character of an atom (RFC 5322, section 3.2.3), also outside ASCII (RFC 6532, section 3.2). */
+/** A character of an atom (RFC 5322, section 3.2.3). Also allows characters outside ASCII (RFC 6532, section 3.2). */
 const IN_ATOM = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[^\0-\x7f]/;
 const NOT_IN_ATOM = /[^A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\uffff-]/;
 const WHITE_SPACE = /[ \t\r\n]/;
@@ -12,8 +12,8 @@ const ENCODED_WORD = /=\?[^?]*\?[bq]\?/i;
 
 /**
  * Returns the mailboxes of an address list (RFC 5322, section 3.4), including obsolete syntax (section 4.4) and members
- * of groups. Returns null for invalid syntax. Comments and routes are left out, but a comment beside an address
- * without a name is its name. Reads each character a constant number of times.
+ * of groups. Returns null for invalid syntax. Comments and routes are omitted, but a comment next to an address without
+ * a name becomes its name. Reads each character a constant number of times.
  */
 export function mailboxesByGrammar(header: AddressText): Mailbox[] | null {
   const mailboxes: Mailbox[] = [];
@@ -28,10 +28,10 @@ export function mailboxesByGrammar(header: AddressText): Mailbox[] | null {
 
 class AddressSyntaxError extends Error {}
 
-/** Words of a phrase or of a local part. The next character decides which of the two they are. */
+/** Words of a phrase or of a local part. The next character decides between the two. */
 interface Words {
   phrase: string;
-  /** Local part, quoted if necessary. Null if the words are no local part. */
+  /** Local part, quoted if necessary. Null if the words cannot be a local part. */
   local: string | null;
 }
 
@@ -200,7 +200,7 @@ function mailboxOf(phrase: string, comments: readonly string[], address: string)
 
 function localPartOf(parts: readonly string[]): string {
   const local = parts.join('');
-  // No address hides in an encoded word (RFC 2047, section 5).
+  // An encoded word must not be part of an address (RFC 2047, section 5).
   if (ENCODED_WORD.test(local)) throw new AddressSyntaxError();
   const isPlain = parts.every((part) => part === '.' || (part !== '' && !NOT_IN_ATOM.test(part.replaceAll('.', ''))));
   return isPlain && !/^\.|\.\.|\.$/.test(local) ? local : `"${local.replace(/["\\]/g, '\\$&')}"`;

@@ -94,7 +94,7 @@ describe('parseMailbox', () => {
     ['a@example.com/x', /domain/],
     ['a@example.com%2ex', /domain/],
     ['zoë@example.com', /ASCII/],
-    // Rejected: control characters, and characters that make a text look like a different text.
+    // Rejected: control characters, and characters that disguise a text as another one.
     ['a@example.com\r\nBcc: b@example.org', /line breaks/],
     ['Ada\n <a@example.com>', /line breaks/],
     ['a\0@example.com', /control/],
@@ -248,7 +248,7 @@ describe('suppressionKey', () => {
     ['Ada.Lovelace+News@EXAMPLE.com', 'ada.lovelace+news@example.com'],
     ['ada@Bücher.example', 'ada@xn--bcher-kva.example'],
     ['ADA@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
-    // Only ASCII letters are lower-cased, as in the SQL statements that look up the key.
+    // Only ASCII letters become lower case, as in the SQL statements that look up the key.
     ['ZOË@Example.com', 'zoË@example.com'],
     ['zoe\u0308@example.com', 'zoë@example.com'],
     // Addresses from bounce reports, which have not been validated.

@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** A mailbox as the caller wrote it, parsed once. No later stage parses addresses. */
+/** A mailbox as the caller wrote it. Parsed only here: no later stage parses addresses. */
 export interface Mailbox {
   /** Display name. Empty if there is none. */
   name: string;
@@ -11,7 +11,7 @@ export interface Mailbox {
 /** Accepted local parts: ASCII only (RFC 5321), or also other letters (RFC 6531), which need SMTPUTF8. */
 export type LocalParts = 'ascii' | 'international';
 
-/** Rejection of a text. `refusal` is the reason, as a sentence for the caller. */
+/** Rejection of a text. `refusal` is the reason, as a sentence for the API's caller. */
 export interface Refused {
   refusal: string;
 }
@@ -32,29 +32,32 @@ const DOMAIN_MAX = 253;
 /** Dot-string of RFC 5321: a local part without quoted strings, comments and white space. */
 const DOT_STRING = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 /**
- * Dot-string of RFC 6531 without characters that are invisible, unassigned or for private use. Characters that have a
- * compatibility form, such as a full-width "@", are excluded by `internationalRefusal`.
+ * Dot-string of RFC 6531, without characters that are invisible, unassigned or for private use. `internationalRefusal`
+ * also rejects characters with a compatibility form, such as a full-width "@".
  */
 const INTERNATIONAL_DOT_STRING =
   /^[\p{L}\p{M}\p{N}\p{So}A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}\p{So}A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/u;
-/** Host name of letters, digits and hyphens. A numeric last label is excluded: URL parsers read it as IPv4. */
+/**
+ * Host name of letters, digits and hyphens. The last label must not be numeric, because URL parsers read such a name as
+ * IPv4.
+ */
 const HOST =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])(?!0x)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Characters that have a meaning for the URL parser behind `domainToASCII`: ports, paths, percent, white space. */
+/** Characters that the URL parser behind `domainToASCII` would interpret: ports, paths, percent signs, white space. */
 const NOT_IN_HOSTS = /[\0-,/:-@[-`{-\x7f]/;
 const ASCII = /^[\0-\x7f]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
-/** Characters that reorder or hide text (Unicode TR 36, 3.1), except joiners and marks that names and emoji need. */
+/** Characters that reorder or hide text (Unicode TR 36, 3.1). Excludes joiners and marks that names and emoji need. */
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\ufff9-\ufffb]/;
-/** Characters that would end a name or begin another token: RFC 5322's specials without the dot. */
+/** Characters that would end a name or begin another token: the specials of RFC 5322 without the dot. */
 const SPECIAL_IN_NAME = /[()<>[\]:;@\\,"]/;
 const ENCODED_WORD = /=\?[^?\s]*\?[^?\s]*\?/;
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
 
 /**
  * Parses `address`, `<address>`, `Name <address>` or `"Name" <address>`. Deliberately stricter than RFC 5322: with
- * groups, comments, quoted local parts, domain literals or lists, a check could find a different recipient than the
- * mail server.
+ * groups, comments, quoted local parts, domain literals or lists, Posthorn's checks could find another recipient than
+ * the mail server.
  */
 export function parseMailbox(text: string, localParts: LocalParts = 'ascii'): Mailbox | Refused {
   if (text.length > TEXT_MAX) return refuse(`An address has at most ${TEXT_MAX} characters with its name.`);
@@ -88,14 +91,14 @@ export function isRefused(parsed: object): parsed is Refused {
 export function canonicalDomain(domain: string): string | null {
   const written = domain.toLowerCase();
   if (written.length > DOMAIN_MAX || NOT_IN_HOSTS.test(written)) return null;
-  // Rejects the Kelvin sign (U+212A), which lower-casing would turn into a plain k.
+  // Rejects the Kelvin sign (U+212A), which `toLowerCase` changes to `k`.
   if (ASCII.test(written) && !ASCII.test(domain)) return null;
   if (ASCII.test(written) && !written.includes('xn--')) return HOST.test(written) ? written : null;
   const labels = written.normalize('NFC').split('.');
   const ascii = domainToASCII(labels.join('.'));
   if (ascii.length > DOMAIN_MAX || !HOST.test(ascii)) return null;
-  // UTS 46 maps more than case: full-width letters, ligatures, dots of other scripts, soft hyphens. A name that this
-  // mapping changes is rejected, because it looks like another name.
+  // Rejects a name that UTS 46 changes in more than case, because it looks like another name: full-width letters,
+  // ligatures, dots of other scripts, soft hyphens.
   const asciiLabels = ascii.split('.');
   const isUnchanged =
     asciiLabels.length === labels.length &&
@@ -104,9 +107,9 @@ export function canonicalDomain(domain: string): string | null {
 }
 
 /**
- * Returns an address in NFC, with ASCII letters in lower case and the domain in A-labels. Other letters keep their case,
- * because PostgreSQL's `lower` in the collation C changes only ASCII, and the keys must be equal. Keeps a `+tag`: only
- * the recipient's server knows its meaning.
+ * Returns an address in NFC, with ASCII letters in lower case and the domain in A-labels. Other letters keep their
+ * case: PostgreSQL's `lower` in the collation C changes only ASCII, and the keys must be equal. Keeps a `+tag`, whose
+ * meaning depends on the recipient's server.
  */
 export function suppressionKey(address: string): string {
   const at = address.lastIndexOf('@');
@@ -115,7 +118,7 @@ export function suppressionKey(address: string): string {
   return `${local.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())}${canonicalDomain(domain) ?? domain.toLowerCase()}`;
 }
 
-/** Returns whether the local part has characters outside ASCII, so that the mail server must offer SMTPUTF8. */
+/** Returns whether the local part has characters outside ASCII. The mail server must then offer SMTPUTF8. */
 export function isInternational(address: string): boolean {
   return !ASCII.test(address.slice(0, address.lastIndexOf('@')));
 }
@@ -165,7 +168,7 @@ function addressRefusal(address: string, localParts: LocalParts): string | null 
     return 'Exactly one address is expected, such as name@example.com or "Name <name@example.com>".';
   if (Buffer.byteLength(local) > LOCAL_MAX)
     return `The part before the "@" has at most ${LOCAL_MAX} characters, or ${LOCAL_MAX} bytes in UTF-8.`;
-  // Rejects encoded words: some servers decode them and send the mail to the decoded address.
+  // Rejects encoded words: some servers decode them and deliver the mail to the decoded address.
   if (ENCODED_WORD.test(local)) return 'The part before the "@" must not be an encoded word (=?…?=).';
   if (!ASCII.test(local)) return internationalRefusal(local, localParts);
   return DOT_STRING.test(local)
@@ -176,9 +179,9 @@ function addressRefusal(address: string, localParts: LocalParts): string | null 
 function internationalRefusal(local: string, localParts: LocalParts): string | null {
   if (localParts === 'ascii')
     return 'The part before the "@" consists of ASCII characters: most mail servers accept no others.';
-  // Decoders write U+FFFD for bytes that are no UTF-8, so different bytes would become the same address.
+  // Decoders replace invalid UTF-8 with U+FFFD, so different bytes would become the same address.
   if (local.includes('\ufffd')) return 'The part before the "@" is not valid UTF-8.';
-  // Rejects compatibility forms: a server may replace them, as UTS 46 does in domains, and deliver to another address.
+  // Rejects compatibility forms, which a server may replace and then deliver to another address.
   const isStable = local.normalize('NFKC') === local.normalize('NFC');
   return isStable && INTERNATIONAL_DOT_STRING.test(local)
     ? null

@@ -1,13 +1,16 @@
-/** Pattern of an alias name, possibly with a tag (RFC 5233). Both consist of words with single dots in between. */
+/** Pattern of an alias name, optionally with a tag (RFC 5233). Both consist of words, separated by single dots. */
 const TAGGED = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\+[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)?$/;
-/** Prefix pattern: the start of a name or tag, then `*`. Unlike a complete name, it may end with a dot or plus sign. */
+/** Prefix pattern: the start of a name or tag, then `*`. May end with a dot or a plus sign, unlike a complete name. */
 const PATTERN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\.|\+(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)?)?\*$/;
 /** Maximum length of a local part (RFC 5321, section 4.5.3.1.1). */
 const LOCAL_MAX = 64;
-/** Local parts at which senders expect an operator (RFC 2142, RFC 5321) or a machine that handles bounces. */
+/** Local parts that senders use to reach an operator (RFC 2142, RFC 5321) or a bounce handler. */
 const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 
-/** End of a prefix pattern. Alone, it is the catch-all alias, which receives mail that matches no other alias. */
+/**
+ * End of a prefix pattern. A pattern of only `*` is the catch-all alias, which receives mail that matches no other
+ * alias.
+ */
 export const CATCH_ALL = '*';
 
 /**
@@ -47,8 +50,8 @@ export function platformAddress(
 }
 
 /**
- * Returns the addresses of aliases that receive mail to `localPart`, in order of precedence: the exact address
- * including its tag, the address without the tag, prefix patterns from the longest to the shortest, and the catch-all.
+ * Returns the addresses of aliases that receive mail to `localPart`, in order of precedence: the exact address with its
+ * tag, the address without the tag, prefix patterns from the longest to the shortest, the catch-all.
  */
 export function aliasesFor(localPart: string, domain: string): string[] {
   const local = localPart.toLowerCase();

@@ -1,14 +1,19 @@
 import { canonicalDomain, domainOf, isRefused, parseMailbox } from './addresses.js';
 
-/** Pattern of a quoted string. Also matches an unterminated one: otherwise a field of 256 KB could take 20 s. */
+/**
+ * Pattern of a quoted string. Also matches an unterminated one, because a field of 256 KB could otherwise take 20 s.
+ */
 const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
-/** Pattern of a comment. Also matches up to a nested comment or the end of the text, to bound the work. */
+/** Pattern of a comment. Also matches up to a nested comment or the end of the text, which bounds the work. */
 const COMMENT = /\((?:[^()\\]|\\.?)*(\)|(?=\()|$)/gs;
 const NESTED_MAX = 10;
 const BRACKETED = /^[^<>,;:]*<\s*([^<>\s]+)\s*>\s*$/;
 const BARE = /^[^\s<>,;:]+$/;
 
-/** Parses an entry. Returns the form to store: `a@d` for an address, `@d` for a domain, `*.d` for its subdomains. */
+/**
+ * Parses an entry. Returns the form to store: `a@d` for an address, `@d` for a domain, `*.d` for the domain's
+ * subdomains.
+ */
 export function readAllowedSender(text: string): { entry: string } | { fault: string } {
   const written = text.trim();
   const fault = {
@@ -25,16 +30,16 @@ export function readAllowedSender(text: string): { entry: string } | { fault: st
     : { entry: parsed.address.toLowerCase() };
 }
 
-/** Returns the only sender, in lower case and A-labels. Null unless there is one sender and all parsers agree on it. */
+/** Returns the sender in lower case and A-labels. Null if there are several senders or if parsers may disagree. */
 export function soleSender(fromFields: readonly string[]): string | null {
   const [only, ...more] = fromFields;
   if (only === undefined || more.length > 0) return null;
   let plain = only.replace(QUOTED_STRING, (whole, end: string) => (end === '"' ? ' ' : whole));
-  // Removes the innermost comments first, because comments nest.
+  // Removes comments from the inside out, because comments nest.
   for (let depth = 0; depth < NESTED_MAX && plain.includes('('); depth += 1)
     plain = plain.replace(COMMENT, (whole, end: string) => (end === ')' ? ' ' : whole));
   const trimmed = plain.trim();
-  // Quotes or parentheses that are left belong to an unterminated string or comment, which parsers read differently.
+  // Remaining quotes or parentheses belong to an unterminated string or comment, about which parsers disagree.
   if (/["()]/.test(trimmed)) return null;
   const address = BRACKETED.exec(trimmed)?.[1] ?? (BARE.test(trimmed) ? trimmed : null);
   if (address === null || address.split('@').length !== 2) return null;
@@ -42,7 +47,7 @@ export function soleSender(fromFields: readonly string[]): string | null {
   return domain === null ? null : `${address.slice(0, address.indexOf('@')).toLowerCase()}@${domain}`;
 }
 
-/** Returns whether a sender from `soleSender` is allowed. An empty list allows all mail, even without a sender. */
+/** Returns whether a sender from `soleSender` is allowed. An empty list allows all mail, even mail without a sender. */
 export function admitsSender(entries: readonly string[], sender: string | null): boolean {
   if (entries.length === 0) return true;
   if (sender === null) return false;

@@ -8,12 +8,12 @@ export interface BufferJson {
 const WHITE_SPACE = /[ \t\r\n]+/g;
 
 /**
- * Returns the bytes of base64 or base64url (RFC 4648), or null. White space is ignored. Padding may be missing only in
- * base64url, whose encoders omit it. Any other deviation is an error, because decoders disagree about its meaning.
+ * Returns the bytes of base64 or base64url (RFC 4648), or null. Ignores white space. Padding may be missing only in
+ * base64url, as its encoders omit padding. Rejects any other deviation, because decoders disagree about it.
  */
 export function bytesOfBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
-  // In the usual case, this comparison is enough, and no copy without white space is needed.
+  // Usually, the text has no white space, so no copy without white space is needed.
   if (bytes.toString('base64') === text) return bytes;
   const compact = text.replace(WHITE_SPACE, '');
   if (bytes.toString('base64') === compact) return bytes;

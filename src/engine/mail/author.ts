@@ -2,8 +2,8 @@ import { soleSender } from './allowed-senders.js';
 import { type HeadField, valuesOf } from './message-head.js';
 
 /**
- * Author of a message. `several` includes an ambiguous mailbox. Mail programs differ in which author they show, so the
- * verified author might not be the displayed author.
+ * Author of a message. `several` includes an ambiguous mailbox. Mail programs differ in which of several authors they
+ * display, so the verified author might not be the displayed one.
  */
 export type Author = { kind: 'one'; address: string } | { kind: 'missing' } | { kind: 'several' };
 

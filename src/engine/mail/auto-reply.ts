@@ -4,13 +4,13 @@ import { isAutoSubmitted } from './author.js';
 import type { Auth } from './mail-verdicts.js';
 import { type HeadField, valuesOf } from './message-head.js';
 
-/** Automatic reply of an alias, as it is stored. */
+/** Automatic reply of an alias, in its stored form. */
 export interface AutoReplySettings {
   subject: string;
   text: string | null;
   html: string | null;
   fromName: string | null;
-  /** Period in which a sender gets at most one reply, as a duration of ISO 8601. */
+  /** Period in which a sender gets at most one reply, as an ISO 8601 duration. */
   oncePer: string;
 }
 
@@ -18,7 +18,9 @@ export interface AutoReplySettings {
 export type NoReplyReason =
   'null_sender' | 'sender_is_a_machine' | 'automatic_message' | 'list_message' | 'not_addressed' | 'auth_failed';
 
-/** Local parts that must get no automatic reply: mail systems, lists, and addresses that are not read (RFC 3834, 2). */
+/**
+ * Local parts that must not get an automatic reply: mail systems, lists, and addresses without a reader (RFC 3834, 2).
+ */
 const MACHINES =
   /^(?:mailer-daemon|postmaster|listserv|majordomo|(?:no|not|do[-_.]?not)[-_.]?reply(?:[-_.+].*)?|noreply.*|bounces?(?:[-_.+=].*)?|owner-.*|.*-(?:owner|request|bounces?)|srs[01][=+-].*|prvs=.*)$/i;
 const LIST_FIELD = /^(?:list-|x-list-|mailing-list$|x-mailing-list$|x-loop$)/;
@@ -57,7 +59,7 @@ export function noReplyReason({ fields, envelopeFrom, envelopeTo, auth }: Replie
   return auth === 'fail' ? 'auth_failed' : null;
 }
 
-/** Returns whether a To or Cc header names a recipient. Blind copies and list mail get no reply (RFC 3834, 2). */
+/** Returns whether a To or Cc header contains a recipient. Blind copies and list mail get no reply (RFC 3834, 2). */
 function isAddressed(fields: readonly HeadField[], recipients: readonly string[]): boolean {
   const named = ['to', 'cc', 'resent-to', 'resent-cc']
     .flatMap((name) => valuesOf(fields, name))

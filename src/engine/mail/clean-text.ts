@@ -7,9 +7,8 @@ const CONTROL_IN_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 const CONTROL_IN_LINE = /[\0-\x1f\x7f-\x9f\u2028\u2029]+/g;
 
 /**
- * Returns an untrusted text in a form that PostgreSQL, JSON and UTF-8 accept: without NUL (which `text` and `jsonb`
- * reject) and other control characters except tabs and line ends. Replaces unpaired surrogates. Truncates to `bytesMax`
- * bytes of UTF-8.
+ * Returns an untrusted text that PostgreSQL, JSON and UTF-8 accept, of at most `bytesMax` bytes of UTF-8. Removes NUL
+ * and other control characters, except tabs and line ends. Replaces unpaired surrogates.
  */
 export function cleanText(text: string, bytesMax: number): CleanText {
   return cut(wellFormed(text).replace(CONTROL_IN_TEXT, ''), bytesMax);
@@ -35,7 +34,7 @@ export function safeFilename(name: string): string | null {
   return Buffer.byteLength(plain) <= FILENAME_BYTES_MAX ? plain : shortened(plain);
 }
 
-/** Returns a file name cut to the maximum length. Keeps its extension, by which readers recognize the file type. */
+/** Returns a file name cut to the maximum length. Preserves the extension, which shows the file type. */
 function shortened(name: string): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
   return cut(name.slice(0, name.length - extension.length), FILENAME_BYTES_MAX - extension.length).text + extension;

@@ -3,12 +3,12 @@ import { classifyReply, cleanReply } from './smtp-reply.js';
 import { replyCodeIn, statusIn, statusOfField } from './status-codes.js';
 
 export interface ReportedRecipient {
-  /** Addresses of the recipient: the original address first, then the final one. At least one of them is present. */
+  /** Addresses of the recipient: the original address first, then the final one. At least one is present. */
   addresses: readonly string[];
   outcome: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
   /** Status code of RFC 3463, such as `5.1.1`. Null when there is none. */
   status: string | null;
-  /** For failures: whether the server rejected the address permanently. False when in doubt. */
+  /** For failures: whether the server permanently rejected the address. False when in doubt. */
   isPermanent: boolean;
   /** Cleaned text of the server's reply, at most 1 KB. */
   detail: string | null;
@@ -27,17 +27,20 @@ export function recipientsOfStatus(text: string): ReportedRecipient[] {
     const { headers, rest: end } = headersOf(rest);
     const recipient = recipientOf(new Map(headers));
     if (recipient !== null) recipients.push(recipient);
-    // Skips the whole line if it is not a field. Skipping one character at a time took most of a minute for a megabyte.
+    // Skips a whole line that is not a field. Skipping one character at a time takes most of a minute for a megabyte.
     rest = rest.slice(end > 0 ? end : rest.indexOf('\n') + 1 || rest.length).replace(/^\s+/, '');
   }
   return recipients;
 }
 
-/** Returns whether the server rejected the address itself. `status` is the status code in the report. */
+/**
+ * Returns whether the server rejected the address, and not the message or its sender. `status` is the status code in
+ * the report.
+ */
 export function refusesAddress(status: string | null, said: string): boolean {
   const reply = replyCodeIn(said);
-  // The enhanced code in the text replaces `status`, because Sendmail reports 5.3.0 by default. If the text has no
-  // reply code, it does not come from a server. A general reply code is then assumed.
+  // The enhanced code in the text takes precedence over `status`, because Sendmail reports 5.3.0 by default. A text
+  // without a reply code does not come from a server, so a general reply code is assumed.
   const text =
     reply === null
       ? `${status ?? ''} ${said}`
