@@ -76,7 +76,7 @@ describe('findMemberRange of hostile text', () => {
 const space = fc.array(fc.constantFrom(' ', '\t', '\n', '\r'), { maxLength: 3 }).map((chars) => chars.join(''));
 const names = fc.constantFrom('payload', 'a', '', 'b\\', 'q"', '__proto__', 'ü', '\ud83d\ude00', '\u2028');
 
-/** Returns JSON spellings of the characters, some of them as \uXXXX. */
+/** Returns JSON spellings of the characters, some as \uXXXX. */
 const spelled = (characters: string): fc.Arbitrary<string> =>
   fc.infiniteStream(fc.boolean()).map((escapes) => {
     const units = characters

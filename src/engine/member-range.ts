@@ -7,11 +7,12 @@ export interface MemberRange {
 }
 
 /**
- * Returns the range of the value of a JSON object's top-level member, without surrounding white space. `null` if there
- * is no such member or the text is not an object. The last of several equal names wins, as in `JSON.parse`. The range
- * is used to sign and deliver a payload exactly as it was sent, because serializing would change numbers and spacing.
- * `text` must be accepted by `JSON.parse`. @throws SyntaxError when the text ends inside a string, an array or an
- * object.
+ * Returns the range of the value of a JSON object's top-level member, without surrounding white space. Returns null if
+ * there is no such member or the text is not an object. The last of several equal names wins, as in `JSON.parse`.
+ * Payloads are signed and delivered as this range, exactly as they were sent, because serializing would change numbers
+ * and spacing. `text` must be accepted by `JSON.parse`.
+ *
+ * @throws SyntaxError when the text ends inside a string, an array or an object.
  */
 export function findMemberRange(text: string, name: string): MemberRange | null {
   const scanner = new JsonScanner(text);
@@ -34,6 +35,6 @@ const QUOTES = 2;
 
 /** Returns whether the scanner's current string token equals `name`. */
 function isKey(scanner: JsonScanner, name: string): boolean {
-  // Compares the length first, because it is cheap: an escape is never shorter than the character that it encodes.
+  // Compares the length first, which is cheap: an escape is never shorter than the character that it encodes.
   return scanner.end - scanner.start - QUOTES >= name.length && scanner.decode() === name;
 }

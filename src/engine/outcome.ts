@@ -1,9 +1,9 @@
 import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
 
 /**
- * Reason why an attempt has no response. `blocked`: the SSRF protection blocked the request. `protocol`: there was no
- * valid response. `refused`: nothing was sent, because targets of this type cannot accept the payload. `adapter`: the
- * adapter for this type failed.
+ * Reason why an attempt has no response. `blocked`: the SSRF protection rejected the request. `protocol`: the response
+ * was not valid. `refused`: nothing was sent, because targets of this type cannot accept the payload. `adapter`: the
+ * adapter of this type failed.
  */
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
@@ -18,15 +18,15 @@ export const ATTEMPT_ERRORS = [
   'adapter',
 ] as const;
 
-/** Result of an attempt. A protocol whose status does not express the outcome sets `outcome`. */
+/** Result of an attempt. Sets `outcome` if the status of the protocol does not determine the outcome. */
 export type Answer =
   | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };
 
 /**
- * Outcome of an attempt. `throttled`: the receiver asks for less traffic. `refused`: this payload will never be
- * accepted. `deferred`: retry this payload later, for example for a greylisted recipient. Other payloads are
- * unaffected.
+ * Outcome of an attempt. `throttled`: the receiver requests less traffic. `refused`: this payload will never be
+ * accepted. `deferred`: this payload should be retried later, for example for a greylisted recipient. Other payloads
+ * are unaffected.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -47,18 +47,18 @@ export interface Progress {
 export interface FailedAttempt {
   /** Number of the attempt within the delivery, starting at 1. */
   number: number;
-  /** `throttled`: the target asks for less traffic. `deferred`: a recipient of an email will be tried again. */
+  /** `throttled`: the target requests less traffic. `deferred`: a recipient of an email will be tried again. */
   outcome: 'failed' | 'throttled' | 'deferred';
   /** Status of the response. Null without a response. */
   status: number | null;
   error: AttemptError | null;
 }
 
-/** Decision of a retry rule: a delay that replaces the delay of the schedule, or no more attempts. */
+/** Decision of a retry rule: a delay instead of the schedule's, or no more attempts. */
 export type RetryRuling = { delaySeconds: number } | 'never';
 
 export interface RuledRetryPolicy extends RetryPolicy {
-  /** Returns the decision of a retry rule. Null keeps the delay of the schedule. Never throws. */
+  /** Returns the decision of a retry rule. Null keeps the schedule's delay. Never throws. */
   rule?: (failed: FailedAttempt) => RetryRuling | null;
 }
 
@@ -81,9 +81,9 @@ export function isHardFailure(outcome: Outcome): boolean {
 }
 
 /**
- * Decides what follows an attempt. `random` is in [0, 1). `Retry-After` is used only if the response is throttled or
- * deferred, because a broken receiver could otherwise stretch the schedule. It can delay an attempt, but never makes
- * one earlier or adds one.
+ * Decides what happens after an attempt. `random` is in [0, 1). `Retry-After` is used only for throttled and deferred
+ * responses, because a broken receiver could otherwise stretch the schedule. It can delay an attempt, but never makes
+ * it earlier or adds one.
  */
 export function decide(
   outcome: Outcome,
@@ -112,7 +112,10 @@ function failedAttempt(outcome: FailedAttempt['outcome'], answer: Answer, number
   return { number, outcome, status: isAnswered ? answer.status : null, error: isAnswered ? null : answer.error };
 }
 
-/** Parses `Retry-After` (RFC 9110, 10.2.3). Returns 0 to 24 h, `null` if missing or invalid, and 0 for the past. */
+/**
+ * Parses `Retry-After` (RFC 9110, 10.2.3). Returns 0 to 24 h in milliseconds: 0 for the past, `null` if missing or
+ * invalid.
+ */
 export function retryAfterMs(value: string | null, now: Date): number | null {
   if (value === null) return null;
   const text = value.trim();

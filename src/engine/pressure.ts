@@ -5,14 +5,17 @@ export interface Pressure {
   drainPerSecond: number;
 }
 
-/** Backlog up to which requests are accepted, in milliseconds that its deliveries take at the current rate. */
+/** Backlog up to which requests are accepted, as the time that its deliveries take at the current rate. */
 const LEAD_MS = 100;
-/** Minimum backlog limit in deliveries, used if an environment had too few recent deliveries to compute a rate. */
+/** Minimum backlog limit in deliveries, for environments with too few recent deliveries to compute a rate. */
 const READY_MIN = 64;
-/** Maximum time that a request waits because of a backlog, so that clients get a response before they time out. */
+/** Maximum time that a request waits because of a backlog. It ends before clients time out. */
 export const PACE_MS_MAX = 2_000;
 
-/** Returns whether to accept a request, which may create several deliveries. `underWay`: deliveries being committed. */
+/**
+ * Returns whether to accept a request, which may create several deliveries. `underWay`: deliveries that are being
+ * committed.
+ */
 export function mayEnter(pressure: Pressure, underWay: number, waitedMs: number): boolean {
   return waitedMs >= PACE_MS_MAX || pressure.ready + underWay <= readyMax(pressure);
 }
@@ -21,15 +24,15 @@ function readyMax({ drainPerSecond }: Pressure): number {
   return Math.max(READY_MIN, (drainPerSecond * LEAD_MS) / 1000);
 }
 
-/** Average time in a slot above which receivers are the bottleneck. Below it, this machine is the bottleneck. */
+/** Average time in a slot above which receivers are the bottleneck, not this machine. */
 const PLACE_MS_MAX = 1_000;
 
-/** Returns true if deliveries that wait for a slot actually wait for CPU time. `running`: number of occupied slots. */
+/** Returns whether waiting deliveries wait for CPU time and not for receivers. `running`: number of occupied slots. */
 export function turnsOver(running: number, drainPerSecond: number): boolean {
   return running * 1000 <= drainPerSecond * PLACE_MS_MAX;
 }
 
-/** A decaying counter of recent events. Mutated in place by its single owner. */
+/** A decaying counter of events. Mutated in place by its single owner. */
 export interface Meter {
   /** Number of events, decayed over time. */
   weight: number;
@@ -61,7 +64,7 @@ export interface Answering {
   atMs: number;
 }
 
-/** Response time below which a target counts as quick. A busy machine alone causes a third of this time at most. */
+/** Response time below which a target counts as quick. A busy machine alone adds at most a third of this time. */
 const QUICK_MS = 500;
 const SLOW_MS = 5_000;
 const SMOOTHING = 1 / 8;
@@ -81,7 +84,7 @@ export function noteAnswer(
   answering.atMs = nowMs;
 }
 
-/** Returns whether the target recently responded so fast that deliveries do not wait for it. */
+/** Returns whether the target recently responded quickly, so that deliveries do not wait for it. */
 export function isQuick({ meanMs, atMs }: Answering, nowMs: number): boolean {
   return meanMs < QUICK_MS && nowMs - atMs < QUICK_MS;
 }

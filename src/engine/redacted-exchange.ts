@@ -8,7 +8,10 @@ export interface RedactedExchange {
   answered: Readonly<Record<string, string>> | null;
 }
 
-/** Exchange as it is stored. A null header value is taken from the event, so that it is erased with the event. */
+/**
+ * Exchange as it is stored. A header with the value null has its value in the event, so that it is erased with the
+ * event.
+ */
 export interface KeptExchange {
   method: string;
   url: string;
@@ -20,7 +23,7 @@ export interface KeptExchange {
 const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
-/** Returns the exchange to store. `own`: the event's headers. `hidden` replaces values for which `isHidden` is true. */
+/** Returns the exchange to store. `own`: the event's headers. Values for which `isHidden` is true become `hidden`. */
 export function storableExchange(
   { method, url, headers, answered }: RedactedExchange,
   own: Readonly<Record<string, string>> | null,
@@ -37,7 +40,7 @@ export function storableExchange(
   return { method, url: url.slice(0, URL_MAX), headers: bounded(sent), answered: answers && bounded(answers) };
 }
 
-/** Returns the exchange with the current headers of the event. After an erasure of the event, they are empty. */
+/** Returns the exchange with its header values from the event. They are empty once the event is erased. */
 export function redactExchange(
   { headers, ...rest }: KeptExchange,
   own: Readonly<Record<string, string>> | null,

@@ -1,7 +1,9 @@
 export interface RetryPolicy {
   /** Number of attempts, including the first one. At least 1. */
   maxAttempts: number;
-  /** Maximum wait before each attempt, starting with the first. The last wait repeats. An empty list means no delay. */
+  /**
+   * Maximum delay before each attempt, starting with the first. The last delay repeats. An empty list means no delay.
+   */
   scheduleSeconds: readonly number[];
 }
 
@@ -12,10 +14,11 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
 });
 
 /**
- * Returns the time of attempt `next` (1-based), or `null` when no attempts are left. `random` is in [0, 1). The earlier
- * delays are counted from the first attempt. If they were counted from the last attempt, full jitter would halve the 28
+ * Returns the time of attempt `next` (1-based), or `null` when no attempts are left. `random` is in [0, 1).
+ *
+ * The earlier delays are counted from the first attempt. Counted from the last attempt, full jitter would halve the 28
  * hours that a receiver has to recover. After a downtime of the service, deliveries resume at `now` plus the jitter of
- * the current delay. This spreads the backlog over time.
+ * the current delay, which spreads the backlog over time.
  */
 export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, now: Date, random: number): Date | null {
   if (next > policy.maxAttempts) return null;
@@ -26,7 +29,7 @@ export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, n
   return new Date(Math.max(nominalStart, now.getTime()) + jitterMs);
 }
 
-/** Returns the time after a delay that a retry rule chose. Adds no jitter, because the rule may add its own. */
+/** Returns the time after a delay that a retry rule chose, without jitter, because the rule may add its own. */
 export function dueAfter(delaySeconds: number, now: Date): Date {
   return new Date(now.getTime() + Math.round(delaySeconds * 1000));
 }

@@ -9,15 +9,19 @@ const KEY_BYTES_MAX = 64;
 
 /** Size of the seed of an ed25519 key pair. Any bytes are valid. */
 export const SEED_BYTES = 32;
-/** Bytes before an ed25519 seed in PKCS #8 (RFC 8410, section 7). `SPKI_PREFIX_BYTES` is for the public encoding. */
+/**
+ * Bytes before an ed25519 seed in PKCS #8 (RFC 8410, section 7), and the number of bytes before a public key in SPKI.
+ */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX_BYTES = 12;
 
 const NO_PRIVATE_KEYS: readonly KeyObject[] = Object.freeze([]);
 
 /**
- * Parses `whsec_` and the padded standard base64 of 24 to 64 bytes. Rejects other spellings, because the libraries of
- * receivers decode them differently. @throws TypeError for anything else; the message never quotes the secret.
+ * Parses `whsec_` and the padded standard base64 of 24 to 64 bytes. Rejects other spellings, because receivers'
+ * libraries decode them differently.
+ *
+ * @throws TypeError for anything else. The message never quotes the secret.
  */
 export function parseSecret(secret: string): Buffer {
   if (!secret.startsWith(SECRET_PREFIX)) throw new TypeError('A signing secret starts with "whsec_".');
@@ -50,12 +54,11 @@ export function formatPublicKey(privateKey: KeyObject): string {
 /**
  * Returns the value of `webhook-signature` (Standard Webhooks 1.0.0): one signature per key, in the order of the keys.
  * During a rotation, receivers can therefore verify with the old or the new key. Symmetric signatures (`v1`) come
- * first, followed by the ed25519 signatures (`v1a`) of `privateKeys`.
+ * first, then the ed25519 signatures (`v1a`) of `privateKeys`. `id` must not contain a dot and `timestampSeconds` must
+ * be an integer, because dots separate the signed parts. A string body is signed as UTF-8.
  *
- * `id` must not contain a dot and `timestampSeconds` must be an integer, because dots separate the signed parts. A
- * string body is signed as UTF-8.
  * @throws RangeError without a symmetric key: an unsigned delivery must never look signed, and the official JavaScript
- * verifiers only support `v1`.
+ * verifiers support only `v1`.
  */
 export function signatureHeader(
   keys: readonly Buffer[],

@@ -9,8 +9,7 @@ export function storableText(text: string): string {
 
 /**
  * Replaces the characters that PostgreSQL rejects, in all strings and field names of a JSON value. Operates on the
- * parsed value, because in serialized JSON the six characters `\u0000` are either an escape or, after another
- * backslash, ordinary text.
+ * parsed value: in serialized JSON, `\u0000` is an escape, or ordinary text after another backslash.
  */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);

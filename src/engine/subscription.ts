@@ -1,4 +1,4 @@
-/** Syntax of a pattern: letters, digits and the other characters of event types. `.*` is only allowed at the end. */
+/** Pattern of event type patterns: the characters of event types, and an optional `.*` at the end. */
 const PATTERN = /^[A-Za-z0-9._:/-]+(?:\.\*)?$/;
 const CHANNEL = /^[A-Za-z0-9._:/-]+$/;
 const LENGTH_MAX = 256;
@@ -18,7 +18,7 @@ export function channelFault(channel: string): string | null {
 
 export interface Subscription {
   matchesType(eventType: string): boolean;
-  /** Returns whether the subscription includes these channels of an event. Without channels, it includes all events. */
+  /** Returns whether the subscription matches an event with these channels. Without channels, it matches all events. */
   matchesChannels(channels: readonly string[]): boolean;
 }
 

@@ -31,7 +31,8 @@ describe('isIsolated', () => {
 
   it('lasts while timed-out attempts continue at the rate of a quarter of the slots', () => {
     const silence = emptyTimeoutHistory();
-    // At this rate, 256 attempts are always in progress: 17 start per second, and each times out after fifteen seconds.
+    // At this rate, about 256 attempts are always in progress: 17 start per second, and each times out after 15
+    // seconds.
     for (let i = 0; i < 17 * 60; i += 1) recordAttemptEnd(silence, false, i * (1_000 / 17));
 
     expect(isIsolated(silence, 60_000)).toBe(true);

@@ -1,4 +1,4 @@
-/** Quota of `count` tokens per `periodMs`, refilled evenly. Both are above 0. All tokens may be taken at once. */
+/** Quota of `count` tokens per `periodMs`, refilled evenly. Both are above 0. A burst may take all tokens at once. */
 export interface Quota {
   count: number;
   periodMs: number;
@@ -31,9 +31,9 @@ export function fullBucket(quota: Quota, nowMs: number): Bucket {
 
 /**
  * Takes `n` tokens from the bucket, or none if fewer than `n` are left. Mutates `bucket`. A changed quota applies from
- * the next call. A clock that goes back refills nothing: otherwise, two machines with different clocks would refill the
- * bucket in turn. Only a step back of more than a period is treated as a clock correction, so the bucket is never
- * blocked for longer than a period.
+ * the next call. A time before `updatedAtMs` refills nothing: two machines with different clocks would otherwise refill
+ * the bucket alternately. Only a step back of more than a period is treated as a clock correction, so that the bucket
+ * is never blocked for longer than a period.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

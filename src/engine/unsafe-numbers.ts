@@ -28,7 +28,7 @@ const SHOWN_LENGTH_MAX = 60;
 /**
  * Returns numbers that JavaScript would change: ids beyond 2^53, too many digits, 1e400. Ignores the top-level members
  * named in `kept`, and members that a later member of the same name replaces. Returns at most 20 faults. `text` must be
- * accepted by `JSON.parse`. It is scanned without recursion, because the caller controls the depth.
+ * accepted by `JSON.parse`. Scans it without recursion, because the caller controls the depth.
  */
 export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];
@@ -37,11 +37,11 @@ export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] 
     .map(({ level, member, number }) => ({ path: pathTo(level, member), message: describeUnsafe(number) }));
 }
 
-/** Returns whether JavaScript would change the number. `-0` and `1.0` are treated as equal to `0` and `1`. */
+/** Returns whether JavaScript would change the number. Treats `-0` and `1.0` as equal to `0` and `1`. */
 export function isUnsafe(number: string): boolean {
   const value = Number(number);
-  // The number is 0, or too small for JavaScript (1e-400) and thus unsafe. Only the digits before the exponent decide,
-  // because the exponent may itself have a million digits.
+  // Either 0, or too small for JavaScript (1e-400) and thus unsafe. Checks only the digits before the exponent, which
+  // may itself have a million digits.
   if (value === 0) return /[1-9]/.test(number.split(/e/i, 1)[0] ?? '');
   return !Number.isFinite(value) || compareDecimals(String(value), number) !== 0;
 }
@@ -131,7 +131,7 @@ class Scan {
   }
 }
 
-/** Returns the dotted path to a member. If it is too long, its start is cut off. */
+/** Returns the dotted path to a member. Cuts off the start of a path that is too long. */
 function pathTo(last: Level, member: string | number): string {
   let path = String(member);
   for (let level = last; level.outer !== null && path.length < PATH_LENGTH_MAX; level = level.outer)

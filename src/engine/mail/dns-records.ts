@@ -9,7 +9,10 @@ import {
   spfMechanisms,
 } from './record-syntax.js';
 
-/** Purpose of the domain: receiving webhooks, mail in both directions, or outgoing mail only. */
+/**
+ * Use of the domain: receiving webhooks (`webhook`), mail in both directions (`email`), or outgoing mail only
+ * (`email-send`).
+ */
 export type DomainKind = 'webhook' | 'email' | 'email-send';
 
 export type RecordRole = 'ownership' | 'dkim' | 'mail_from' | 'spf' | 'mx' | 'cname' | 'dmarc';
@@ -28,7 +31,7 @@ export interface DnsRecord {
 }
 
 export interface PlatformNames {
-  /** PLATFORM_DOMAIN. Null if the domain is not publicly resolvable, for example on a laptop. */
+  /** PLATFORM_DOMAIN. Null if the domain has no public DNS, for example on a laptop. */
   domain: string | null;
   /** Host name to which the CNAME records of custom hosts must point. */
   ingestHost: string;
@@ -71,14 +74,19 @@ export interface ObservedRecords {
   ourAddresses?: DnsAnswer<string>;
 }
 
-/** Judgement of a record. `missing` and `wrong` are definite. `unanswered`: the state of the record is unknown. */
+/**
+ * Result of checking a record. `missing` and `wrong` are definite. `unanswered`: the state of the record is unknown.
+ */
 export interface Judgement {
   verdict: 'right' | 'missing' | 'wrong' | 'unanswered';
-  /** Describes the observed state for the person who can change it. Null for a correct record. */
+  /** Describes the observed state for the person who can correct it. Null for a correct record. */
   error: string | null;
 }
 
-/** Posthorn's own selectors. The customer's other senders use different ones: SendGrid's are s1 and s2. */
+/**
+ * Posthorn's own selectors. They differ from the selectors of the customer's other senders, such as SendGrid's s1 and
+ * s2.
+ */
 export const DKIM_SELECTORS = ['ph1', 'ph2'] as const;
 
 const TTL_SECONDS = 3_600;
@@ -158,20 +166,20 @@ export function judge(wanted: DnsRecord, observedRecords: ObservedRecords, dkim:
   }
 }
 
-/** Returns the MX records of other services. Publishing Posthorn's MX record would divert mail from these services. */
+/** Returns the MX records of other services, from which Posthorn's MX record would divert mail. */
 export function foreignMx(seen: readonly SeenMx[], mailHost: string): SeenMx[] {
   return seen.filter(({ exchange }) => exchange !== '' && plainName(exchange) !== mailHost);
 }
 
 /**
- * Returns the implicit MX record of a domain without MX records: its mail goes to its own addresses (RFC 5321, section
- * 5.1). Empty if it has no addresses, or only those of Posthorn's mail host.
+ * Returns the implicit MX record of a domain without MX records, whose mail goes to its own addresses (RFC 5321,
+ * section 5.1). Empty if it has no addresses, or only those of Posthorn's mail host.
  */
 export function implicitMx(host: string, addresses: readonly string[], ours: readonly string[]): SeenMx[] {
   return addresses.every((address) => ours.includes(address)) ? [] : [{ exchange: host, priority: 0 }];
 }
 
-/** Returns a record text without additions that users and providers make: quotes, line breaks, a last semicolon. */
+/** Returns a record text without additions of users and providers: quotes, line breaks, a final semicolon. */
 export function plainText(text: string): string {
   const bare = text.trim().replace(/(?<![\\;\s])[;\s]+$/, '');
   const joined = bare
@@ -198,7 +206,10 @@ function judgeOwnership({ name, value }: DnsRecord, { txt }: ObservedRecords): J
   });
 }
 
-/** Judges a DKIM record: a CNAME to Posthorn's key, or one TXT record with the key, as some providers refuse CNAMEs. */
+/**
+ * Checks a DKIM record: a CNAME to Posthorn's key, or one TXT record with the key, because some providers reject
+ * CNAMEs.
+ */
 function judgeDkim(
   { name, type, value }: DnsRecord,
   { cname, txt }: ObservedRecords,
@@ -277,7 +288,7 @@ function judgeSpf({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgeme
   });
 }
 
-/** Judges a CNAME record. A zone apex cannot have one, so addresses of Posthorn's host are accepted instead. */
+/** Checks a CNAME record. A zone apex cannot have one, so addresses of Posthorn's host are accepted instead. */
 function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: ObservedRecords): Judgement {
   if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value))
     return RIGHT;
@@ -287,7 +298,7 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   for (const answer of [cname, addresses]) {
     if (answer === undefined || 'unanswered' in answer) return answered(answer, name, 'CNAME', () => RIGHT);
   }
-  // While the expected addresses are unknown, the observed addresses cannot be judged.
+  // The observed addresses cannot be checked while the expected ones are unknown.
   if (there.length > 0 && ourAddresses !== undefined && 'unanswered' in ourAddresses)
     return answered(ourAddresses, value, 'address', () => RIGHT);
   return answered(
@@ -304,7 +315,7 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   );
 }
 
-/** Judges a DMARC record. Any valid policy is accepted, because the domain's owner chooses the policy. */
+/** Checks a DMARC record. Accepts any valid policy, because the domain's owner chooses the policy. */
 function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgement {
   return answered(txt, name, 'TXT', (texts) => {
     const policies = texts.filter(isDmarc);
@@ -324,7 +335,7 @@ function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judge
   });
 }
 
-/** Judges TXT records that are not valid: `wrong` if one resembles a record of this kind, `missing` otherwise. */
+/** Classifies TXT records that are not valid: `wrong` if one resembles a record of this kind, otherwise `missing`. */
 function unrecognized(
   kind: string,
   pattern: RegExp,
@@ -341,12 +352,12 @@ function unrecognized(
       );
 }
 
-/** Returns the fault of a text with quotation marks or backslashes, which verifiers do not remove. */
+/** Returns the fault of a text with quotation marks or backslashes. Verifiers treat them as part of the value. */
 function quotingFault(text: string): string | null {
   return /["\\]/.test(text) ? 'has quotation marks or backslashes, which are a part of its value' : null;
 }
 
-/** Judges a DNS answer: `of` judges the records found. If there are none, `ofNothing` may return a specific error. */
+/** Checks a DNS answer: `of` checks the records found. If there are none, `ofNothing` may return a specific error. */
 function answered<T>(
   answer: DnsAnswer<T> | undefined,
   name: string,
@@ -399,7 +410,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Returns untrusted texts for an error message: only a few of them, shortened and without control characters. */
+/** Returns untrusted texts for an error message: the first few, shortened and without control characters. */
 function shown(texts: readonly string[]): string {
   const some = texts.slice(0, SHOWN_MAX).map((text) => shorten(text === '' ? '(empty)' : text));
   return some.join(', ') + (texts.length > SHOWN_MAX ? ` and ${texts.length - SHOWN_MAX} more` : '');

@@ -6,7 +6,7 @@ export type HostReading = { host: string } | { fault: string };
 /** Maximum length of a host name (RFC 1035, 2.3.4). */
 const HOST_CHARACTERS_MAX = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Characters that do not belong to a host name and that a URL parser would interpret: path, port, user, blank. */
+/** Characters that are not part of a host name, but that a URL parser would interpret: path, port, user, blank. */
 const NOT_A_NAME = /[\s/\\?#@:%[\]_*]/;
 
 /** Names that RFC 2606, 6761, 6762, 7686 and 8375 exclude from the public name space. */
@@ -64,7 +64,7 @@ const SECOND_LEVELS = new Set([
   'eng',
   'med',
 ]);
-/** Countries where second-level labels are ordinary names: `co.de` is a registered domain. */
+/** Countries in which second-level labels are ordinary names: `co.de` is a registered domain. */
 const FLAT_COUNTRIES = new Set([
   'de',
   'ch',
@@ -92,7 +92,7 @@ const FLAT_COUNTRIES = new Set([
   'li',
   'lu',
 ]);
-/** Well-known hosts under which anybody can get a subdomain. */
+/** Well-known hosts under which anyone can get a subdomain. */
 const SHARED_HOSTS = new Set([
   'github.io',
   'gitlab.io',
@@ -122,7 +122,8 @@ const SHARED_HOSTS = new Set([
 
 /**
  * Parses a host name in any case and script, with or without a trailing dot. Rejects only well-known public suffixes,
- * because the ownership record proves the owner. `platformDomain` and its subdomains cannot belong to a customer.
+ * because the customer must also publish an ownership record. `platformDomain` and its subdomains cannot belong to a
+ * customer.
  */
 export function readHost(text: string, platformDomain: string): HostReading {
   const given = text.trim().replace(/\.$/, '');

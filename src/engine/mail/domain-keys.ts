@@ -2,10 +2,15 @@ import type { PublishedKeys } from './dns-records.js';
 
 export type DkimAlgorithm = 'rsa-2048' | 'ed25519';
 
-/** `pending`: signs once its record is found. `retiring`: no longer signs, but mail that it signed is in transit. */
+/**
+ * `pending`: signs once its record is found. `retiring`: signs no longer, but mail that it signed may be in transit.
+ */
 export type DomainKeyState = 'pending' | 'signing' | 'retiring';
 
-/** Keys that sign a message of a domain. There is always an RSA key, because many receivers ignore Ed25519. */
+/**
+ * Algorithms of the keys that sign a domain's messages. There is always an RSA key, because many receivers ignore
+ * Ed25519.
+ */
 export type DomainAlgorithm = (typeof DOMAIN_ALGORITHMS)[number];
 
 export const DOMAIN_ALGORITHMS = ['rsa-2048', 'rsa-2048+ed25519'] as const;
@@ -19,31 +24,34 @@ export interface DomainKey {
   requiredUntil: Date | null;
 }
 
-/** The party whose keys sign, and the time until which mail in transit needs the platform's records. */
+/**
+ * `dkimSigner`: the owner of the keys that sign. `platformDkimUntil`: time until which mail in transit needs the
+ * platform's records.
+ */
 export interface DomainSigner {
   dkimSigner: 'platform' | 'domain';
   platformDkimUntil: Date | null;
 }
 
-/** A domain's keys and signer after a change. */
+/** A domain's keys and signer, after a change. */
 export interface KeyChange<K extends DomainKey> {
   signer: DomainSigner;
   keys: K[];
 }
 
-/** Two selectors for each algorithm. A selector has one key, because a verifier reads only one record (RFC 8463). */
+/** Two selectors for each algorithm. A selector has one key, because verifiers read only one record (RFC 8463). */
 const SELECTORS: Readonly<Record<DkimAlgorithm, readonly [string, string]>> = {
   'rsa-2048': ['phr1', 'phr2'],
   ed25519: ['phe1', 'phe2'],
 };
 
 /**
- * Default time for which the record of a retiring key stays required. Covers 28 hours of attempts, and five days for
- * which a relay may retry (RFC 5321, section 4.5.4.1).
+ * Default time for which the record of a retiring key is still required. Covers 28 hours of attempts, and five days of
+ * retries by a relay (RFC 5321, section 4.5.4.1).
  */
 export const GRACE_SECONDS_DEFAULT = 7 * 86_400;
 
-/** Returns the algorithms of the keys that sign each message. The RSA signature is the first one of a message. */
+/** Returns the algorithms of the keys that sign each message, RSA first. */
 export function algorithmsOf(algorithm: DomainAlgorithm): readonly DkimAlgorithm[] {
   return algorithm === 'rsa-2048' ? ['rsa-2048'] : ['rsa-2048', 'ed25519'];
 }
@@ -60,8 +68,8 @@ export function hasOwnKeys(keys: readonly DomainKey[]): boolean {
 }
 
 /**
- * Returns a selector for a new key of each algorithm: one without a key, or with a pending key, which the new key
- * replaces. Returns the time at which a selector becomes free if each one has a key that is still needed.
+ * Returns a free selector for a new key of each algorithm. A selector is free if it has no key, or a pending key, which
+ * the new key replaces. If an algorithm has no free selector, returns the time at which one becomes free.
  */
 export function freeSelectors(
   keys: readonly DomainKey[],
@@ -85,7 +93,7 @@ export function publishedKeys(
   keys: readonly DomainKey[],
   nowMs: number,
 ): PublishedKeys {
-  // A pending key that replaces another one is optional: mail stays signed with the previous key.
+  // A pending key that replaces another one is optional, because the previous key still signs.
   const isFirst = dkimSigner === 'domain' && !keys.some(isSigning);
   return {
     hasPlatformKeys: dkimSigner === 'platform' || (platformDkimUntil !== null && platformDkimUntil.getTime() > nowMs),
@@ -101,8 +109,8 @@ export function publishedKeys(
 }
 
 /**
- * Returns the change after a check that found the records of the given selectors. All pending keys start to sign
- * together, and the previous keys retire. Null if a pending key was not found, or if no key is pending.
+ * Returns the change after a check that found the records of `found`. All pending keys start to sign together, and the
+ * previous keys retire. Null if a pending key was not found, or if no key is pending.
  */
 export function afterKeysFound<K extends DomainKey>(
   { dkimSigner, platformDkimUntil }: DomainSigner,
@@ -126,7 +134,7 @@ export function afterKeysFound<K extends DomainKey>(
   };
 }
 
-/** Returns the change after which the platform's key signs. Pending keys are dropped, and signing keys retire. */
+/** Returns the change that makes the platform's key sign. Pending keys are dropped, and signing keys retire. */
 export function backToPlatform<K extends DomainKey>(keys: readonly K[], nowMs: number): KeyChange<K> {
   const requiredUntil = new Date(nowMs + GRACE_SECONDS_DEFAULT * 1_000);
   return {

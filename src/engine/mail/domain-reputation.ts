@@ -1,21 +1,24 @@
-/** Numbers of recipients of a domain's mail in a time window. */
+/** Number of recipients of a domain's mail in a time window. */
 export interface MailCounts {
   /** Recipients whose mail a server accepted or permanently rejected. */
   sent: number;
   delivered: number;
-  /** Permanent bounces, during the submission or later. */
+  /** Permanent bounces, at submission or later. */
   bounced: number;
   /** Recipients who reported the mail as spam. */
   complained: number;
 }
 
-/** Limits for the bounce and complaint rates, as fractions of `sent`. A pause limit of null never pauses the domain. */
+/**
+ * Limits for the bounce and complaint rates, as fractions of `sent`. With a pause limit of null, the rate never pauses
+ * the domain.
+ */
 export interface ReputationThresholds {
   bounceWarning: number;
   bouncePause: number | null;
   complaintWarning: number;
   complaintPause: number | null;
-  /** Minimum value of `sent`. With fewer recipients, the rates are ignored and the domain is `healthy`. */
+  /** Minimum value of `sent`. Below it, the rates are ignored and the domain is `healthy`. */
   sentMin: number;
 }
 
@@ -37,7 +40,10 @@ export const THRESHOLDS_DEFAULT: ReputationThresholds = {
   sentMin: 100,
 };
 
-/** Returns a domain's reputation and its cause. If both rates reach equally severe limits, the cause is complaints. */
+/**
+ * Returns a domain's reputation and its cause. If both rates reach a limit of the same severity, the cause is
+ * complaints.
+ */
 export function judgeReputation(
   { sent, bounced, complained }: MailCounts,
   { bounceWarning, bouncePause, complaintWarning, complaintPause, sentMin }: ReputationThresholds,

@@ -7,7 +7,7 @@ export interface DomainStanding {
   state: DomainState;
   isSending: boolean;
   isReceiving: boolean;
-  /** Time during which consecutive checks found a required record missing. Excludes time without DNS answers. */
+  /** Total time during which consecutive checks found a required record missing. Excludes time without DNS answers. */
   missingMs: number;
   /** Time of the last check that found a record missing. Null if the last check had another result. */
   missingSeenAtMs: number | null;
@@ -23,7 +23,7 @@ export const MISSING_MS_MAX = 72 * 3_600_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Maximum interval between checks, by state. A verified domain that lacks a record is checked sooner. */
+/** Maximum interval between checks, by state. A verified domain with a missing record is checked sooner. */
 const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
   'pending-dns': 4 * HOUR_MS,
   verified: 12 * HOUR_MS,
@@ -32,7 +32,9 @@ const REST_MS_MAX: Readonly<Record<DomainState, number>> = {
 const REST_MS_UNSURE = HOUR_MS;
 const DOUBLINGS_MAX = 20;
 
-/** Returns the state after a check. `isAsked`: a user requested the check, so a failed domain becomes pending again. */
+/**
+ * Returns the state after a check. `isAsked`: a user requested the check, which makes a failed domain pending again.
+ */
 export function afterCheck(
   before: DomainStanding,
   kind: DomainKind,
@@ -64,7 +66,7 @@ export function afterCheck(
   };
 }
 
-/** Returns a domain's state after a change of its kind, until the next check. `records`: earlier results. */
+/** Returns a domain's state between a change of its kind and the next check. `records`: results of earlier checks. */
 export function afterConversion(
   before: DomainStanding,
   to: 'email' | 'email-send',
@@ -75,7 +77,7 @@ export function afterConversion(
   return { ...fresh, state: to === 'email-send' && isComplete ? 'verified' : 'pending-dns' };
 }
 
-/** Returns the time until the next check. It doubles with each check, unless a verified domain lacks records. */
+/** Returns the time until the next check. Doubles with each check, up to a maximum that depends on the state. */
 export function restMs(
   { state, missingSeenAtMs }: Pick<DomainStanding, 'state' | 'missingSeenAtMs'>,
   checks: number,
@@ -83,7 +85,7 @@ export function restMs(
 ): number {
   const doubled = MINUTE_MS * 2 ** Math.min(Math.max(checks - 1, 0), DOUBLINGS_MAX);
   const longest = state === 'verified' && missingSeenAtMs !== null ? REST_MS_UNSURE : REST_MS_MAX[state];
-  // Adds jitter, so that domains that were created together are not checked together forever.
+  // Adds jitter, so that domains that were created together are not always checked together.
   return Math.round(Math.min(doubled, longest) * (0.9 + 0.2 * random));
 }
 

@@ -7,9 +7,9 @@ const EACH_WORD = new RegExp(WORD, 'gi');
 const EACH_RUN = new RegExp(`${WORD}(?:\\s*${WORD})*`, 'gi');
 
 /**
- * Replaces the encoded words of a header value (RFC 2047) by their text. Adjacent words of one charset are decoded
- * together, because many senders split a character over two words. `show` may change the text of adjacent words. Takes
- * linear time.
+ * Replaces the encoded words of a header value (RFC 2047) by their text, in linear time. Adjacent words of one charset
+ * are decoded together, because many senders split a character over two words. `show` may change the text of adjacent
+ * words.
  */
 export function decodeWords(
   value: string,
@@ -34,13 +34,13 @@ export function decodeWords(
   });
 }
 
-/** Decodes base64 in pieces that end in padding: a word may consist of several encoded pieces. */
+/** Decodes base64 in pieces that end with padding, because a word may contain several encoded pieces. */
 function base64(text: string): Buffer {
   return Buffer.concat((text.match(/[^=]+/g) ?? []).map((piece) => Buffer.from(piece, 'base64')));
 }
 
 function quoted(text: string): Buffer {
-  // If a sender left non-ASCII characters in an encoded word, the characters are in UTF-8.
+  // Non-ASCII characters that the sender did not encode are in UTF-8.
   const bytes = Buffer.from(text.replaceAll('_', ' '))
     .toString('latin1')
     .replace(/=([\da-f]{2})/gi, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

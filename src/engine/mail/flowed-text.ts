@@ -2,9 +2,8 @@ const QUOTE = /^>+/;
 const SIGNATURE_SEPARATOR = '-- ';
 
 /**
- * Joins the lines of a format=flowed text (RFC 3676) into paragraphs, and removes the space-stuffing. Lines are joined
- * only within the same quote depth. `deletesSpace` corresponds to DelSp=yes: the space at a line's end belongs to the
- * line break.
+ * Joins the lines of a format=flowed text (RFC 3676) into paragraphs and removes the space-stuffing. Joins lines only
+ * within the same quote depth. `deletesSpace` (DelSp=yes): the space at the end of a line is part of the line break.
  */
 export function joinFlowedLines(text: string, deletesSpace: boolean): string {
   const lines: string[] = [];

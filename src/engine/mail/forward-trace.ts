@@ -4,11 +4,13 @@ import { mailDate } from './mail-date.js';
 import { type AuthVerdict } from './mail-verdicts.js';
 import { type HeadField, valuesOf } from './message-head.js';
 
-/** Header that marks a forwarded message. Names the alias, and a return path that identifies bounces of the message. */
+/**
+ * Header that marks a forwarded message. Contains the alias, and a return path that identifies bounces of the message.
+ */
 export const FORWARD_STAMP = 'X-Posthorn-Forwarded';
-/** Maximum number of servers that a message may have passed. Each round of a forwarding loop adds several servers. */
+/** Maximum number of servers that a message has passed. Each round of a forwarding loop adds several. */
 const HOPS_MAX = 50;
-/** Maximum number of aliases, of this and other installations, that forward a message one after the other. */
+/** Maximum number of aliases, of any installation, that forward a message in succession. */
 const STAMPS_MAX = 3;
 
 /** Returns why a message must not be forwarded by an alias (`al_…`), as a sentence. Null if it may be forwarded. */

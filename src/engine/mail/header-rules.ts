@@ -4,7 +4,7 @@ const HEADERS_MAX = 64;
 const NAME_BYTES_MAX = 76;
 const VALUE_BYTES_MAX = 4096;
 const TOTAL_BYTES_MAX = 32 * 1024;
-/** Maximum length of text without a space. Such text cannot be folded into lines of 998 bytes (RFC 5322, 2.1.1). */
+/** Maximum length of text without a space, because it cannot be folded into lines of 998 bytes (RFC 5322, 2.1.1). */
 const WORD_BYTES_MAX = 900;
 
 /** Field names of RFC 5322, limited to the characters used in practice. */
@@ -14,7 +14,7 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 const INSTRUCTIONS = ['x-smtpapi', 'x-msys-api'] as const;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set<string>([
-  // Address headers. They are rejected, because some clients and servers read recipients from them.
+  // Address headers, from which some clients and servers read recipients.
   'from',
   'sender',
   'to',
@@ -29,35 +29,35 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set<string>([
   'return-path',
   'return-receipt-to',
   'disposition-notification-to',
-  // Headers that have separate fields in the API or are set by the service. They are rejected.
+  // Headers that have separate fields in the API or are set by the service.
   'subject',
   'date',
   'message-id',
   'mime-version',
   'otp-token',
-  // Headers that authenticate the message or trace its route. They are rejected.
+  // Headers that authenticate the message or trace its route.
   'dkim-signature',
   'domainkey-signature',
   'authentication-results',
   'received',
   'received-spf',
   'x-google-dkim-signature',
-  // Headers that some relays treat as instructions: recipients, accounts, tracking. They are rejected.
+  // Headers that some relays treat as instructions: recipients, accounts, tracking.
   ...INSTRUCTIONS,
 ]);
 
-/** Prefixes of Posthorn's own headers, and of headers that relays treat as instructions. They are rejected. */
+/** Prefixes of Posthorn's own headers, and of headers that relays treat as instructions. */
 const INSTRUCTION_PREFIXES = ['x-posthorn-', 'x-ses-', 'x-mailgun-', 'x-mc-', 'x-mj-', 'x-pm-'] as const;
 
 const FORBIDDEN_PREFIXES = [
-  // Prefixes of headers that frame the message, such as Content-Type. They are rejected.
+  // Prefixes of headers that frame the message, such as Content-Type.
   'content-',
   'resent-',
   'arc-',
   ...INSTRUCTION_PREFIXES,
 ] as const;
 
-/** Headers that programs parse. An encoded word in them would not be decoded. */
+/** Headers that programs parse, without decoding encoded words. */
 const STRUCTURED = /^(?:in-reply-to|references|list-.+|auto-submitted|precedence|feedback-id|importance|priority)$/;
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 
@@ -70,8 +70,8 @@ export const MAIL_HEADERS_RULE =
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. \`List-Unsubscribe\` and \`List-Unsubscribe-Post\` are accepted and signed.`;
 
 /**
- * Returns every fault of a caller's headers. Faulty headers are rejected rather than silently changed. Only the service
- * sets headers that address, authenticate or frame the message, to protect the recipient checks.
+ * Returns every fault of a caller's headers, which are rejected rather than silently changed. Callers cannot set
+ * headers that address, authenticate or frame the message, because they could bypass the recipient checks.
  */
 export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
   const entries = Object.entries(headers);
@@ -95,7 +95,7 @@ export function mailHeaderFaults(headers: Readonly<Record<string, string>>): Hea
   return [...faults, ...unsubscribeFaults(entries, values)];
 }
 
-/** Returns whether a header, with its name in lower case, instructs a relay or is one of Posthorn's own. */
+/** Returns whether a header is one of Posthorn's own or an instruction to a relay. `lowerName` is in lower case. */
 export function isRelayInstruction(lowerName: string): boolean {
   return (
     INSTRUCTIONS.some((name) => name === lowerName) ||
@@ -128,7 +128,7 @@ function valueFault(lowerName: string, value: string): string | null {
     : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
 }
 
-/** Returns the faults of one-click unsubscribe, which requires both headers and a URL (RFC 8058, section 3.1). */
+/** Returns the faults of one-click unsubscribe, which needs both headers and a URL (RFC 8058, section 3.1). */
 function unsubscribeFaults(entries: readonly [string, string][], values: ReadonlyMap<string, string>): HeaderFault[] {
   const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
   if (post === undefined) return [];

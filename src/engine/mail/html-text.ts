@@ -2,16 +2,16 @@ import { compile } from 'html-to-text';
 
 /** Maximum size of HTML that is converted, in characters. Converting one MB of nested tables takes over a second. */
 export const CONVERTED_CHARACTERS_MAX = 256 * 1024;
-/** Maximum nesting of elements. The HTML parser takes time quadratic in the nesting. The converter is recursive. */
+/** Maximum nesting of elements. The HTML parser takes time quadratic in the nesting, and the converter is recursive. */
 const LEVELS_MAX = 500;
-/** Maximum nesting, including elements with an optional end tag, which nest if different kinds alternate. */
+/** Maximum nesting, counting elements with an optional end tag. They nest if different kinds alternate. */
 const OPEN_ELEMENTS_MAX = 5_000;
 
 /** Elements without content (HTML Living Standard, "void elements"). */
 const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)$/;
-/** Elements whose end tag is optional: the next element of a list or table ends them, so they rarely nest. */
+/** Elements with an optional end tag. They rarely nest, because the next element of a list or table ends them. */
 const ENDS_BY_ITSELF = /^(?:p|li|dt|dd|option|optgroup|tr|td|th|thead|tbody|tfoot|rt|rp)$/;
-/** For each element, the innermost open elements that its start tag ends, as in the HTML parser. */
+/** For each element, the open elements that its start tag ends, as in the HTML parser. */
 const ENDED_BY_START: ReadonlyMap<string, RegExp> = new Map([
   ['p', /^p$/],
   ['li', /^li$/],
@@ -40,8 +40,8 @@ const convert = compile({
 });
 
 /**
- * Returns the text of an HTML document: without tags, styles and images, with the addresses of links. Reads at most the
- * first 256 KB. Returns null for HTML that nests too deeply to be converted in bounded time, or that html-to-text rejects.
+ * Returns the text of an HTML document, with the addresses of links and without tags, styles and images. Reads at most
+ * the first 256 KB. Returns null for HTML that html-to-text rejects, or that nests too deeply for bounded time.
  */
 export function htmlToText(html: string): string | null {
   const cut = html.slice(0, CONVERTED_CHARACTERS_MAX);
@@ -49,7 +49,7 @@ export function htmlToText(html: string): string | null {
   try {
     return convert(cut);
   } catch {
-    // html-to-text throws a TypeError for elements that are named like a property of objects, such as `<constructor>`.
+    // html-to-text throws a TypeError for elements named like an object's property, such as `<constructor>`.
     return null;
   }
 }
@@ -60,7 +60,7 @@ export function textToHtml(text: string): string {
   return `<div style="white-space:pre-wrap">${escaped}</div>`;
 }
 
-/** Returns whether elements nest deeper than the maximum, as the HTML parser would nest them. Linear in the length. */
+/** Returns whether elements nest deeper than the maximum in the HTML parser. Linear in the length. */
 function isTooDeep(html: string): boolean {
   const open: string[] = [];
   const counts = new Map<string, number>();

@@ -1,7 +1,7 @@
 const DURATION = /^P(?:(\d{1,4})W|(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?)$/;
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as const;
 
-/** Returns a duration of ISO 8601 (`P7D`, `PT12H`) in milliseconds. Null for other texts, and for months and years. */
+/** Returns an ISO 8601 duration (`P7D`, `PT12H`) in milliseconds. Null for months, years and other texts. */
 export function durationMs(text: string): number | null {
   const found = DURATION.exec(text);
   if (found === null || !/\d[A-Z]$/.test(text)) return null;

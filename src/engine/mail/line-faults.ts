@@ -8,7 +8,8 @@ const LF = 0x0a;
 
 /**
  * Returns the fault of a message's lines as a sentence, or null. A bare CR or LF is a fault, because servers disagree
- * about whether it ends a message (SMTP smuggling). So is a line of more than 998 bytes, which servers may cut or fold.
+ * about whether it ends a message (SMTP smuggling). A line of more than 998 bytes is a fault, because servers may cut
+ * or fold it.
  */
 export function lineFaultOf(bytes: Buffer): string | null {
   let start = 0;

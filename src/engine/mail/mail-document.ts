@@ -9,29 +9,29 @@ export interface InlineFile {
 }
 
 /**
- * Content security policy of a displayed message: an isolated document without scripts, forms or external resources.
+ * Content security policy of a displayed message: a sandboxed document without scripts, forms or external resources.
  */
 export const MAIL_DOCUMENT_POLICY =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
-/** Image types that a browser only displays. Excludes SVG, which may contain active content. */
+/** Image types without active content. Excludes SVG. */
 const DRAWN = /^image\/(?:png|jpe?g|gif|webp|bmp|avif)$/i;
-/** Maximum total size of embedded images, in characters. It is limited because the document is held in memory. */
+/** Maximum total size of embedded images, in characters, because the document is held in memory. */
 const IMAGES_CHARACTERS_MAX = 16 * 1024 * 1024;
-/** Pattern of a `cid:` reference after a quote, a bracket or an equals sign. Elsewhere it may be ordinary text. */
+/** Pattern of a `cid:` reference after a quote, a bracket or an equals sign. Elsewhere, `cid:` may be ordinary text. */
 const CID = /(["'(=]\s*)cid:([^"'\s<>()]{1,998})/gi;
 const LEADS = /(["'\s/])href(\s*=)(?!\s*(?:["']\s*)?#)/gi;
 
 /**
  * Returns the HTML of a message as a document for display under `MAIL_DOCUMENT_POLICY`, with its own images embedded.
- * The policy blocks all resources. No policy covers connections that are only opened (`preconnect`) and names that are
- * only resolved, so the elements that cause these are neutralized:
+ * The policy blocks all resources, but not preconnects (`preconnect`) and DNS prefetches. The elements that cause these
+ * are neutralized:
  *
- * - `link`, `meta` and `base` become an element without effect that, like them, may be in a head.
- * - Frames, whose `srcdoc` may contain the same elements in an escaped spelling, become unknown elements.
+ * - `link`, `meta` and `base` become an element without effect that is also allowed in a head.
+ * - Frames become unknown elements, because their `srcdoc` may contain the same elements in an escaped spelling.
  *
- * HTML has no other spelling for the start of a tag, so this covers every occurrence. Links have no target, because the
- * frame that shows the message must not navigate to another page.
+ * HTML has no other spelling for the start of a tag, so this covers every occurrence. Links lose their target, so that
+ * they cannot navigate the frame that shows the message to another page.
  */
 export function mailDocument(html: string, files: readonly InlineFile[]): string {
   const inert = html
@@ -60,7 +60,7 @@ function withImages(html: string, files: readonly InlineFile[]): string {
   });
 }
 
-/** Returns a name in which the escapes of HTML attributes and of URLs are decoded. */
+/** Decodes the escapes of HTML attributes and of URLs in a name. */
 function plain(name: string): string {
   const unescaped = name.replaceAll('&amp;', '&');
   try {

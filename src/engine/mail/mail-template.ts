@@ -3,7 +3,7 @@ import Mustache from 'mustache';
 /** Maximum depth of nested sections. */
 const DEPTH_MAX = 8;
 const TAGS_MAX = 2_000;
-/** Maximum number of tokens that one rendering visits. Nested sections multiply the sizes of their lists. */
+/** Maximum number of tokens that one rendering processes. Nested sections multiply the sizes of their lists. */
 const STEPS_MAX = 50_000;
 /** Maximum length of a rendered part: the maximum length of an email body. */
 const CHARACTERS_MAX = 1_048_576;
@@ -16,10 +16,13 @@ const INNER = /^([#^/&]?)\s*(\.|[A-Za-z_]\w*(?:\.\w+)*)$/;
 const NO_TAG =
   'is not a tag. The tags are {{name}}, {{{name}}}, {{#name}}…{{/name}}, {{^name}}…{{/name}} and {{! comment }}';
 
-/** Names of placeholders for the recipient's unsubscribe link. Rendering keeps them. Each email replaces them. */
+/**
+ * Names of placeholders for the recipient's unsubscribe link. Rendering preserves them. They are replaced in each
+ * email.
+ */
 export const LINK_NAMES: readonly string[] = ['unsubscribe_url', 'RESEND_UNSUBSCRIBE_URL'];
 
-/** Token as in Mustache's parser: type, text or name, and for a section its position and its own tokens. */
+/** Token as in Mustache's parser: type, and text or name. A section also has its position and its own tokens. */
 type Token = [type: string, value: string, start?: number, end?: number, tokens?: Token[]];
 
 export interface ParsedTemplate {
@@ -39,12 +42,12 @@ interface Span {
   end: number;
 }
 
-/** Thrown by `TemplateRendering` when nested sections ask for more work or output than the limits allow. */
+/** Thrown by `TemplateRendering` when a rendering exceeds the limits for work or output. */
 export class RenderingTooLarge extends Error {}
 
 /**
- * Parses a Mustache template without partials and changed delimiters. Mustache's own parser takes quadratic time for
- * tags with much white space, and creates an object for every character.
+ * Parses a Mustache template. Does not support partials and changed delimiters. Mustache's own parser takes quadratic
+ * time for tags with much white space, and creates an object for every character.
  */
 export function parseTemplate(source: string, isHtml: boolean): ParsedTemplate | { fault: string } {
   const names = new Set<string>();
@@ -111,7 +114,10 @@ class TokenTree {
   }
 }
 
-/** Returns the part of the source that a tag replaces: its whole line if the tag prints nothing and is alone on it. */
+/**
+ * Returns the part of the source that a tag replaces. A tag that prints nothing and is alone on its line replaces the
+ * whole line.
+ */
 function replacedBy({ kind }: Tag, source: string, { from, at, end }: { from: number; at: number; end: number }): Span {
   if (kind === '' || kind === '&') return { at, end };
   let start = at;
@@ -131,7 +137,7 @@ function readTag(source: string, at: number, isHtml: boolean): { tag: Tag | null
   return { tag: { kind: raw === undefined ? (kind as Tag['kind']) : '&', name }, length: all.length };
 }
 
-/** Undoes React's changes to the text of a tag: empty comments between texts and expressions, and an escaped `&`. */
+/** Reverts React's changes to the text of a tag: empty comments between texts and expressions, and an escaped `&`. */
 function withoutReact(inner: string): string {
   return inner.replaceAll('<!-- -->', '').replaceAll('&amp;', '&');
 }
@@ -146,7 +152,7 @@ const lineOf = (source: string, at: number): number => source.slice(0, at).split
 export class TemplateRendering {
   /** Names whose value is missing or null. Their tags are left in the output. */
   readonly missing = new Set<string>();
-  /** Names whose value is a list or an object where the template prints it. */
+  /** Names that the template prints although their value is a list or an object. */
   readonly notText = new Set<string>();
   private steps = 0;
 
@@ -163,7 +169,7 @@ export class TemplateRendering {
   }
 }
 
-/** Looks up own fields of objects only, so no name reaches a prototype or a function. */
+/** Looks up only own fields of objects, so that no name can reach a prototype or a function. */
 class OwnFields extends Mustache.Context {
   override push(view: unknown): Mustache.Context {
     return new OwnFields(view, this);

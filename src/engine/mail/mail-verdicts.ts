@@ -15,16 +15,16 @@ export interface Verdicts {
   dmarc: AuthVerdict;
   /** Policy of the DMARC record. Null without a record. */
   dmarcPolicy: DmarcPolicy | null;
-  /** For information only: ARC results are claims of the intermediary that modified the message (RFC 8617). */
+  /** For information only, because an intermediary that modified the message reports ARC results itself (RFC 8617). */
   arc: AuthVerdict;
   spam: ScanVerdict;
   virus: ScanVerdict;
 }
 
-/** Whether the author is authentic. `fail`: the message is not from its stated author. `none`: this is unknown. */
+/** Whether the author is authentic. `fail`: the message is not from its stated author. `none`: not known. */
 export type Auth = 'pass' | 'fail' | 'none';
 
-/** Reason why a message is not delivered. The first two can already be determined during the SMTP transaction. */
+/** Reason why a message is quarantined. The first two can already be determined during the SMTP transaction. */
 export type QuarantineReason =
   | 'sender_not_allowed'
   | 'too_large'
@@ -44,7 +44,10 @@ const WORDS: ReadonlySet<string> = new Set<AuthVerdict>([
   'temperror',
   'permerror',
 ]);
-/** Results from best to worst. The best result of several signatures is used: anybody can add an invalid signature. */
+/**
+ * Results from best to worst. With several signatures, the best result counts, because anyone can add an invalid
+ * signature.
+ */
 const BEST_FIRST: readonly AuthVerdict[] = [
   'pass',
   'temperror',
@@ -65,7 +68,10 @@ export function bestOf(verdicts: readonly AuthVerdict[]): AuthVerdict {
   return BEST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'none';
 }
 
-/** Returns whether DMARC authenticates the author. Returns `fail` for several authors, as only one may be verified. */
+/**
+ * Returns whether DMARC authenticates the author. Returns `fail` for several authors, because DMARC may verify only one
+ * of them.
+ */
 export function authOf(dmarc: AuthVerdict, author: Author): Auth {
   if (author.kind === 'several') return 'fail';
   if (author.kind === 'missing') return 'none';
@@ -82,7 +88,10 @@ export interface Judged {
   alias: { allowedSenders: readonly string[]; maxSizeBytes: number | null };
 }
 
-/** Returns the quarantine reason, or null to deliver. A quarantined message never bounces: its sender may be forged. */
+/**
+ * Returns the quarantine reason, or null to deliver. A quarantined message never bounces, because its sender may be
+ * forged.
+ */
 export function quarantineReason({
   author,
   auth,
@@ -108,7 +117,7 @@ export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null
   return dmarc === 'temperror' && (reason === null || reason === 'sender_unverified');
 }
 
-/** Minimum retry delay. It exceeds the cache time of failed lookups, so that each retry sends new DNS queries. */
+/** Minimum retry delay. Exceeds the cache time of failed lookups, so that each retry queries DNS again. */
 const RETRY_MS_MIN = 6_000;
 
 /** Returns the delay before the next DNS retry, or null to stop. `unansweredForMs`: time since the first failure. */

@@ -26,11 +26,11 @@ const UNNAMED = 'attachment';
 
 /**
  * Returns the files of a message and the size of its bodies, or null if it has more than 500 parts or 32 levels. An
- * attached message is a file. Only measures the content and does not keep it.
+ * attached message counts as a file. Measures the content without storing it.
  */
 export function messageFilesOf(raw: Buffer): MessageFiles | null {
   const found: MessageFiles = { files: [], textBytesMax: 0 };
-  // Latin-1 has one character per byte, and slices of a string share its memory.
+  // Latin-1 has one character per byte. Slices of a string share its memory.
   return collect(raw.toString('latin1'), 0, { left: FILE_LIMITS.parts }, found) ? found : null;
 }
 
@@ -69,7 +69,7 @@ function nameIn(header: string): string | null {
       value: quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'),
     }),
   );
-  // Prefers the extended form: clients add a plain name only for readers that do not know the extended form.
+  // Prefers the extended form. Clients add the plain form only for readers that do not support the extended form.
   const extended = given.filter(({ isExtended }) => isExtended).map(({ value }) => value);
   const [, charset, rest] = /^([^']*)'[^']*'(.*)$/.exec(extended[0] ?? '') ?? [];
   const name = extended.length > 0 ? [rest ?? extended[0], ...extended.slice(1)].join('') : (given[0]?.value ?? '');

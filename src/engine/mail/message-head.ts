@@ -1,4 +1,4 @@
-/** Maximum size of a header section: it must end within this many bytes from the start of the message. */
+/** Maximum size of a header section. It must end within this number of bytes. */
 export const HEAD_BYTES_MAX = 256 * 1024;
 const HEAD_END = /\r\n\r\n|\n\n|\r\r/;
 const HEAD_ENDS = ['\r\n\r\n', '\n\n', '\r\r'].map((mark) => Buffer.from(mark));
@@ -15,7 +15,7 @@ export interface HeadField {
   value: string;
 }
 
-/** Returns the end of the header section, including the empty line. -1 if it does not end within `bytes`. */
+/** Returns the end of the header section, including the empty line, or -1 if it does not end within `bytes`. */
 export function headEndOf(bytes: Buffer): number {
   let end = -1;
   let searched = bytes;
@@ -23,7 +23,7 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // Another kind of empty line must start before this one, and may share one byte with it.
+    // Another kind of empty line must start earlier. It may share one byte with this one.
     searched = bytes.subarray(0, at + 1);
   }
   return end;
@@ -37,9 +37,9 @@ export function headOf(bytes: Buffer): Buffer {
 }
 
 /**
- * Returns the header fields (RFC 5322, section 2.2). A line ends wherever any parser could end it, also at a bare CR or
- * LF. If parsers disagree about a field, every reading is found and none is missed. Lines that are not fields are
- * skipped.
+ * Returns the header fields (RFC 5322, section 2.2). A line ends wherever any parser could end it, even at a bare CR or
+ * LF. If parsers disagree about a field, returns every reading, so that no reading is missed. Skips lines that are not
+ * fields.
  */
 export function fieldsOf(head: Buffer): HeadField[] {
   const text = head.toString('utf8').replace(/^(?:\r\n|\n|\r)+/, '');
@@ -57,7 +57,7 @@ export function valuesOf(fields: readonly HeadField[], name: string): string[] {
   return fields.filter((field) => field.name === name).map(({ value }) => value);
 }
 
-/** Returns the Message-ID without control characters, cut to a line's length. Null unless there is exactly one. */
+/** Returns the Message-ID without control characters, cut to the length of a line. Null unless there is exactly one. */
 export function messageIdOf(fields: readonly HeadField[]): string | null {
   const [first, ...more] = valuesOf(fields, 'message-id');
   const cleaned = first?.replace(CONTROL, ' ').trim().slice(0, VALUE_MAX) ?? '';

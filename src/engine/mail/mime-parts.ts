@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** A MIME part or the whole message. Invalid syntax is tolerated: parsing never rejects a message. */
+/** A MIME part or the whole message. Parsing tolerates invalid syntax and never rejects a message. */
 export interface MimePart {
   /** Header fields in order, with names in lower case and unfolded values. */
   headers: readonly (readonly [name: string, value: string])[];
@@ -12,15 +12,15 @@ export interface MimePart {
 }
 
 export interface MimeLimits {
-  /** Maximum number of parts, the message included. Later parts are left out. */
+  /** Maximum number of parts, including the message. Later parts are omitted. */
   parts: number;
   /** Maximum nesting. Parts of the last level have no subparts. */
   depth: number;
-  /** Whether the parts of attached messages are read. They count as parts. */
+  /** Whether the parts inside attached messages are read. They count toward `parts`. */
   readsAttachedMessages: boolean;
 }
 
-/** Limits for delivery reports, which have only a few parts in three levels. */
+/** Limits for delivery reports, which have few parts in at most three levels. */
 const REPORT_LIMITS: MimeLimits = { parts: 64, depth: 8, readsAttachedMessages: true };
 const HEADERS_MAX = 500;
 const HEADER_CHARS_MAX = 16_384;
@@ -93,8 +93,8 @@ export function parameterOf(value: string, name: string): string {
 }
 
 /**
- * Splits a multipart body (RFC 2046, section 5.1.1) into at most `sectionsMax` sections. Without a closing boundary, the
- * last section ends with the body.
+ * Splits a multipart body (RFC 2046, section 5.1.1) into at most `sectionsMax` sections. If the closing boundary is
+ * missing, the last section ends with the body.
  */
 export function sectionsOf(body: string, boundary: string, lineBreak: string, sectionsMax: number): string[] {
   const sections: string[] = [];
@@ -156,7 +156,7 @@ function decoded(body: string, encoding: string): string {
     .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Decodes valid UTF-8 as UTF-8, and other bytes in the given charset. Uses Latin-1 if the charset is unknown. */
+/** Decodes valid UTF-8 as UTF-8, and other bytes in the given charset, or in Latin-1 if the charset is unknown. */
 function readable(bytes: string, charset: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   try {

@@ -12,13 +12,16 @@ const PATTERNS_MAX = 100;
 const RECORD = /^v=STSv1\s*;(?:[^;]*;)*?\s*id\s*=\s*([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 const NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/;
 
-/** Returns the policy id in the TXT records of `_mta-sts.<domain>`. Null unless exactly one has an id (RFC 8461). */
+/**
+ * Returns the policy id from the TXT records of `_mta-sts.<domain>`. Null unless exactly one record has an id (RFC
+ * 8461).
+ */
 export function announcedPolicy(records: readonly string[]): string | null {
   const announcing = records.filter((record) => /^v=STSv1\s*;/.test(record));
   return announcing.length === 1 ? (RECORD.exec(announcing[0] ?? '')?.[1] ?? null) : null;
 }
 
-/** Parses a policy. Returns null for other text. If a key occurs several times, the first wins, except for `mx`. */
+/** Parses a policy. Returns null for other text. Of a repeated key other than `mx`, the first value applies. */
 export function readPolicy(text: string): MtaStsPolicy | null {
   const fields = new Map<string, string>();
   const mx: string[] = [];

@@ -28,7 +28,9 @@ export interface ZoneStart {
   negativeTtl: number;
 }
 
-/** Answer of a zone. `refused`: the name is in another zone. `fine`: the name exists. `absent`: it does not exist. */
+/**
+ * Answer of a zone. `refused`: the name is in another zone. `fine`: the name exists. `absent`: the name does not exist.
+ */
 export type ZoneAnswer = { code: 'fine' | 'absent'; records: readonly ZoneRecord[] } | { code: 'refused' };
 
 const TTL_SECONDS = 3_600;
@@ -40,7 +42,10 @@ export function mailHost(platformDomain: string): string {
   return `mx.${platformDomain}`;
 }
 
-/** Returns the mail server's name: SMTP_NAME, a name below the platform's domain, or that domain if it is local. */
+/**
+ * Returns the mail server's name: SMTP_NAME, or else a name below the platform's domain, or the domain itself if it is
+ * local.
+ */
 export function receivingName({
   smtpName,
   platformDomain,
@@ -69,7 +74,7 @@ export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts)
   ];
 }
 
-/** Returns the records of a separate DNS zone, with its SOA record and with this host as its name server. */
+/** Returns the records of a separate DNS zone, including its SOA record, with this host as its name server. */
 export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[] {
   const { domain, addresses } = facts;
   const servers = [`ns1.${domain}`, `ns2.${domain}`];
@@ -90,13 +95,16 @@ export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[]
   ];
 }
 
-/** Returns the authoritative answer. Ignores case in names. ANY returns only the first existing type (RFC 8482). */
+/**
+ * Returns the authoritative answer. Ignores the case of names. For ANY, returns only the first existing type (RFC
+ * 8482).
+ */
 export function answerFrom(zone: readonly ZoneRecord[], name: string, type: string): ZoneAnswer {
   const [start] = zone;
   const asked = name.toLowerCase().replace(/\.$/, '');
   if (start === undefined || (asked !== start.name && !asked.endsWith(`.${start.name}`))) return { code: 'refused' };
   const there = zone.filter((record) => record.name === asked);
-  // A name with existing subdomains exists even if it has no records (RFC 8020).
+  // A name with subdomains exists even if it has no records (RFC 8020).
   const exists = there.length > 0 || zone.some((record) => record.name.endsWith(`.${asked}`));
   const wanted = type === 'ANY' ? there.find((record) => record.type !== 'SOA')?.type : type;
   return { code: exists ? 'fine' : 'absent', records: there.filter((record) => record.type === wanted) };

@@ -13,8 +13,8 @@ export const RECIPIENT_STATES = [
 ] as const;
 
 /**
- * Event about a recipient. `rejected`: the message, its sender or a policy was rejected, not the address. `deferred`: a
- * temporary refusal or a delay. `suppressed`: not attempted, because the address is on the suppression list or not
+ * Event about a recipient. `rejected`: the message, its sender or a policy was the reason, not the address. `deferred`:
+ * a temporary refusal or a delay. `suppressed`: not attempted, because the address is on the suppression list or not
  * subscribed to the email's topic. `unsubscribed`: the recipient used the email's unsubscribe link.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
@@ -43,7 +43,7 @@ export const EMAIL_STATUSES = [
   'dlq',
 ] as const;
 
-/** Status of the recipients without a final result. `retrying` means that another attempt follows. */
+/** Status of the recipients without a final result. `retrying`: another attempt follows. */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;
@@ -59,8 +59,8 @@ const FROM_OPEN: Transitions = {
 
 /**
  * State after each event. Events without an entry leave the state unchanged. Events arrive in any order and repeatedly,
- * so a state never improves: a `delivered` after a bounce changes nothing. The exception is `failed`. It says nothing
- * about the address, so a replay may try again.
+ * so a state never improves: a `delivered` after a bounce changes nothing. Only `failed` can improve. It is not caused
+ * by the address, so a replay may try again.
  */
 const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   sending: FROM_OPEN,
@@ -78,21 +78,23 @@ export function stateAfter(state: RecipientState, fact: FactKind): RecipientStat
   return TRANSITIONS[state][fact] ?? state;
 }
 
-/** Returns whether an attempt includes the recipient. False after a delivery or a permanent rejection. */
+/** Returns whether an attempt includes the recipient. A replay also includes failed recipients. */
 export function isOwed(state: RecipientState, replayed: boolean): boolean {
   return state === 'sending' || (replayed && state === 'failed');
 }
 
-/** Returns the reason to suppress the address, or null. A bounce suppresses the address only if it is permanent. */
+/** Returns the reason to suppress the address, or null. Only a permanent bounce suppresses the address. */
 export function suppressionAfter(fact: FactKind, isPermanent: boolean): 'bounce' | 'complaint' | null {
   if (fact === 'complained') return 'complaint';
   return fact === 'bounced' && isPermanent ? 'bounce' : null;
 }
 
 /**
- * Returns the status of an email: the first of complained, bounced, dlq, failed, canceled, sending and delivered that any
- * recipient has. Returns suppressed if all recipients are suppressed. `handingOver` is the status of recipients without
- * a final result: dlq or failed once no attempt follows. @throws RangeError for an email without recipients.
+ * Returns the status of an email: the first of complained, bounced, dlq, failed, canceled, sending and delivered that
+ * any recipient has. Returns suppressed if all recipients are suppressed. `handingOver` is the status of recipients
+ * without a final result: dlq or failed once no attempt follows.
+ *
+ * @throws RangeError for an email without recipients.
  */
 export function emailStatus(states: readonly RecipientState[], handingOver: HandingOver | null): EmailStatus {
   if (states.length === 0) throw new RangeError('An email without recipients has no status.');

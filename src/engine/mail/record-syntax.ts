@@ -21,7 +21,7 @@ export function dmarcFault(text: string): string | null {
     : `has the policy ${wrong}=${tags.found.get(wrong)}, which is none of none, quarantine and reject`;
 }
 
-/** Returns whether a text is meant as a DKIM key record. The tag `v=` is optional (RFC 6376, section 3.6.1). */
+/** Returns whether a text is intended as a DKIM key record. The tag `v=` is optional (RFC 6376, section 3.6.1). */
 export function isDkimKey(text: string): boolean {
   return /^v\s*=\s*DKIM1\s*(?:;|$)/i.test(text) || /(?:^|;)\s*p\s*=/i.test(text);
 }
@@ -51,7 +51,7 @@ export function dkimKeyFault(text: string, type = 'rsa'): string | null {
 
 const SPF_DOMAIN = String.raw`[\x21-\x7e]*[a-z0-9}-]\.?`;
 const SPF_LENGTHS = String.raw`(?:\/\d{1,2})?(?:\/\/\d{1,3})?`;
-/** Mechanisms that cause DNS queries, at most ten of which are allowed (RFC 7208, section 4.6.4). */
+/** Mechanisms that cause DNS queries. At most ten are allowed (RFC 7208, section 4.6.4). */
 const SPF_LOOKUP = new RegExp(
   `^[+?~-]?(?:(?:include|exists):${SPF_DOMAIN}|(?:a|mx)(?::${SPF_DOMAIN})?${SPF_LENGTHS}|ptr(?::${SPF_DOMAIN})?)$`,
   'i',
@@ -65,7 +65,7 @@ export function isSpf(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
 
-/** Returns the mechanisms that a verifier evaluates, in lower case and without a leading plus: those before `all`. */
+/** Returns the mechanisms before `all`, in lower case and without a leading plus. Verifiers ignore the others. */
 export function spfMechanisms(policy: string): string[] {
   const terms = spfTerms(policy).map((term) => term.toLowerCase().replace(/^\+/, '').replace(/\.$/, ''));
   const all = terms.findIndex((term) => /^[?~-]?all$/.test(term));

@@ -247,7 +247,7 @@ const PROVIDERS: Record<string, readonly Line[]> = {
     ],
   ],
   others: [
-    // Rejections that do not say whether the address exists.
+    // Rejections that do not reveal whether the address exists.
     [null, 'rcpt', '550 Rejected'],
     [null, 'rcpt', '550 5.0.0 Not accepted'],
     [null, 'rcpt', '550'],

@@ -1,7 +1,7 @@
 /**
- * Party or condition that caused a rejection. `recipient`: the address does not exist or permanently accepts no mail.
- * `sender`: the sender's address or domain. `source`: the IP address, its name or its reputation. `rate`: too much mail
- * at once, or a temporary refusal.
+ * Cause of a rejection. `recipient`: the address does not exist or permanently accepts no mail. `full`: the mailbox is
+ * full. `sender`: the sender's address or domain. `source`: the IP address, its name or its reputation. `rate`: too
+ * much mail at once, or a temporary refusal.
  */
 export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
 
@@ -13,13 +13,16 @@ export type ReplyReason = 'recipient' | 'full' | 'sender' | 'source' | 'rate';
  */
 const either = (...patterns: RegExp[]): RegExp => new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 
-/** Patterns of rate limits. Checked before codes: Gmail sends 5.2.1 (disabled mailbox) if a mailbox gets too much. */
+/**
+ * Patterns of rate limits. Checked before codes, because Gmail sends 5.2.1 (disabled mailbox) if a mailbox gets too
+ * much mail.
+ */
 const RATE = either(
   /\b(?:rate|frequency)[- ]?limit|\brate of\b.{0,30}\bmail\b|\breceiving (?:e-?mails?|messages) (?:too quickly|at a)|\bat a rate that\b/,
   /\btoo (?:many|much|fast|quickly|frequent|often)\b(?! (?:hops|received))|\bthrottl|\bconcurrent\b|\bthread limit\b/,
   /\b(?:hourly|daily|sending|outgoing|outbound|connections?|sessions?|messages? rate|submission)\b.{0,30}\b(?:limit|quota)|\bexceed\w*\b.{0,60}\b(?:rate|threshold|per (?:second|minute|hour|day|connection)|hourly|daily|connections)\b/,
   /\bgr[ea]y-?list|\btempora(?:ry|rily)\b|\b(?:try|retry|resend|send)\b.{0,40}\b(?:later|at a later time)\b|\bcome back later\b|\bbe lifted shortly\b/,
-  // QQ sends this text if the recipient receives a lot of mail in a short time.
+  // QQ's text if the recipient gets too much mail in a short time.
   /\bmailbox unavailable or access deni(?:ed|ned)\b/,
   /频率|頻率|稍后(?:再试|重试)|稍後(?:再試|重試)/,
   // Comcast's codes for rate limits.
@@ -35,19 +38,19 @@ const SOURCE = either(
   /\b(?:BL|ES|DN)0\d{5}\b/,
 );
 /**
- * Codes that blame the source. Exchange Online blocks the IP address (5.7.511, 5.7.606-649, 5.7.708), the content
+ * Codes whose cause is the source. Exchange Online blocks the IP address (5.7.511, 5.7.606-649, 5.7.708), the content
  * (5.7.506), the address family (5.7.510) or a tenant (5.7.705). RFC 7372: reverse DNS (5.7.25). Google: rate (5.7.28).
  */
 const SOURCE_CODES = /^5\.7\.(?:25|28|50[67]|51[013]|6(?:0[6-9]|[1-4]\d)|70[58])$/;
 
-/** Patterns of failed sender callouts, for example by Exim: the server could not verify the sender's address. */
+/** Patterns of failed sender callouts, for example by Exim, and of rejected senders. */
 const SENDER = either(
   /\bverification failed for\b|\bsender verif|\b(?:sender|callout|callback) verif\w*|\b(?:callout|callback)\b.{0,20}\b(?:fail|verif)|\bverif\w*\b.{0,30}\b(?:sender|return[- ]path)/,
   /\bsender(?:'s)?(?: e?-?mail)?(?: address| domain)?(?: \S+){0,3} (?:rejected|refused|denied|unknown|invalid|blocked|does not|doesn't|not (?:found|exist|allowed|valid|authoriz\w*|verified))/,
   /\b(?:invalid|unknown|bad|unverified|unauthenticated|suspected|suspected spam|unresolvable|unroutable) (?:envelope )?(?:sender|return[- ]path|reverse[- ]path|from address|mail from)/,
   /\b(?:return[- ]path|reverse[- ]path|return address|from (?:address|domain)|mail from)\b.{0,60}\b(?:not|invalid|reject\w*|refus\w*|fail\w*|unresolvable|unknown)\b/,
 );
-/** Pattern of a sender verification that the server could not complete. Its failure says nothing about the sender. */
+/** Pattern of a sender verification that the server could not complete, so that the sender may be valid. */
 const SENDER_UNKNOWN_YET = /\bcould not complete (?:sender|recipient) verif/i;
 const SENDER_CODES = /^5\.(?:1\.[789]|7\.(?:2[0-4679]|30|509))$/;
 
@@ -55,7 +58,7 @@ const FULL = either(
   /\b(?:mail ?box|mail ?folder|quota|storage|disk|inbox)\b.{0,60}\b(?:full|exceed\w*|over)\b|\bover ?quota\b|\binsufficient (?:disk|storage|system storage)|\bout of storage\b/,
   /\b(?:over|exceed\w*|full|violation)\b.{0,40}\b(?:quota|storage|disk)|\btoo much mail\b|\bspace not enough\b/,
 );
-/** Code of a full mailbox. The mailbox may accept mail again, so the address must not be suppressed permanently. */
+/** Code of a full mailbox. It may accept mail again later, so the address must not be suppressed. */
 const FULL_CODES = /^5\.2\.2$/;
 
 const UNKNOWN_RECIPIENT = either(
@@ -67,12 +70,12 @@ const UNKNOWN_RECIPIENT = either(
   /\bdestinataire inconnu|не (?:существует|найден)|неизвестный|不存在|存在しません|見つかりません|宛先不明/,
 );
 const RECIPIENT_CODES = /^5\.(?:1\.(?:0|1|2|3|4|6|10)|2\.1)$/;
-/** Words that indicate a problem with the message, its sender or a rule, but not with the recipient. */
+/** Words that indicate a problem with the message, its sender or a policy instead of the recipient. */
 const NOT_OF_RECIPIENT = /\bsender\b|\bspam|\bblock|\bpolicy\b|\bvirus|\bcontent\b/i;
 const POLICY =
   /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
-/** Patterns that probably blame the source. Used last, because they also occur in other kinds of rejections. */
+/** Patterns that usually indicate the source. Checked last, because other kinds of rejections may contain them too. */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,
   /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
@@ -82,13 +85,13 @@ const PROBABLY_RATE = either(
   /\bexceed\w* (?:the )?(?:rate|quota of messages|.*(?:per|hourly|daily))|\bdaily (?:user )?sending\b/,
   /\btry (?:again|later)|\bservice (?:is )?(?:currently )?(?:unavailable|not available)|\bbusy\b/,
 );
-/** Codes of RFC 3463 for servers that are busy or refuse the connection, and for expired delivery times. */
+/** Codes of RFC 3463 for busy servers, refused connections and expired delivery times. */
 const PROBABLY_SOURCE_CODES = /^5\.(?:3\.2|4\.5|4\.[27]|7\.[18]0?4)$/;
 
 /**
- * Returns the party that caused the rejection. Returns null if no party did, for example if the message or a policy is
- * the reason. Only `recipient` suppresses an address, so doubtful cases get another reason. Works for server replies,
- * reports (RFC 3464) and provider notifications.
+ * Returns the cause of a rejection. Null for other causes, such as the message or a policy. Only `recipient` suppresses
+ * an address, so doubtful cases get another cause. Accepts server replies, reports (RFC 3464) and provider
+ * notifications.
  */
 export function reasonOf(enhanced: string | null, text: string): ReplyReason | null {
   const isCode = (codes: RegExp): boolean => enhanced !== null && codes.test(enhanced);

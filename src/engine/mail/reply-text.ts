@@ -6,17 +6,17 @@ export interface ReplyParts {
   signature: string | null;
 }
 
-/** Maximum number of lines that a wrapped attribution line takes. Mail clients wrap long attribution lines. */
+/** Maximum number of lines of an attribution line, which mail clients wrap. */
 const INTRODUCTION_LINES_MAX = 4;
-/** Maximum characters of an attribution line. A longer paragraph that ends in a colon is ordinary text. */
+/** Maximum length of an attribution line. A longer paragraph that ends with a colon is ordinary text. */
 const INTRODUCTION_CHARACTERS_MAX = 300;
 const SIGNATURE_LINES_MAX = 15;
 const HEADER_LINES_MIN = 3;
 
 /**
- * Patterns of the attribution lines above quoted messages, by language. Each pattern matches an unwrapped line. The
- * start has to match too, so that a sentence such as "My colleague wrote:" is not treated as an attribution line. A
- * year or word inside the line is matched in a lookahead, because `.*\d{4}.*` takes quadratic time.
+ * Patterns of attribution lines above quoted messages, by language. Each pattern matches an unwrapped line, including
+ * its start: a sentence such as "My colleague wrote:" is not an attribution line. Lookaheads match a year or a word
+ * inside the line, because `.*\d{4}.*` takes quadratic time.
  */
 const INTRODUCTIONS: readonly RegExp[] = [
   // English: "On Fri, 21 Nov 2026 at 09:30, Ada <ada@example.com> wrote:"
@@ -54,25 +54,25 @@ const INTRODUCTIONS: readonly RegExp[] = [
   /^\d{4}년.*(?:작성|님이 쓴 글)\s?:$/,
 ];
 
-/** Words with which attribution lines begin. Used to find the first line of a wrapped attribution line. */
+/** First words of attribution lines, to find the start of a wrapped one. */
 const INTRODUCTION_START =
   /^(?:On|Am|Le|El|Em|A|Il|Op|Den|På|ma|ti|ke|to|pe|la|su)\b|\d{4}|^(?:пн|вт|ср|чт|пт|сб|вс|нд)\P{L}/iu;
 
-/** Separator lines above a quoted message, which Outlook and other clients write in the user's language. */
+/** Separator lines above a quoted message. Outlook and other clients write them in the user's language. */
 const SEPARATORS =
   /^(?:[-_]{2,}\s*(?:Original Message|Original Appointment|Forwarded message|Reply message|Ursprüngliche Nachricht|Originalnachricht|Weitergeleitete Nachricht|Message d'origine|Message original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Doorgestuurd bericht|Ursprungligt meddelande|Ursprungligt mejl|Opprinnelig melding|Oprindelig meddelelse|Alkuperäinen viesti|Oryginalna wiadomość|Wiadomość oryginalna|Původní zpráva|Исходное сообщение|Пересылаемое сообщение|Orijinal İleti|元のメッセージ|原始邮件|原始郵件|원본 메시지)\s*[-_]{2,}|_{20,})$/i;
 
-/** Header names that Outlook writes above a quoted message: From, Sent, To, Cc, Subject and Date, by language. */
+/** Header names above a quoted message in Outlook: From, Sent, To, Cc, Subject and Date, by language. */
 const QUOTED_HEADER =
   /^\*?(?:From|Sent|To|Cc|Subject|Date|Von|Gesendet|An|Betreff|Datum|De|Envoyé|À|Objet|Date|Enviado(?: el)?|Para|Asunto|Fecha|Enviada em|Assunto|Data|Da|Inviato|A|Oggetto|Van|Verzonden|Aan|Onderwerp|Från|Skickat|Till|Ämne|Fra|Sendt|Til|Emne|Lähettäjä|Lähetetty|Vastaanottaja|Aihe|Od|Wysłano|Do|Temat|Odesláno|Komu|Předmět|От|Отправлено|Кому|Тема|Kimden|Gönderildi|Kime|Konu|差出人|送信日時|宛先|件名|发件人|发送时间|收件人|主题|寄件者|收件者|主旨|보낸 사람|보낸 날짜|받는 사람|제목)\*?\s?[:：]\*?\s/i;
 
-/** Lines that phones add in place of a signature. */
+/** Lines that phones add instead of a signature. */
 const PHONE =
   /^(?:Sent from my |Sent from (?:Outlook|Yahoo|Mail|Proton)|Get Outlook for |Von meinem .* gesendet|Gesendet (?:von|mit) |Envoyé (?:de|depuis) |Enviado desde |Enviado do |Inviato da|Verstuurd vanaf |Verzonden (?:vanaf|met) |Skickat från |Sendt fra |Wysłane z |Отправлено (?:с|из) |iPhoneから送信|发自我的|從我的 .*傳送|나의 iPhone에서 보냄)/i;
 
 /**
- * Splits a message into the reply and the signature, and omits quoted messages. Finds `>` quotes, attribution lines in
- * several languages, separators, and headers as Outlook writes them. Text between quotes stays. Linear in the length.
+ * Splits a message into the reply and the signature, and omits quoted messages, in linear time. Finds `>` quotes,
+ * attribution lines in several languages, separators, and headers as Outlook writes them. Keeps text between quotes.
  */
 export function replyParts(text: string): ReplyParts {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
@@ -82,7 +82,10 @@ export function replyParts(text: string): ReplyParts {
   return { reply: own.slice(0, from).join('\n').trim(), signature: signature === '' ? null : signature };
 }
 
-/** Returns the index of the first line of a quoted message that has no `>` marks and extends to the end of the text. */
+/**
+ * Returns the line index at which a quoted message without `>` marks starts. Such a quote extends to the end of the
+ * text.
+ */
 function quotedTailAt(lines: readonly string[]): number {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!.trim();
@@ -136,9 +139,9 @@ function withoutQuotes(lines: readonly string[]): string[] {
 }
 
 /**
- * Returns the line indexes at which the signature starts: `from` includes its separator, `text` does not. Without a
- * signature, both are the number of lines. A separator is `-- ` (RFC 3676, section 4.3), with or without the space, or
- * a line that phones add.
+ * Returns the line index of the signature: `from` includes its separator, `text` does not. Without a signature, both
+ * are the number of lines. A separator is `-- ` (RFC 3676, section 4.3), with or without the space, or a line that
+ * phones add.
  */
 function signatureOf(lines: readonly string[]): { from: number; text: number } {
   const last = lines.findLastIndex((line) => line.trim() !== '');

@@ -21,13 +21,13 @@ function named(report: MailReport, outcome: string, expected: readonly string[])
 
 const sorted = (addresses: readonly string[]): string[] => addresses.map((address) => address.toLowerCase()).sort();
 
-/** Samples in which `flufl.bounce` finds a second recipient that is only quoted, or two spellings of one recipient. */
+/** Samples in which `flufl.bounce` finds a recipient that is only quoted, or two spellings of one recipient. */
 const OTHERWISE = new Set(['simple_14.txt', 'yale_01.txt']);
 const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>> = {
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },
   'bounce_att.txt': { address: 'mango3438kaskdmdfklas@att.net', isPermanent: false },
   'bounce_charter.txt': { address: 'mango3438kaskdmdfklas@charter.net', isPermanent: true },
-  // Not permanent: QQ uses the same words for an address that receives too much mail.
+  // Not permanent: QQ uses this text also for an address that gets too much mail.
   'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: false },
   'bounce_earthlink.txt': { address: 'mango3438kaskdmdfklas@earthlink.net', isPermanent: true },
   'bounce_exchange.txt': { address: 'mango3432dkl@skylight.com', isPermanent: true },

@@ -5,11 +5,11 @@ import { headerOf, headersOf, type MimePart, mimePartsOf, walk, walkOwn } from '
 
 export interface MailReport {
   /**
-   * `bounce`: a delivery report, including reports of delays and successful deliveries. `complaint`: a recipient
-   * reported the message as spam. `auto-reply`: an automatic reply, a read receipt or bulk mail.
+   * `bounce`: a delivery report, even if it reports a delay or a successful delivery. `complaint`: a recipient reported
+   * the message as spam. `auto-reply`: an automatic reply, a read receipt or bulk mail.
    */
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other';
-  /** For a bounce: the named recipients, at most 100. May be empty. */
+  /** For a bounce: the recipients that it names, at most 100. May be empty. */
   recipients: readonly ReportedRecipient[];
   /** For a bounce without named recipients: whether the message failed or is delayed. Null if unknown. */
   unnamed: 'failed' | 'delayed' | null;
@@ -17,7 +17,7 @@ export interface MailReport {
   complainants: readonly string[];
   /** For a complaint: its feedback type (RFC 5965), such as `abuse`. */
   complaint: string | null;
-  /** Identifiers of the reported message. They are untrusted, because anybody can send a report. */
+  /** Identifiers of the reported message. They are untrusted, because anyone can send a report. */
   about: {
     /** Local parts of addresses in the report that look like Posthorn's return paths. */
     returnPaths: readonly string[];
@@ -32,11 +32,11 @@ const STATUS_TYPES: ReadonlySet<string> = new Set(['message/delivery-status', 'm
 const IDENTITIES_MAX = 20;
 const SCANNED_CHARS_MAX = 262_144;
 
-/** Feedback types of RFC 5965, RFC 6591 and RFC 6650 that are not complaints by a reader. */
+/** Feedback types of RFC 5965, RFC 6591 and RFC 6650 that do not mean a complaint by a reader. */
 const NO_COMPLAINT = /^(?:not-spam|auth-failure|virus)$/;
 const DAEMON =
   /mailer[-_. ]?daemon|post_?master|m(?:ail)?daemon\b|mail[-_. ]?(?:delivery|administrator|system|error|service|server|router)|(?:delivery|system)[-_. ]?(?:subsystem|administrator|attendant|manager|service|system|status)|smtp[-_. ]?(?:mail|gateway|server)|\bndr@|\bimss@|\binetgw|anti-?virus|virus ?wall|undeliver|non-?deliver|\bbounces?\b|gateway@|<>|^$/i;
-/** Start of the subject of bounces. A reply to a bounce starts with Re: instead. */
+/** Pattern of the start of a bounce's subject. A reply to a bounce starts with Re: instead. */
 const OF_BOUNCES =
   /^(?:\[[^\]]{1,40}\] ?)?(?:non[- ]?delivery|undeliver|returned mail|failure notice|delivery (?:status|failure|report)|(?:mail|message|email) (?:delivery|could not|system error))/i;
 const REPLIES_BY_THEMSELVES = [
@@ -53,9 +53,9 @@ const REPLIES_BY_THEMSELVES = [
 ];
 
 /**
- * Parses reports of RFC 3464, 5965, 3798 and 6522, and the usual human-readable texts. Nothing in a report is trusted.
- * No message is rejected: a message that cannot be understood is `other`. `isFromNobody`: the envelope sender is the
- * null sender, which reports use. The work is bounded for any content.
+ * Parses reports of RFC 3464, 5965, 3798 and 6522, and common human-readable texts, in bounded time. Rejects no
+ * message: a message in an unknown format is `other`. Treat every part of a report as untrusted. `isFromNobody`: the
+ * envelope sender is the null sender, which reports use.
  */
 export function readReport(raw: Buffer, isFromNobody: boolean): MailReport {
   const message = mimePartsOf(raw);
@@ -122,7 +122,10 @@ function namedBy(
   );
 }
 
-/** Returns whether the message is a rejection by a recipient's filter script, in the form of a receipt (RFC 5429). */
+/**
+ * Returns whether the message is a rejection by a recipient's filter script, which has the form of a receipt (RFC
+ * 5429).
+ */
 function isRejection(message: MimePart): boolean {
   return (
     /\breport-type\s{0,5}=\s{0,5}"?disposition-notification/i.test(headerOf(message, 'content-type')) &&
@@ -130,7 +133,9 @@ function isRejection(message: MimePart): boolean {
   );
 }
 
-/** Returns whether a message is an automatic reply (RFC 3834, older conventions). A subject alone is no proof. */
+/**
+ * Returns whether a message is an automatic reply (RFC 3834, older conventions). The subject alone is not sufficient.
+ */
 function repliesByItself(message: MimePart): boolean {
   const submitted = headerOf(message, 'auto-submitted');
   if (submitted !== '' && !/^no\b/i.test(submitted)) return true;
@@ -151,7 +156,7 @@ function isInBulk(message: MimePart): boolean {
 
 function complaintOf(parts: readonly MimePart[]): { type: string | null; complainants: string[] } | null {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
-  // Hotmail's older format contains no report, only the message. A header names the recipient who complained.
+  // Hotmail's older format consists of the message only. A header contains the recipient who complained.
   const hotmail = parts.map((part) => headerOf(part, 'x-hmxmroriginalrecipient')).find((address) => address !== '');
   if (report === undefined)
     return hotmail === undefined ? null : { type: 'abuse', complainants: addressesIn([hotmail]) };
@@ -185,7 +190,7 @@ function plainOf(parts: readonly MimePart[]): string {
     .replaceAll('&#64;', '@');
 }
 
-/** Decodes encoded words (RFC 2047), to the extent needed to read a subject. */
+/** Decodes encoded words (RFC 2047) well enough to read a subject. */
 function wordsOf(value: string): string {
   return value
     .slice(0, 2_000)

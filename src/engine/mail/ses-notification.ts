@@ -15,7 +15,7 @@ export interface SesFact {
 export interface SesNotification {
   /** Type in SES's terms, such as `Bounce` or `DeliveryDelay`. */
   type: string;
-  /** Events about recipients, one per recipient. Empty for `Send`, `Open`, `Click` and other types without effect. */
+  /** Events, one per recipient. Empty for `Send`, `Open`, `Click` and other types without effect. */
   facts: readonly SesFact[];
   /** Identifiers of the email, the most reliable first. */
   about: {
@@ -106,14 +106,14 @@ function factsOf(type: string, notification: Fields, mail: Fields): SesFact[] {
   }
 }
 
-/** Bounce subtypes with which SES rejects an address itself, based on its own data. */
+/** Bounce subtypes in which SES itself rejects the address, based on its own data. */
 const REFUSED_BY_SES: ReadonlySet<string> = new Set([
   'Suppressed',
   'OnAccountSuppressionList',
   'UnsubscribedRecipient',
 ]);
 
-/** Returns whether the address is the cause of a bounce. SES reports every 5xx as permanent, even a rate limit. */
+/** Returns whether the address caused a bounce. SES reports every 5xx as permanent, even a rate limit. */
 function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
   const said = textOf(diagnosticCode);
   return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusOfField(textOf(status)), said);

@@ -10,7 +10,7 @@ const NAME_MAX = 253;
 
 /** Returns at most `SIGNATURES_MAX` DNS names of keys (RFC 6376, 3.6.2.1; RFC 8617). Needs only the header. */
 export function signatureKeyNames(fields: readonly HeadField[]): string[] {
-  // DKIM keys come first, so that many ARC fields do not displace the keys that DMARC needs.
+  // DKIM keys first, so that many ARC fields do not displace the keys that DMARC needs.
   return [...new Set([...keyNames(fields, DKIM_FIELDS), ...arcKeyNames(fields)])].slice(0, SIGNATURES_MAX);
 }
 
@@ -35,7 +35,7 @@ function keyNames(fields: readonly HeadField[], signatures: ReadonlySet<string>)
 /** Returns the name in lower case and A-labels, without a trailing dot. Null if invalid. */
 export function keyName(name: string): string | null {
   const plain = name.toLowerCase().replace(/\.$/, '');
-  // Checks the length first, because encoding takes quadratic time. A-labels are longer than their Unicode labels.
+  // Checks the length first, because encoding takes quadratic time. An A-label is longer than its Unicode label.
   if (plain.length > NAME_MAX) return null;
   const ascii = /^[\x21-\x7e]*$/.test(plain) ? plain : domainToASCII(plain);
   const isName =

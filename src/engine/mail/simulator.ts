@@ -1,4 +1,4 @@
-/** Role of a simulator address, valid in both environments. No mail is sent to simulator addresses. */
+/** Role of a simulator address, valid in both environments. Mail to it is never sent. */
 export type SimulatedRole = (typeof SIMULATED_ROLES)[number];
 
 export const SIMULATED_ROLES = ['delivered', 'bounced', 'complained', 'suppressed', 'deferred'] as const;
@@ -9,7 +9,9 @@ export function isAtSimulator(address: string, platformDomain: string): boolean 
   return address.toLowerCase().endsWith(`@${simulatorHost(platformDomain)}`);
 }
 
-/** Returns the role in `bounced@…` or `bounced+a-label@…`; other names mean `delivered`. Null for other hosts. */
+/**
+ * Returns the role in `bounced@…` or `bounced+a-label@…`. Other names have the role `delivered`. Null for other hosts.
+ */
 export function simulatedRole(address: string, platformDomain: string): SimulatedRole | null {
   if (!isAtSimulator(address, platformDomain)) return null;
   const [local = ''] = address.toLowerCase().split('@');

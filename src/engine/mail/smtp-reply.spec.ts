@@ -1,6 +1,6 @@
 import { classifyReply, cleanReply, retryAfterOf, type SmtpStage } from './smtp-reply.js';
 
-/** Expected outcome, stage and text of a reply, and the number of recipients. The texts are from well-known servers. */
+/** Expected outcome, stage and text of a reply, and its number of recipients. The texts are from well-known servers. */
 const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: number][] = [
   ['accepted', 'message', '250 2.0.0 Ok: queued as 4F1A'],
   ['accepted', 'rcpt', '251 User not local; will forward to <b@example.org>'],
@@ -24,7 +24,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['bounced', 'rcpt', '550 unrouteable address'],
   ['bounced', 'message', '550 5.1.1 User unknown', 1],
   ['bounced', 'message', '552 5.1.1 no mailbox by that name is currently available', 1],
-  // The reply rejects an address, but with several recipients it is unknown which one.
+  // The reply rejects an address without naming it, and there are several recipients.
   ['failed', 'message', '550 5.1.1 User unknown', 2],
   // The reply rejects the message or its sender, or says that a policy forbids the message.
   ['failed', 'mail', '550 5.1.8 <a@example.com>: Sender address rejected: Domain not found'],
@@ -68,7 +68,7 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['deferred', 'message', '451 4.3.0 Temporary lookup failure', 1],
   ['deferred', 'message', '503 5.5.1 Bad sequence of commands', 1],
   ['deferred', 'data', '451 try later', 3],
-  // The reply code says that the rejection is permanent, but the cause is the source of the message.
+  // The reply code is permanent, but the cause is the source of the message.
   ['deferred', 'rcpt', '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org'],
   ['deferred', 'mail', '550 5.7.1 Service unavailable, Client host [192.0.2.1] blocked using Spamhaus'],
   ['deferred', 'rcpt', '550 5.7.25 The IP address sending this message does not have a PTR record setup'],

@@ -17,7 +17,7 @@ export interface SmtpVerdict {
   outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
   /** Enhanced status code (RFC 3463), such as `5.1.1`. Null if the server sent none. */
   enhanced: string | null;
-  /** Whether the server asks Posthorn to send less mail. */
+  /** Whether the server requests less mail. */
   isThrottled: boolean;
   /** Whether the reply concerns the connection or the login, before any message is sent. */
   isUnreachable: boolean;
@@ -26,18 +26,18 @@ export interface SmtpVerdict {
 }
 
 const HOUR_MS = 3_600_000;
-/** Pattern of an enhanced status code at the start of a reply. Does not match an IP address, such as 5.1.1.7. */
+/** Pattern of an enhanced status code at the start of a reply. Does not match IP addresses such as 5.1.1.7. */
 const ENHANCED = /^(?:\d{3}[ -])?\s*([245]\.\d{1,3}\.\d{1,3})(?!\w|\.\w)/;
 const AGAIN_IN =
   /\b(?:in|after|for|wait)\s+(?:at least\s+|about\s+|another\s+)?(\d{1,5})\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b/i;
-/** Pattern of requests to send less mail. Excludes full mailboxes and servers that are briefly down. */
+/** Pattern of requests for less mail. Excludes full mailboxes and servers that are down. */
 const ASKS_FOR_LESS = /\brate|\bthrottl|\btoo (?:many|much|fast|quickly|frequent)|\bfrequency|\blimit/i;
 const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/i;
 
 /**
- * Returns the outcome of a reply. The reply code says whether a failure is temporary or permanent. The enhanced code
- * and the text say which party caused it (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful
- * cases get another outcome.
+ * Returns the outcome of a reply. The reply code says whether a failure is temporary. The enhanced code and the text
+ * say what caused it (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful cases get another
+ * outcome.
  */
 export function classifyReply(reply: SmtpReply): SmtpVerdict {
   const { stage, code } = reply;
@@ -80,9 +80,9 @@ export function retryAfterOf(text: string): number | null {
 
 function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason | null): SmtpVerdict['outcome'] {
   if (code >= 200 && code < 400) return 'accepted';
-  // Reply code 503 concerns the order of commands: client and server disagree about the state of the connection.
+  // Code 503 means a wrong order of commands: client and server disagree about the state of the connection.
   if (code < 500 || code > 599 || code === 503) return 'deferred';
-  // The cause is the rate, the source or a full mailbox: a later attempt may succeed, even after a permanent code.
+  // A later attempt may succeed, even after a permanent code.
   if (reason === 'rate' || reason === 'source' || reason === 'full') return 'deferred';
   // RFC 7504: codes 521 and 556 mean that a host or a domain accepts no mail.
   const isOfAddress = reason === 'recipient' || (stage === 'rcpt' && reason === null && (code === 556 || code === 521));
@@ -91,7 +91,7 @@ function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason |
 
 function enhancedOf(text: string, code: number): string | null {
   const enhanced = ENHANCED.exec(text)?.[1] ?? null;
-  // Ignores an enhanced code whose class differs from that of the reply code. RFC 5321 relies on the reply code.
+  // Ignores an enhanced code of another class than the reply code, which takes precedence (RFC 5321).
   return enhanced !== null && (code === 0 || enhanced.startsWith(String(Math.floor(code / 100)))) ? enhanced : null;
 }
 

@@ -1,6 +1,8 @@
 const MINUTE_MS = 60_000;
 
-/** Type of a wait for the server. `block`: until a part of the message is sent. `final-dot`: until the reply to it. */
+/**
+ * Type of a wait for the server. `block`: sending a part of the message. `final-dot`: the reply to the whole message.
+ */
 export type SmtpWait = keyof typeof RFC_WAITS_MS;
 
 /** Waits of RFC 5321, section 4.5.3.2. EHLO, STARTTLS, AUTH and RSET are not listed there and use the wait for MAIL. */
@@ -15,7 +17,7 @@ export const RFC_WAITS_MS = {
   data: 2 * MINUTE_MS,
   /** RFC 5321, section 4.5.3.2.5. */
   block: 3 * MINUTE_MS,
-  /** RFC 5321, section 4.5.3.2.6. If Posthorn gives up too early, a retry may duplicate an accepted message. */
+  /** RFC 5321, section 4.5.3.2.6. With a shorter wait, a retry may duplicate a message that the server accepts. */
   'final-dot': 10 * MINUTE_MS,
   command: 5 * MINUTE_MS,
 } as const;
@@ -31,7 +33,7 @@ export function waitAfter(command: string): SmtpWait {
   return /^DATA\b/i.test(command) ? 'data' : 'command';
 }
 
-/** Returns the time limit of a whole conversation, in case the server is slow with every reply. */
+/** Returns the time limit of a whole conversation, for servers that are slow with every reply. */
 export function conversationMsMax(answerMsMax: number): number {
   return 2 * answerMsMax;
 }

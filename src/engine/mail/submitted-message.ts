@@ -12,13 +12,13 @@ import { HEAD_BYTES_MAX } from './message-head.js';
 const TAG_HEADER = 'x-tag';
 /** Header with the idempotency key of the email. Removed before sending. */
 const KEY_HEADER = 'x-idempotency-key';
-/** Name of a tag whose header has only a value, as in `X-Tag: welcome`. */
+/** Name of a tag whose header contains only a value, as in `X-Tag: welcome`. */
 const TAG_NAME = 'tag';
 /** Headers that request an unsubscribe link. Removed before sending. */
 const UNSUBSCRIBE_HEADERS: readonly string[] = ['x-unsubscribe', 'x-unsubscribe-topic'];
 const NOT_SENT: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', TAG_HEADER, KEY_HEADER, ...UNSUBSCRIBE_HEADERS]);
 
-/** Header fields that occur at most once (RFC 5322, section 3.6; RFC 2045). Servers disagree about a second one. */
+/** Header fields that may occur at most once (RFC 5322, section 3.6; RFC 2045). Servers disagree about a second one. */
 const ONCE: ReadonlySet<string> = new Set([
   'from',
   'sender',
@@ -42,7 +42,7 @@ const CONTINUED = /^[ \t]/;
 const SUBJECT_BYTES_MAX = 4_096;
 const NAME_BYTES_MAX = 1_024;
 const MESSAGE_ID_BYTES_MAX = 998;
-/** MIME boundary that is long enough to come from a mail library. Shorter boundaries are treated as content. */
+/** Pattern of MIME boundaries that are long enough to be generated. Shorter ones are treated as content. */
 const BOUNDARY = /;\s{0,100}boundary\s?=\s?(?:"([^"\r\n]{4,70})"|([^\s;"]{4,70}))/gi;
 const BOUNDARIES_MAX = 50;
 const HEAD_END = '\r\n\r\n';
@@ -75,8 +75,8 @@ export interface SubmittedMessage {
 }
 
 /**
- * Reads a message that a mail client submitted (RFC 6409). Returns the reason, as a sentence, if the message cannot be
- * sent byte for byte: because servers would read its lines, headers or sender differently, or would change it.
+ * Reads a message that a mail client submitted (RFC 6409). Returns a fault, as a sentence, if the message cannot be
+ * sent unchanged: servers would read its lines, headers or sender differently, or would change it.
  */
 export function readSubmittedMessage(raw: Buffer): SubmittedMessage | { fault: string } {
   const lineFault = raw.includes(0) ? 'The message contains a NUL byte.' : lineFaultOf(raw);
@@ -107,7 +107,7 @@ export function readSubmittedMessage(raw: Buffer): SubmittedMessage | { fault: s
   };
 }
 
-/** Returns the message to sign: with the fields in `added`, and without Bcc and Posthorn's control headers. */
+/** Returns the message to sign. Adds the fields in `added`, and removes Bcc and Posthorn's control headers. */
 export function writeSubmittedMessage(
   { fields, body }: Pick<SubmittedMessage, 'fields' | 'body'>,
   added: Readonly<Record<string, string>>,
@@ -136,8 +136,8 @@ function isOwn(name: string): boolean {
 }
 
 /**
- * Returns the content that identifies a repeated submission. Mail libraries give a repeated message a new date, a new
- * Message-ID and new boundaries, so these are left out.
+ * Returns the content that identifies a repeated submission. Omits the date, the Message-ID and the boundaries, which
+ * mail libraries create again for each submission.
  */
 export function contentOf({ fields, body }: Pick<SubmittedMessage, 'fields' | 'body'>): Buffer {
   const head = fields
@@ -145,7 +145,7 @@ export function contentOf({ fields, body }: Pick<SubmittedMessage, 'fields' | 'b
     .map(({ text }) => text)
     .join('\r\n');
   let content = `${head}\r\n${body.toString('latin1')}`;
-  // The replacement is shorter than any boundary, so the content never grows.
+  // A replacement is shorter than any boundary, so the content never grows.
   for (const [place, boundary] of [...boundariesIn(content)].entries())
     content = content.replaceAll(boundary, `=${place}`);
   return Buffer.from(content, 'latin1');
@@ -198,13 +198,13 @@ function valueIn({ name, text }: SubmittedField): string {
   return Buffer.from(value, 'latin1').toString().trim();
 }
 
-/** Returns the author. The domain of the author's address must be verified, so all readers must see that address. */
+/** Returns the author. All mail readers must agree on the address, because its domain must be verified. */
 function authorIn(value: string | null): Mailbox | { fault: string } {
   if (value === null || value === '') return { fault: 'The message has no From header.' };
   const address = soleSender([value]);
   if (address === null) return { fault: 'The From header must have exactly one address.' };
   const shown = mailboxesIn(value)[0];
-  // Restores the case of the local part, because `soleSender` returns the address in lower case.
+  // Restores the case of the local part: `soleSender` returns lower case.
   const isSame = shown?.address.toLowerCase() === address;
   const parsed = parseMailbox(isSame ? shown.address : address, 'international');
   if ('refusal' in parsed) return { fault: `From: ${parsed.refusal}` };
