@@ -12,15 +12,15 @@ export interface Presented {
 }
 
 /**
- * Decides who may use a route. If an extension provides a subclass, it replaces the scope check. The rule is called
- * before the body is read, and again by the guard of the handler. It must be synchronous and must not throw.
+ * Decides who may use a route. A subclass from an extension replaces the scope check. The rule is called before the
+ * body is read, and again by the guard of the handler. It must be synchronous and must not throw.
  */
 export abstract class AccessRule {
   /** Returns the reason to reject the request, or undefined if the request is allowed. */
   abstract refusal(access: Access, presented: Presented): ApiError | undefined;
 }
 
-/** Default rule: checks the scope. A scope includes all lower scopes. Operator routes accept only the operator. */
+/** Default rule: checks the scope. A scope includes all lower scopes. Only the operator may use operator routes. */
 export class ScopeRule extends AccessRule {
   override refusal(access: Access, { caller, isOperator }: Presented): ApiError | undefined {
     if (access === 'public') return undefined;

@@ -4,7 +4,7 @@ import { type Caller, type PortalPermission, type Scope as KeyScope, type Tenant
 import { unauthenticated } from './access-rules.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Restricts the route to the installation's OPERATOR_KEY. The route cannot access any tenant's data. */
+/** Restricts the route to the installation's OPERATOR_KEY. Such a route has no access to any tenant's data. */
 export const OperatorOnly = (): MethodDecorator => withRouteConfig({ access: 'operator' });
 
 /** Requires a key of at least this scope or, below `/v1`, a session of a member with that role. */
@@ -17,20 +17,19 @@ export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =
 /** Serves an HTML page without a key. Errors before or in the handler are shown as a page. */
 export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
 
-/** Marks routes about the session itself. A session can use them without naming an environment. */
+/** Marks a route about the session itself, which a session can use without naming an environment. */
 export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
 
 /**
  * Makes a route also accept portal tokens with this permission, for the token's own application (`:app` in the path, as
- * an `app_` id). Routes without this decorator reject portal tokens. If `fields` is given, a portal token may set no
- * other fields.
+ * an `app_` id). Other routes reject portal tokens. If `fields` is given, a portal token may set no other fields.
  */
 export const TakesPortalToken = (
   permission: PortalPermission,
   options: { fields?: readonly string[] } = {},
 ): MethodDecorator => withRouteConfig({ portal: { permission, ...options } });
 
-/** Marks read-only routes for `EventSource`, which sends a session cookie and the `environment` in the query. */
+/** Marks a read-only route for `EventSource`, which sends a session cookie and the `environment` in the query. */
 export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSource: true });
 
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => callerOf(context));

@@ -31,13 +31,13 @@ export interface HostedRequest {
 /** Maximum size of a body: 1 MiB for the payload and 64 KiB for the other fields. */
 const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
-/** Time limit for receiving a whole request. Protects against clients that send one byte a minute. */
+/** Time limit for receiving a whole request, against clients that send very slowly. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Idle timeout of connections. It exceeds that of common load balancers, which then close idle connections first. */
+/** Idle timeout of connections. Exceeds that of common load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Responses to errors of Node's HTTP parser, and to CONNECT. All other parser errors get 400. */
+/** Responses to errors of Node's HTTP parser, and to CONNECT. All other errors of the parser get 400. */
 const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request line and headers are larger than 16 KB.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Payload Too Large', 'The chunk extensions are too large.'],
@@ -60,12 +60,15 @@ export class EdgeAdapter extends FastifyAdapter {
     throw new Error('Create the app with the adapter of `createAdapter()`.');
   }
 
-  /** Sets the function that responds to requests that the router itself rejects. */
+  /** Sets the function that responds to requests without a route. */
   answerUnroutedBy(answer: UnroutedAnswer): void {
     this.answer = answer;
   }
 
-  /** Routes a request to the URL that `urlByHost` returns for its host, or by its path if `urlByHost` returns null. */
+  /**
+   * Routes a request to the URL that `urlByHost` returns for its host. If the URL is null, routes by the request's
+   * path.
+   */
   routeByHost(urlByHost: (request: HostedRequest) => string | null): void {
     this.urlByHost = urlByHost;
   }
@@ -78,7 +81,7 @@ export class EdgeAdapter extends FastifyAdapter {
     return this.urlByHost(request) ?? plainUrl(request.url ?? '/');
   }
 
-  /** Nest would register parsers for JSON and forms here. `configureApp` registers Posthorn's own parsers instead. */
+  /** Nest would register parsers for JSON and forms here. `configureApp` registers Posthorn's parsers instead. */
   override registerParserMiddleware(): void {}
 }
 
@@ -94,7 +97,7 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Posthorn's own check of the Host header responds with the error envelope. Node's check would send no body.
+    // Node's check of the Host header would respond without a body. Posthorn's check responds with the error envelope.
     http: { requireHostHeader: false },
     // During the drain at shutdown, requests on open connections are still served, with `Connection: close`.
     return503OnClosing: false,
@@ -104,22 +107,24 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
   });
   const { server } = adapter.getInstance();
-  // Node's limit would silently drop headers after the first 2,000. The total size is limited to 16 KB instead.
+  // With a limit, Node would silently drop further headers. The total size of the headers is limited to 16 KB instead.
   server.maxHeadersCount = 0;
   server.on('connection', coalesceSocketWrites);
-  // Without a listener, Node closes the connection of a CONNECT request without a response.
+  // Without a listener, Node closes the connection after CONNECT without a response.
   server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
   return adapter;
 }
 
-/** Returns a logger that creates no child for each request. Posthorn adds the request id to its few log lines. */
+/**
+ * Returns a logger that creates no child logger per request. Posthorn adds the request id to its few log lines itself.
+ */
 function withoutChildren(logger: Logger): FastifyBaseLogger {
   const single = Object.create(logger) as FastifyBaseLogger;
   single.child = () => single;
   return single;
 }
 
-/** Responds to bytes that are not an HTTP request. Sends nothing if a response has begun, as Node does. */
+/** Responds to bytes that are not an HTTP request. Like Node, sends nothing if a response has begun. */
 function refuseSocket(error: Pick<ConnectionError, 'code'>, socket: ClientSocket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy();
   const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];

@@ -15,9 +15,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const MADE_NOTHING = 200;
 
 /**
- * Commits a route's change and its audit entry in one transaction. An effect that cannot be part of a transaction
- * starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches the interceptor to a route.
- * It is not an `APP_INTERCEPTOR`, so that other routes have no overhead.
+ * Commits a route's change and its audit entry in one transaction. If the change has an effect that cannot be part of a
+ * transaction, the effect starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches the
+ * interceptor. It is not an `APP_INTERCEPTOR`, so that other routes have no overhead.
  */
 @Injectable()
 export class AuditInterceptor implements NestInterceptor {
@@ -43,7 +43,7 @@ export class AuditInterceptor implements NestInterceptor {
     );
   }
 
-  /** Returns whether a POST to a collection created nothing. It then has status 200 (existing resource or dry run). */
+  /** Returns whether a POST to a collection created nothing. Its status is 200 then (existing resource or dry run). */
   private hasMadeNothing({ route, showing }: AuditedRoute, context: ExecutionContext): boolean {
     if (route.method !== 'POST' || showing.about !== 'collection') return false;
     const makes = this.reflector.get<number | undefined>(HTTP_CODE_METADATA, context.getHandler());
@@ -87,14 +87,14 @@ async function afterChange(
   if (shown === 'nothing') return answered;
   if (shown === 'content') return outlineOf(answered ?? {});
   const now = await shown(context);
-  // A rotation creates a new resource, whose id differs from the id of the rotated resource.
+  // A rotation creates another resource with a new id.
   const made = answered?.['id'];
   return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
     ? { ...now, made }
     : now;
 }
 
-/** Returns the type of the resource, from the path: the segment before the last id (`keys` in `/v1/keys/:id`). */
+/** Returns the type of the resource: the path segment before the last id (`keys` in `/v1/keys/:id`). */
 function resourceType({ route: { method, path }, showing: { about } }: AuditedRoute): string {
   const words = path.split('/').filter((word) => word !== '' && word !== 'v1');
   if (method === 'POST' && about === 'collection') return words.at(-1) ?? '';
@@ -138,7 +138,7 @@ function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOper
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Returns only ids, times, counts and flags: content of an erased payload must not survive in the audit log. */
+/** Returns only ids, times, counts and flags, because the audit log must not contain content of an erased payload. */
 function outlineOf(answered: Fields): Fields {
   return Object.fromEntries(
     Object.entries(answered).filter(

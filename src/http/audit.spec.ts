@@ -70,7 +70,7 @@ function routesOf(controller: Type): RouteHandler[] {
   return listRoutes(new Map([['m', module]]) as unknown as ModulesContainer);
 }
 
-/** The interceptor that the tested code attaches to all routes without `@Audit()`. */
+/** The interceptor that `auditRoutes` attaches to routes without `@Audit()`. */
 const INTERCEPTOR = Object.create(AuditInterceptor.prototype) as AuditInterceptor;
 
 function interceptorsOf(controller: Type): Record<string, unknown> {

@@ -8,21 +8,22 @@ import { withRouteConfig } from './route-config.js';
 import { handlerOf, type RouteHandler } from './routes.js';
 
 /**
- * Sets the audit mode of a route. Write it directly below `@Post`, `@Put`, `@Patch` or `@Delete`: the audit then runs
- * inside the unit of work of `@Idempotent()`. Without `@Audit()`, every route that may change data is audited.
+ * Sets the audit mode of a route. Write it directly below `@Post`, `@Put`, `@Patch` or `@Delete`, so that the audit
+ * runs inside the unit of work of `@Idempotent()`. Without `@Audit()`, every route that may change data is audited.
  */
 export function Audit(mode: AuditMode = 'with-change'): MethodDecorator {
   const configured = withRouteConfig({ audit: mode });
   return mode === 'never' ? configured : applyDecorators(configured, UseInterceptors(AuditInterceptor));
 }
 
-/** Marks a route that returns message content. The audit log omits the content, as it could not be erased there. */
+/**
+ * Marks a route that returns message content. The audit log omits the content, because it could not be erased there.
+ */
 export const HoldsContent = (): MethodDecorator => withRouteConfig({ holdsContent: true });
 
 /**
- * Attaches the audit to routes that may change data and declare no mode, so that the author of an extension cannot
- * forget it. Throws, which stops the start, if `@Audit()` is not the innermost interceptor. Call before routes are
- * created.
+ * Attaches the audit to routes that may change data and declare no mode, for example of an extension. Throws, which
+ * stops the start, if `@Audit()` is not the innermost interceptor. Call it before routes are created.
  */
 export function auditRoutes(routes: readonly RouteHandler[], interceptor: AuditInterceptor): void {
   const reflector = new Reflector();

@@ -10,7 +10,7 @@ export interface AuditedRoute {
   showing: Showing;
 }
 
-/** Finds the audited route of a request. Lists the routes at the first request, when all modules are complete. */
+/** Finds the audited route of a request. Lists the routes at the first request, when all modules are loaded. */
 @Injectable()
 export class AuditedRoutes {
   private audited: readonly AuditedRoute[] | null = null;
@@ -39,8 +39,8 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OPEN: ReadonlySet<Access | undefined> = new Set<Access | undefined>([undefined, 'public']);
 
 /**
- * Returns the audit mode of a route. Routes with the idempotency mode `accept` are not audited: the event that they
- * create already records request id and idempotency key, and an audit entry would cost a second commit per message.
+ * Returns the audit mode of a route. Routes with the idempotency mode `accept` are not audited: their event already
+ * records the request id and the idempotency key, and an audit entry would cost a second commit per message.
  */
 export function auditModeOf({ method, config }: Pick<RouteHandler, 'method' | 'config'>): AuditMode {
   if (config.audit !== undefined) return config.audit;

@@ -11,7 +11,10 @@ import type { QuotaVerdict } from './rate-limiter.js';
 import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
-/** Maximum length of a bearer token, longer than any token of Posthorn. Longer values are rejected without a lookup. */
+/**
+ * Maximum length of a bearer token. Exceeds the length of every Posthorn token. Longer values are rejected without a
+ * lookup.
+ */
 const BEARER_LENGTH_MAX = 512;
 
 /** First step of each request, before the body is read: authentication, quotas, and access to the route. */
@@ -27,9 +30,8 @@ export class AuthenticationHook {
   ) {}
 
   /**
-   * Authenticates a request. Fails with 400, 401, 403, 429 or 503, after the headers of the request id and the quota
-   * are set. Uses callbacks instead of `await`, because it runs on every request and each promise has a measurable
-   * cost.
+   * Authenticates a request. Fails with 400, 401, 403, 429 or 503, after setting the headers with the request id and
+   * the quota. Uses callbacks instead of `await`, because a promise per request would have a measurable cost.
    */
   authenticate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('x-request-id', request.id);
@@ -62,7 +64,7 @@ export class AuthenticationHook {
     );
   }
 
-  /** Counts requests that the router itself rejects, by client address, and sets the quota headers. Throws 429. */
+  /** Counts requests without a route by client address, and sets the quota headers. Throws 429. */
   async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
     const tooMany = applyQuotas(request, reply, await this.quotas.count(request));
@@ -71,14 +73,18 @@ export class AuthenticationHook {
 
   /**
    * Returns the origin of BASE_URL. Without BASE_URL, returns the origin that the request was sent to, so that the
-   * console works on every address of the listener. This is safe, since a browser sends a cookie only to its own host.
+   * console works on every address of the listener. This is safe, because a browser sends a cookie only to the host
+   * that set it.
    */
   private ownOrigin(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl } = this.config;
     return (configuredBaseUrl === null ? originCalled(request) : null) ?? baseUrl;
   }
 
-  /** Admits a request of a session. Sets `no-store`: a cookie, unlike Authorization, does not prevent caching. */
+  /**
+   * Authenticates a request with a session. Sets `no-store`, because a cookie does not prevent caching, unlike
+   * Authorization.
+   */
   private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('cache-control', 'no-store');
     const asked = environmentAsked(request);
@@ -127,7 +133,10 @@ export class AuthenticationHook {
   }
 }
 
-/** Returns whether the token is the operator's key. Compares hashes in constant time: timing reveals nothing. */
+/**
+ * Returns whether the token is the operator's key. Compares hashes in constant time, so that the timing reveals
+ * nothing.
+ */
 function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
   return (
     operatorKey !== null &&
@@ -141,7 +150,7 @@ export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGT
   return header.slice(header.indexOf(' ')).trim();
 }
 
-/** Returns a fault unless the request has exactly one Host header (RFC 9112, 3.2) and its URL has no U+0000. */
+/** Returns a fault unless the request has exactly one Host header (RFC 9112, 3.2) and no U+0000 in its URL. */
 function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
   const hosts = hostCount(raw.rawHeaders);
   if (hosts === 0 && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
@@ -151,7 +160,7 @@ function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
 
 const severalHosts = (): ApiError => badRequest('Send one Host header.');
 
-/** Returns the number of Host headers. Node uses the first of several, while a proxy may use the last one. */
+/** Returns the number of Host headers. Of several, Node uses the first, while a proxy may use the last. */
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,13 +1,13 @@
 import type { DestinationStream } from 'pino';
 
-/** Maximum delay of a log line, too short to notice. Batching reduces 10,000 writes per second to a hundred. */
+/** Maximum delay of a log line, to reduce 10,000 writes per second to a hundred. */
 const HELD_MS_MAX = 20;
 /** Maximum size of a batch in characters: a quarter of the data that a pipe accepts in one write. */
 const HELD_CHARACTERS_MAX = 16_384;
 
 /**
- * Writes log lines in batches, and at the latest when the process exits. A separate write for each line would cost more
- * than the line itself, for the writer and the reader of the pipe. A process that is killed loses its unwritten lines.
+ * Writes log lines in batches, and the rest when the process exits. A separate write for each line would cost more than
+ * the line, for the writer and for the reader of the pipe. A killed process loses its buffered lines.
  */
 export class BatchedLines implements DestinationStream {
   private held = '';
@@ -26,7 +26,7 @@ export class BatchedLines implements DestinationStream {
     else this.timer ??= setTimeout(() => this.flush(), HELD_MS_MAX).unref();
   }
 
-  /** Writes the buffered lines. Call it before writing a line directly, to keep the order of the lines. */
+  /** Writes the buffered lines. Call it before writing a line directly, to preserve the order. */
   flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { withRouteConfig } from './route-config.js';
 
-/** Sets the maximum body size of the route, instead of the default. */
+/** Replaces the default maximum body size of the route. */
 export const BodyLimit = (bytes: number): MethodDecorator => withRouteConfig({ bodyBytesMax: bytes });
 
 /** Copies the body limit of each Nest route to its Fastify route, because Nest does not pass the limit on. */

@@ -5,7 +5,9 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 /** Matches `application/json`, other `…/json` types and the `+json` suffix (RFC 6839), with or without parameters. */
 const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 
-/** Parsed bodies whose text has escapes of characters that PostgreSQL may reject. Only these bodies are searched. */
+/**
+ * Parsed bodies whose text has escapes of characters that PostgreSQL may reject. Other bodies need no search for them.
+ */
 const suspects = new WeakSet<object>();
 
 /** Registers the JSON parser. Other types get 415, except in Fastify plugins that register their own parsers. */
@@ -59,7 +61,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    // Takes only the position from V8's message, because its excerpt of the body would appear in logs and responses.
+    // Uses only the position in V8's message. The message also quotes the body, which must not appear in logs and
+    // responses.
     const [, position] = /at position (\d+)/.exec((error as Error).message) ?? [];
     throw badRequest(`The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}.`);
   }

@@ -5,7 +5,10 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, type QuotaVerdict, RateLimiter } from './rate-limiter.js';
 
-/** Counts requests against the quotas of API key and organization, or of the client address without a valid key. */
+/**
+ * Counts requests against the quotas of the API key and the organization. Without a valid key, counts them by client
+ * address.
+ */
 @Injectable()
 export class CallerQuotas {
   constructor(
@@ -13,7 +16,9 @@ export class CallerQuotas {
     private readonly config: Config,
   ) {}
 
-  /** Counts a request against its quotas. Returns null if none applies. Treats an invalid key like a missing key. */
+  /**
+   * Counts a request against its quotas. Returns null if no quota applies. An invalid key counts like a missing key.
+   */
   count({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): QuotaVerdict | Promise<QuotaVerdict> | null {
     const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;

@@ -1,4 +1,4 @@
-/** Returns an IPv4 address itself, or the /64 network of an IPv6 address, since one host may use all of the /64. */
+/** Returns an IPv4 address unchanged, and the /64 network of an IPv6 address, because one host may use a whole /64. */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

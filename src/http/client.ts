@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Connection state, for code that makes the client wait. */
+/** State of a client's connection, for code that makes the client wait. */
 export interface Client {
   /** Returns true if the connection is closed, so that a response would be lost. */
   isGone(): boolean;

@@ -12,7 +12,10 @@ export interface WritingConnection {
   _writev?: ((chunks: PendingChunk[], done: Done) => void) | null;
 }
 
-/** Omits the empty chunk that ends a response of `node:http`: a `writev` with it costs more than a `write`. */
+/**
+ * Omits the empty chunk at the end of a response of `node:http`. With it, Node uses a `writev`, which costs more than a
+ * `write`.
+ */
 export function coalesceSocketWrites(connection: WritingConnection): void {
   const writev = connection._writev;
   if (!writev) return;

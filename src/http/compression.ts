@@ -5,7 +5,9 @@ import { type ContentCoding, preferredCoding } from './content-coding.js';
 
 /** Minimum size of a compressed response. Below it, the headers and the call cost more than the saved bytes. */
 const BYTES_MIN = 1_024;
-/** Maximum number of concurrent compressions, which share the thread pool. Further responses stay uncompressed. */
+/**
+ * Maximum number of concurrent compressions, because they share the thread pool. Above it, responses stay uncompressed.
+ */
 const RUNNING_MAX = 2;
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
@@ -13,10 +15,11 @@ const BROTLI_QUALITY = 4;
 /**
  * Paths whose responses are compressed: reads (GET, HEAD) of the API, and the OpenAPI document.
  *
- * - Pulled messages are not, because consumers fetch them continuously, and deliveries need the CPU.
- * - Responses with a secret are not: their length would reveal it to an attacker who controls text beside it (BREACH).
+ * - Not pulled messages: consumers fetch them continuously, and deliveries need the CPU.
+ * - Not responses with a secret: their length could reveal it to an attacker who controls text in the response
+ *   (BREACH).
  *
- * All other responses need a bearer key, which a page of another site cannot make a browser send.
+ * All other responses need a bearer key, which an attacker's page cannot make a browser send.
  */
 const COMPRESSED = /^\/(?:v1\/(?!pull\b)|openapi\.json$)/;
 const SHOWS_SECRET = /secret|\/keys\b|\/raw$|\/payload$/;
@@ -65,6 +68,6 @@ function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: u
     return false;
   const route = request.routeOptions.url ?? '';
   if (!COMPRESSED.test(route) || SHOWS_SECRET.test(route)) return false;
-  // A response that is already encoded, or whose headers refer to its exact bytes, stays unchanged.
+  // Leaves a response unchanged that is already encoded or whose headers refer to its exact bytes.
   return !['content-encoding', 'content-range', 'etag'].some((header) => reply.hasHeader(header));
 }

@@ -24,9 +24,9 @@ import { checkRoutes, listRoutes } from './routes.js';
 import { closeBodies, compileChecks } from './schemas.js';
 
 /**
- * Installs the HTTP edge on an app that uses `createAdapter()` and `HttpModule`. Call it once, between
- * `NestFactory.create` and `init` or `listen`. Throws if a route does not declare its access, if two routes have the
- * same name, or if a body's schema cannot be compiled.
+ * Configures an app that uses `createAdapter()` and `HttpModule`. Call it once, between `NestFactory.create` and `init`
+ * or `listen`. Throws if a route does not declare its access, if two routes have the same name, or if the schema of a
+ * body cannot be compiled.
  */
 export function configureApp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -61,7 +61,7 @@ const REQUEST_FIELDS = ['edge', 'caller', 'quotaVerdict', 'idempotency', 'bodyFa
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const gate = app.get(AuthenticationHook);
   const filter = app.get(EnvelopeFilter);
-  // Declares all request fields in advance, so that V8 keeps one hidden class for request objects.
+  // Declares all request fields in advance, so that V8 uses one hidden class for all request objects.
   for (const field of REQUEST_FIELDS) fastify.decorateRequest(field, null as never);
   fastify.decorateRequest('isOperator', false);
   if (app.get(Config).trustProxy.length > 0) {
@@ -81,22 +81,24 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
         (refusal: unknown) => filter.answer(refusal, request, reply),
       ),
   );
-  // RFC 9110, section 10.1.1, allows a server to ignore an unknown value of the Expect header. Node's own response
-  // would not have the error envelope.
+  // Ignores an unknown value of the Expect header (RFC 9110, section 10.1.1). Node's own response would not have the
+  // error envelope.
   const { server } = fastify;
   server.on('checkExpectation', (request: unknown, response: unknown) => server.emit('request', request, response));
 }
 
 const requests = new Logger('http');
 
-/** Returns the fields that identify the caller in logs. For a token that an extension authenticates: the subject. */
+/**
+ * Returns the log fields that identify the caller. For a token that an extension authenticates, this is the subject.
+ */
 function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
   if (portal !== undefined) return { portal_session_id: showId('pls', portal.id) };
   if (session !== undefined) return { session_id: showId('ses', session.id) };
   return keyId.startsWith('token:') ? { subject: keyId.slice('token:'.length) } : { key_id: showId('ek', keyId) };
 }
 
-/** Logs at `debug`, since the filter logs server errors at `error`. Never logs the query, which may contain secrets. */
+/** Logs at `debug`, because the filter logs server errors at `error`. Omits the query, which may contain secrets. */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
   const fields = {

@@ -22,9 +22,9 @@ export interface DrainedServer {
 const SWEEP_MS = 100;
 
 /**
- * Closes keep-alive connections at shutdown without interrupting a request. Responses carry `Connection: close`, so
- * that clients use another connection next and open connections become idle. Closing them immediately would break
- * requests in flight.
+ * Closes keep-alive connections at shutdown without interrupting a request. Responses get `Connection: close`, so that
+ * clients use another connection for the next request and open connections become idle. Closing connections immediately
+ * would break requests in flight.
  */
 export class ConnectionDrain {
   private readonly connections = new Set<ClientConnection>();
@@ -38,7 +38,9 @@ export class ConnectionDrain {
     });
   }
 
-  /** Makes every response close its connection, also for requests in progress. New connections are still accepted. */
+  /**
+   * Makes every response close its connection, including those of requests in progress. Still accepts new connections.
+   */
   announce(): void {
     this.server.prependListener('request', (_request, answer) => {
       answer.shouldKeepAlive = false;
@@ -50,8 +52,7 @@ export class ConnectionDrain {
 
   /** Closes idle connections until `stop`. Otherwise, an unused connection could delay the exit by a minute. */
   closeIdle(): void {
-    // `setImmediate` runs right after the sockets were read. By then, a connection whose request has arrived is marked
-    // as busy.
+    // `setImmediate` runs right after sockets are read, so a connection with a new request is already marked as busy.
     this.sweeping = setInterval(() => setImmediate(() => this.sweep()), SWEEP_MS);
   }
 

@@ -10,19 +10,19 @@ import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 /** Maximum lookups of unknown credentials by one client address per minute. A lower rate limit takes precedence. */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
-/** Maximum number of remembered credentials. Also the minimum number of client addresses whose lookups are counted. */
+/** Maximum number of remembered credentials, and minimum number of client addresses that are counted. */
 const ENTRIES_MAX = 10_000;
 
 /**
  * Limits the guessing of credentials. A credential that this process has not seen recently is looked up in PostgreSQL
- * only while its client address has lookups left. Finding a real credential refunds the lookup, so known callers who
- * share the address are unaffected. Each process counts separately.
+ * only while its client address has lookups left. Finding the credential refunds the lookup, so valid callers at the
+ * same address are unaffected. Each process counts separately.
  */
 @Injectable()
 export class CredentialLookupLimiter {
   private readonly limiter: MemoryRateLimiter;
   private readonly quota: Quota | null;
-  /** Hashes of credentials that existed when they were looked up, least recently used first. */
+  /** Hashes of credentials that existed at their last lookup, least recently used first. */
   private readonly real = new Set<string>();
 
   constructor(config: Config, clock: Clock) {
@@ -41,7 +41,7 @@ export class CredentialLookupLimiter {
       from === null || this.quota === null || this.real.has(hashHex)
         ? null
         : { id: clientNetwork(from), quota: this.quota };
-    // The lookup is counted before it starts, so that concurrent guesses cannot exceed the limit.
+    // Counted before the lookup starts, so that concurrent guesses cannot exceed the limit.
     if (counted !== null) this.take(counted);
     const found = await cache.get(hashHex).catch((error: unknown) => {
       if (counted !== null) this.limiter.refund(counted);

@@ -21,12 +21,12 @@ const { ValidationExecutor } = createRequire(import.meta.url)(
   'class-validator/cjs/validation/ValidationExecutor.js',
 ) as { ValidationExecutor: new (validator: null, options: ValidatorOptions) => Executor };
 
-/** Unknown fields are rejected here too, because the compiled check does not check below some fields. */
+/** Rejects unknown fields here too, because the compiled check skips the content of some fields. */
 const OPTIONS: ValidatorOptions = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false };
 
 /**
- * Returns the check of a route whose classes have decorators that no JSON Schema expresses, or undefined without such a
- * decorator. The check rejects with 400 for the query and 422 for the body. It never changes the values.
+ * Returns the check of a route whose body or query class has decorators that no JSON Schema expresses, otherwise
+ * undefined. The check rejects with 400 for the query and 422 for the body. It never changes values.
  */
 export function decoratorCheck(body: Type | null, query: Type | null): RunDecorators | undefined {
   const checksBody = body !== null && checkedFields(body).size > 0;
@@ -40,7 +40,10 @@ export function decoratorCheck(body: Type | null, query: Type | null): RunDecora
   };
 }
 
-/** Lets constraint classes of extensions inject dependencies. A class that is no provider is created without any. */
+/**
+ * Allows constraint classes of extensions to inject dependencies. A class that is not a provider is created without
+ * them.
+ */
 export function injectConstraints(modules: ModuleRef): void {
   const known = new WeakMap<Type, object | undefined>();
   const find = (type: Type): object | undefined => {
@@ -51,8 +54,7 @@ export function injectConstraints(modules: ModuleRef): void {
     }
   };
   const get = (type: Type): object | undefined => {
-    // Caches the result, because Nest creates an error for each class that is not a provider, such as the built-in
-    // constraints.
+    // Cached, because Nest creates an error for each class that is not a provider, such as the built-in constraints.
     if (!known.has(type)) known.set(type, find(type));
     return known.get(type);
   };
@@ -64,7 +66,9 @@ async function faultsOf(type: Type, value: unknown): Promise<Fault[]> {
   return faultsIn(errors, '').slice(0, FAULTS_MAX);
 }
 
-/** Returns the errors of the decorators. `validate` of class-validator leaves promises unhandled if one throws. */
+/**
+ * Returns the errors of the decorators. Does not use `validate`, which leaves promises unhandled if a decorator throws.
+ */
 async function errorsOf(type: Type, value: unknown): Promise<ValidationError[]> {
   const executor = new ValidationExecutor(null, OPTIONS);
   const errors: ValidationError[] = [];
@@ -79,7 +83,9 @@ async function errorsOf(type: Type, value: unknown): Promise<ValidationError[]> 
   return executor.stripEmptyErrors(errors);
 }
 
-/** Returns whether the stack overflowed. class-transformer and class-validator recurse, and JSON may nest deeply. */
+/**
+ * Returns whether the stack overflowed: class-transformer and class-validator are recursive, and JSON may nest deeply.
+ */
 function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack');
 }

@@ -18,7 +18,7 @@ export interface UiOperation {
   get(key: 'path' | 'method'): string;
 }
 
-/** Globals of the Swagger UI page. The latest ids by kind, newest first, replace placeholders in example requests. */
+/** Globals of the Swagger UI page. `posthornExamples` has the latest ids by kind, newest first. */
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };
@@ -26,14 +26,14 @@ interface Page {
   posthornDeleting?: string;
 }
 
-/* Each function below runs in the browser from its source text alone, so it uses no name of this module. */
+/* Each function below runs in the browser from its source text alone, so it cannot use names of this module. */
 
-/** Replaces placeholders in a request with the latest ids that the page has seen. Returns the request. */
+/** Replaces placeholders in a request with the latest ids in earlier responses. Returns the request. */
 export function fillInIds(request: UiRequest): UiRequest {
   const page = globalThis as Page;
   const known = page.posthornExamples ?? {};
-  // Applications' messages and events, emails, and received mail exist only below these paths. Ids are remembered by
-  // path, so that an id seen below the same path is preferred.
+  // Ids are stored by path, because an application's messages and events, emails, and received mail exist only below
+  // these paths. An id from the same path takes precedence.
   const place = /\/v1\/(app|emails|aliases)\//.exec(request.url)?.[1] ?? '';
   const latest = (kind: string): string | undefined => known[`${place}/${kind}`]?.[0] ?? known[kind]?.[0];
   const filled = (text: string): string =>
@@ -52,9 +52,8 @@ export function fillInIds(request: UiRequest): UiRequest {
 }
 
 /**
- * Remembers the ids in a response, and forgets the id of a deleted resource. From a 200 response, only events,
- * messages, requests and jobs are remembered: a placeholder must not refer to a destination or a key that was only
- * listed.
+ * Stores the ids in a response, and removes the id of a deleted resource. From a 200 response, stores only events,
+ * messages, requests and jobs: a placeholder must not become a destination or a key that was only listed.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;
@@ -74,7 +73,7 @@ export function rememberIds(response: UiResponse): UiResponse {
   )) {
     if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind)) continue;
     add(`${place}/${kind}`, id);
-    // Endpoints of an application share the prefix `ep` with inbound endpoints, but are different resources.
+    // Endpoints of an application share the prefix `ep` with inbound endpoints, but are other resources.
     if (place !== 'app' || kind !== 'ep') add(kind, id);
     // A message is also available as an event with the same id.
     if (kind === 'msg') add(`${place}/evt`, id);
@@ -90,14 +89,17 @@ export function rememberIds(response: UiResponse): UiResponse {
   return response;
 }
 
-/** Sorts deletions to the end, the longest path first. Keeps the order of all other operations. */
+/** Sorts deletions to the end, the longest path first. Preserves the order of other operations. */
 export function deleteLast(a: UiOperation, b: UiOperation): number {
   const rank = (operation: UiOperation): number =>
     operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0;
   return rank(a) - rank(b);
 }
 
-/** Opens the first section, as Swagger UI loses input in hidden rows. Removes an API key that old versions stored. */
+/**
+ * Opens the first section, because Swagger UI loses input in hidden rows. Removes an API key that older versions
+ * stored.
+ */
 export function openFirst(): void {
   const page = globalThis as Page;
   page.localStorage?.removeItem('authorized');

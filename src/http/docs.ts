@@ -27,28 +27,31 @@ const HEADERS = {
 };
 
 /**
- * Swagger UI's files, as @fastify/swagger-ui packages them. package.json installs that package under the name
- * swagger-ui-dist. The original swagger-ui-dist depends on install telemetry (docs/adr/0040).
+ * Swagger UI's files, as packaged by @fastify/swagger-ui. In package.json, this package has the name swagger-ui-dist.
+ * The original swagger-ui-dist depends on install telemetry (docs/adr/0040).
  */
 const UI_FILES = path.join(
   path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
   'static',
 );
 
-/** The console's icon, because the packaged icon is Fastify's. The file name of the console's icon varies by build. */
+/**
+ * The console's icon. Inline, because the file name of the console's icon varies by build. The packaged icon is
+ * Fastify's.
+ */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a58b5"/>' +
   '<path d="M8 16a8 8 0 1 1 8 8H8v-3h8a5 5 0 1 0-5-5v3H8z" fill="#fff"/><circle cx="16" cy="16" r="2" fill="#fff"/></svg>';
 
-const FIRST_STEPS = `**To try it out:** press *Authorize* and paste a key. Go through the page from top to bottom: open an operation, press
-*Try it out*, then *Execute*. The first example of every operation works as it is, unless its description names what it needs first. Ids
-that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` are placeholders: the page replaces each by the latest id of its kind that an answer on this page
-contained. The *Request URL* and the *Curl* command of an answer show what was sent. A reload forgets the key and the ids.`;
+const FIRST_STEPS = `**To try it out:** press *Authorize* and paste a key. Work through the page from top to bottom: open an operation, press
+*Try it out*, then *Execute*. The first example of every operation works unchanged, unless its description names a prerequisite. Ids
+that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` are placeholders: the page replaces each by the latest id of its kind in a response on this
+page. *Request URL* and *Curl* of a response show the request that was sent. A reload clears the key and the ids.`;
 
 /**
- * Serves the OpenAPI document and Swagger UI, which stores no key. GET / redirects browsers to the console (or Swagger
- * UI) and programs to the document. `document` is called on the first request: most processes never serve it, and
- * building it would delay the start.
+ * Serves the OpenAPI document and Swagger UI, which stores no key. GET / redirects browsers to the console or Swagger
+ * UI, and programs to the document. `document` is called on the first request, because building it would delay the
+ * start.
  */
 export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -60,8 +63,7 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
     const isPerson = (request.headers.accept ?? '').includes('text/html');
-    // Asks the router whether this process serves the console, because that depends on its role, on CONSOLE, and the
-    // build.
+    // Checks the route, because its existence depends on this process's role, on CONSOLE, and on the build.
     const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
     const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
     // The redirect is relative, because without BASE_URL a proxy may serve Posthorn below an unknown path.
@@ -103,7 +105,10 @@ interface Parameter {
   schema?: { default?: string | number | boolean; examples?: (string | number | boolean)[] };
 }
 
-/** Returns the document for Swagger UI, which would send defaults and hide examples: both move to the descriptions. */
+/**
+ * Returns the document for Swagger UI. Moves defaults and examples of optional parameters to the descriptions, because
+ * Swagger UI would send the defaults and hide the examples.
+ */
 function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   copy.info.description = `${copy.info.description ?? ''}\n\n${FIRST_STEPS}`;
@@ -127,7 +132,7 @@ function forPeople(document: OpenAPIObject): OpenAPIObject {
 
 function describeLimit(limit: TryItOut): string {
   if ('needs' in limit) return `**To try it out** you need ${limit.needs}.`;
-  return `**Try it out** after the section *${limit.after}*: until then, examples use what it deletes.`;
+  return `**Try it out** after the section *${limit.after}*, whose examples use the resource that this operation deletes.`;
 }
 
 type Sent = (error: null, payload: unknown) => void;

@@ -13,12 +13,12 @@ import { sendPage } from './pages/page.js';
 import { resendFields } from './resend-errors.js';
 import { readBodyOn } from './unread-body.js';
 
-/** Responds to unknown paths and to all errors of handlers, pipes, interceptors, hooks, parsers and the router. */
+/** Responds to unknown paths, and to all errors of handlers, pipes, interceptors, hooks, parsers and the router. */
 @Catch()
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  /** Returns additional headers, such as CORS headers. The module whose routes need them sets this function. */
+  /** Returns additional headers, such as CORS headers. Set by the module whose routes need them. */
   headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
@@ -31,7 +31,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     await this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
   }
 
-  /** Sends the error. Never throws. Does nothing once a response has begun. */
+  /** Sends the error. Never throws. Does nothing if a response has begun. */
   async answer(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       if (error instanceof AlreadyAnswered) replay(reply, error.answer);
@@ -43,7 +43,7 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
-    // Looks up the idempotency key only on `accept` routes. On other routes, the interceptor did so before the handler.
+    // Looks up the idempotency key only on `accept` routes. On other routes, the interceptor has already looked it up.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
       const earlier = await this.idempotency.find(idempotency);
@@ -85,10 +85,10 @@ export class EnvelopeFilter implements ExceptionFilter {
       : new ApiError('not_found', 'There is nothing at this path, or not with this method.');
   }
 
-  /** Logs the error. An `unavailable` error that a handler throws itself is logged without a stack. */
+  /** Logs the error. An `unavailable` error of a handler is logged without a stack. */
   private log(status: number, error: unknown, request: FastifyRequest): void {
     const line = `${request.method} ${pathOf(request)} ${status}: ${error instanceof Error ? error.message : String(error)}`;
-    // Logs the readiness check only at `debug`: load balancers poll it every second, and its response has the reason.
+    // Logs the readiness check at `debug`, because load balancers call it every second and its response has the reason.
     if (pathOf(request) === '/health/ready') this.logger.debug(line, { request_id: request.id });
     else if (error instanceof ApiError) this.logger.warn(line, { request_id: request.id });
     else this.logger.error(line, { request_id: request.id, err: error });

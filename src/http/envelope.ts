@@ -5,7 +5,7 @@ import { fromHttpException } from './http-exceptions.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** An error response, as the exception filter sends it and as an idempotency record stores it. */
+/** An error response, as the exception filter sends it and an idempotency record stores it. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
@@ -44,7 +44,9 @@ const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError
     unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
 };
 
-/** Converts an error. An unexpected error becomes `internal`, without message. `bodyBytesMax` is the route's limit. */
+/**
+ * Converts an error. An unexpected error becomes `internal`, without its message. `bodyBytesMax` is the route's limit.
+ */
 export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (error instanceof ApiError) return error;
   // Nest wraps the errors of Fastify's parsers.
@@ -67,7 +69,7 @@ export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
 
 export const statusOf = (error: ApiError): number => STATUS[error.type];
 
-/** Returns the API's error envelope with the additional fields `more`, and the headers for this type of error. */
+/** Returns the error envelope with the additional fields `more`, and the headers for this type of error. */
 export function answerOf(error: ApiError, requestId: string, more: object = {}): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (error.type === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
@@ -78,7 +80,7 @@ export function answerOf(error: ApiError, requestId: string, more: object = {}):
   return { status: statusOf(error), headers, body: envelope(error, requestId, more) };
 }
 
-/** Returns the error envelope as JSON text. The API has one error type for every 5xx status except 501. */
+/** Returns the error envelope as JSON. The API has one error type for all 5xx statuses except 501. */
 function envelope({ type, message, details }: ApiError, requestId: string, more: object): string {
   const wireType = type === 'unavailable' ? 'internal' : type;
   return JSON.stringify({ error: { type: wireType, message, request_id: requestId, details }, ...more });
@@ -89,7 +91,10 @@ function retryAfterOf(error: ApiError): number | undefined {
   return error.type === 'unavailable' || error.details['reason'] === 'in_flight' ? 1 : undefined;
 }
 
-/** Returns the status if Fastify, its plugins or a broken connection attribute the error to the client, else null. */
+/**
+ * Returns the status if the client caused the error, according to Fastify, a plugin or a broken connection. Otherwise
+ * null.
+ */
 function clientStatusOf(error: unknown): number | null {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : null;

@@ -6,7 +6,7 @@ import { IdempotencyStore } from './idempotency.store.js';
 const EVERY_MS = 60_000;
 const STEP = 5_000;
 
-/** Deletes expired idempotency keys in batches. All processes do this independently. */
+/** Deletes expired idempotency keys in batches. Every process does this. */
 @Injectable()
 export class ExpiredKeys {
   constructor(private readonly idempotency: IdempotencyStore) {}

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '#kernel/errors.js';
 
-/** Maximum number of reported faults. It is enough to correct an ordinary request, and limits the response size. */
+/** Maximum number of reported faults, to limit the size of the response. */
 export const FAULTS_MAX = 50;
 
 type Phrase = (params: Record<string, unknown>, error: ErrorObject) => string;
@@ -74,8 +74,8 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Returns whether an error only follows from another one. For `anyOf: [object, null]`, a fault in the object causes two
- * such errors. For `oneOf: [string, array]`, a list that is too long also fails as a string.
+ * Returns whether an error is redundant. For `anyOf: [object, null]`, a fault in the object causes two redundant
+ * errors. For `oneOf: [string, array]`, a list that is too long also fails as a string.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {

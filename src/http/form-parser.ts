@@ -3,7 +3,7 @@ import { multipartFields } from '#engine/inbound/multipart.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { withRouteConfig } from './route-config.js';
 
-/** Maximum size of a form body, which far exceeds any form that Posthorn accepts. */
+/** Maximum size of a form body, far above the size of Posthorn's forms. */
 const FORM_BYTES_MAX = 16_384;
 
 /** Fields of a form. Each name occurs once. */
@@ -30,7 +30,7 @@ export function registerFormParser(fastify: FastifyInstance): void {
       }
     },
   );
-  // Uses a pattern instead of the type's name, because an extension may register a parser under the name.
+  // A pattern, because an extension may register a parser under the name of the type.
   fastify.addContentTypeParser(
     /^multipart\/form-data\s*;/i,
     { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },
@@ -52,8 +52,8 @@ function refuseForms({ edge }: FastifyRequest, isTaken: boolean): void {
 }
 
 /**
- * Parses a form. Throws 400 for a repeated field, since two readers might use different values, and for U+0000, which
- * PostgreSQL rejects and OAuth does not allow in any field (RFC 6749, appendix A).
+ * Parses a form. Throws 400 for a repeated field, because readers could use different values. Throws 400 for U+0000,
+ * which PostgreSQL rejects and OAuth does not allow (RFC 6749, appendix A).
  */
 export function parseForm(text: string): FormFields {
   return fieldsOf(new URLSearchParams(text));

@@ -6,8 +6,8 @@ const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([0-9a-f:.]+)\](?::\d
 const HOST = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i;
 
 /**
- * Cleans X-Forwarded-For: removes ports, which some load balancers add. Drops everything before an entry that is not an
- * address, since no trusted proxy wrote that part. Fastify then uses the last address that is not a trusted proxy.
+ * Cleans X-Forwarded-For. Removes ports, which some load balancers add. Drops all entries before an invalid one,
+ * because no trusted proxy wrote them. Fastify then uses the last address that is not a trusted proxy.
  */
 export function tidyForwardedFor({ raw }: FastifyRequest): void {
   const given = raw.headers['x-forwarded-for'];
@@ -24,13 +24,16 @@ export function tidyForwardedFor({ raw }: FastifyRequest): void {
   if (bad === entries.length - 1) delete raw.headers['x-forwarded-for'];
 }
 
-/** Returns whether a request was sent to PLATFORM_DOMAIN (customers' endpoints) while BASE_URL names another host. */
+/**
+ * Returns whether a request was sent to PLATFORM_DOMAIN, the host of customers' endpoints, while BASE_URL has another
+ * host.
+ */
 export function isIngestHost({ hostname }: FastifyRequest, { configuredBaseUrl, platformDomain }: Config): boolean {
   if (configuredBaseUrl === null) return false;
   return hostname.toLowerCase() === platformDomain && platformDomain !== new URL(configuredBaseUrl).hostname;
 }
 
-/** Returns the origin from a trusted proxy's headers or the Host header. Null if neither is valid. */
+/** Returns the origin of a request, from a trusted proxy's headers or the Host header. Null if neither is valid. */
 export function originCalled({ protocol, host }: FastifyRequest): string | null {
   return HOST.test(host) && (protocol === 'http' || protocol === 'https')
     ? `${protocol}://${host.toLowerCase()}`

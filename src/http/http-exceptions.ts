@@ -3,8 +3,8 @@ import { ApiError, type ErrorType, type Fault } from '#kernel/errors.js';
 import { FAULTS_MAX } from './faults.js';
 
 /**
- * Error types for the statuses of Nest's exceptions. A status without a type of its own in `docs/errors.md` has the
- * closest type. A 4xx status that is missing here becomes `bad_request`, and any other missing status `internal`.
+ * Error types for the statuses of Nest's exceptions. A status without an error type in `docs/errors.md` has the closest
+ * type. A missing 4xx status becomes `bad_request`, and any other missing status `internal`.
  */
 const TYPES: Readonly<Record<number, ErrorType>> = {
   401: 'unauthenticated',
@@ -24,13 +24,15 @@ const TYPES: Readonly<Record<number, ErrorType>> = {
   504: 'unavailable',
 };
 
-/** Statuses for which a list of messages means that the request violates its schema. `ValidationPipe` uses both. */
+/** Statuses with which a list of messages means an invalid request. `ValidationPipe` uses both. */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([400, 422]);
 
-/** Fields of Nest's own response body. Every other field of a response object is passed on in `details`. */
+/** Fields of Nest's own response body. All other fields of a response object are returned in `details`. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'error', 'statusCode']);
 
-/** The part of class-validator's `ValidationError` that an `exceptionFactory` may pass on. */
+/**
+ * The part of class-validator's `ValidationError` that this file uses. An `exceptionFactory` may return such errors.
+ */
 interface PropertyError {
   property: string;
   constraints?: Record<string, string>;
@@ -39,9 +41,8 @@ interface PropertyError {
 
 /**
  * Converts an exception of Nest that an extension throws. Keeps its message or, if it was created with an object, the
- * fields of the object. A list of messages becomes `validation_failed` with one fault per message.
- *
- * Returns null for an unexpected error, whose message is for the log only.
+ * object's fields. A list of messages becomes `validation_failed` with one fault per message. Returns null for an
+ * unexpected error, whose message must only be logged.
  */
 export function fromHttpException(exception: HttpException): ApiError | null {
   const status = exception.getStatus();
@@ -100,14 +101,14 @@ function faultsOfProperty({ property, constraints = {}, children = [] }: Propert
 }
 
 /**
- * Matches the sentences of class-validator, which name the property: `email must be an email`,
- * `address.each value in lines must be a string`, `property admin should not exist`. Nest adds the parent's path. A
- * sentence with a full stop was written by hand, and its first word need not be a property.
+ * Matches the messages of class-validator that start with the property: `email must be an email`, `address.each value
+ * in lines must be a string`, `property admin should not exist`. Nest adds the parent's path. Excludes messages with a
+ * full stop, which are handwritten and may start with any word.
  */
 const NAMED =
   /^(?!.*\.$)(?<parent>(?:[\w$-]+\.)*)(?:each value in )?(?:nested property |property |All )?(?<name>[\w$-]+)(?:'s elements)? (?:must|should) /;
 
-/** Returns the path that a sentence names, or an empty path if the sentence does not match `NAMED`. */
+/** Returns the path in a message, or an empty path if the message does not match `NAMED`. */
 function pathIn(sentence: string): string {
   const { parent = '', name = '' } = NAMED.exec(sentence)?.groups ?? {};
   return `${parent}${name}`;

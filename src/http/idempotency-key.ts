@@ -8,12 +8,12 @@ const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:
 /** Pattern of an idempotency key that need not be a UUID: 1 to 256 printable ASCII characters. */
 const TEXT_KEY = /^[\x20-\x7e]{1,256}$/;
 
-/** Maximum length of a stored path. A longer path would exceed a PostgreSQL index row and is stored as a hash. */
+/** Maximum length of a stored path. A longer path, which would exceed a PostgreSQL index row, is stored as a hash. */
 const ROUTE_LENGTH_MAX = 512;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Types of errors that depend on stored state. An earlier request with the same key may have changed that state. */
+/** Types of errors that depend on stored state, which an earlier request with the same key may have changed. */
 const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
   'not_found',
   'conflict',
@@ -21,8 +21,8 @@ const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
 ]);
 
 /**
- * Returns the UUID in the header, with or without quotes. With `takesAnyKey`, returns a UUID derived from any other
- * text of up to 256 printable characters. Throws 400 for anything else.
+ * Returns the UUID in the header, with or without quotes. With `takesAnyKey`, derives a UUID from any other text of up
+ * to 256 printable characters. Throws 400 for anything else.
  */
 export function parseKey(header: string | string[], takesAnyKey = false): string {
   const match = typeof header === 'string' ? KEY.exec(header.trim().toLowerCase()) : null;
@@ -37,7 +37,7 @@ export function parseKey(header: string | string[], takesAnyKey = false): string
   );
 }
 
-/** Derives a UUID of version 8 (RFC 9562, section 5.8) from the text of a key. The UUID is stored. */
+/** Derives the stored UUID (version 8, RFC 9562, section 5.8) from the text of a key. */
 export function keyOfText(key: string): string {
   const digits = hash('sha256', key, 'hex');
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
@@ -64,8 +64,7 @@ export function routeOf(method: string, url: string): string {
 
 /**
  * Returns whether the key of a rejected request must be looked up. An earlier request with this key may have succeeded
- * before its target was deleted. In that case, the response to the earlier request is repeated. Rejections themselves
- * are never stored.
+ * before its target was deleted. Its response must then be repeated. Rejections are never stored.
  */
 export function mayHaveSucceeded(error: ApiError): boolean {
   return OF_STATE.has(error.type) && !isAboutKey(error);
@@ -81,7 +80,7 @@ export const keyInFlight = (): ApiError =>
     reason: 'in_flight',
   });
 
-/** Returns whether the error is a conflict about the key, which says nothing about the request itself. */
+/** Returns whether the error is a conflict about the key and not about the request. */
 function isAboutKey(error: ApiError): boolean {
   return error.details['reason'] === 'key_reused' || error.details['reason'] === 'in_flight';
 }

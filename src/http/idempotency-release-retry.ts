@@ -5,10 +5,13 @@ import { Every } from '#kernel/concurrency/every.js';
 import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
-/** Maximum number of keys to release, more than a process ever has in flight. Others stay locked until lease end. */
+/**
+ * Maximum number of keys to release, above the number of requests in flight. Other keys stay locked until their lease
+ * ends.
+ */
 const KEYS_MAX = 10_000;
 
-/** Retries failed releases of idempotency keys, for which callers would otherwise get 409 until the lease ends. */
+/** Retries failed releases of idempotency keys. Without a release, callers would get 409 until the lease ends. */
 @Injectable()
 export class IdempotencyReleaseRetry {
   /** Reservations to release, with the end of their leases on the monotonic clock. */

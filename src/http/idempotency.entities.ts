@@ -15,7 +15,7 @@ export class IdempotencyKeyEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'idempotency_keys_pkey' })
   route: string;
 
-  /** SHA-256 of the request, to detect a different request with the same key. */
+  /** SHA-256 of the request, to detect another request with the same key. */
   @Column('bytea')
   fingerprint: Buffer;
 
@@ -30,7 +30,7 @@ export class IdempotencyKeyEntity {
   @Column('bytea', { name: 'sealed_body', nullable: true })
   sealedBody: Buffer | null;
 
-  /** End of the lease that the first request got when it reserved the key. Also the fencing token of that attempt. */
+  /** End of the lease from the reservation of the key. Also the fencing token of the attempt. */
   @Column('timestamptz', { name: 'locked_until', nullable: true })
   lockedUntil: Date | null;
 

@@ -8,7 +8,7 @@ import { handlerOf, type RouteHandler } from './routes.js';
 
 /**
  * Runs the handler of a creating route once per idempotency key. If the ledger stores the effect, the same group commit
- * completes the key. The handler therefore passes the request's `idempotency`, which identifies the reservation, to the
+ * completes the key. For that, the handler passes the request's `idempotency`, which identifies the reservation, to the
  * ledger.
  */
 @Injectable()
@@ -24,7 +24,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       request.idempotency = reservation;
       if (request.bodyFault !== null) throw request.bodyFault;
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
-      // The exact response text is stored and returned, so that a repeated response is identical.
+      // Stores and returns the exact text, so that a repeated response is identical.
       return { status: reply.statusCode, body: result === undefined ? '' : JSON.stringify(result) };
     });
     if (body === '') return of(undefined);
@@ -34,10 +34,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 /**
- * Places the interceptor before all others of its routes, so that it stores the response that the caller gets. Nest runs
- * the interceptors of a controller before those of a method, and those of a method in the order of the decorators.
- *
- * Call this before routes are created.
+ * Moves the interceptor before all others of its routes, so that it stores the response that the caller gets. Nest runs
+ * the interceptors of a controller before those of a method, and those of a method in the order of the decorators. Call
+ * this before routes are created.
  */
 export function interceptIdempotencyFirst(routes: readonly RouteHandler[]): void {
   for (const route of routes) {

@@ -5,7 +5,10 @@ import { Database } from '#kernel/database/database.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
-/** The right to store the response for a key. `fence` is the fencing token of one attempt. A takeover gets another. */
+/**
+ * The right to store the response for a key. `fence` is the fencing token of an attempt. Another attempt gets a new
+ * one.
+ */
 export type Reservation = Required<IdempotentRequest>;
 
 interface Row {
@@ -16,10 +19,10 @@ interface Row {
   running: boolean;
 }
 
-/** Duration of a lease: how long a reservation without renewals blocks its key, for example after a crash. */
+/** Duration of a lease. Without renewal, a reservation blocks its key for this time, for example after a crash. */
 export const LEASE_MS = 12_000;
 
-// Of these statements, only the last uses idempotency_keys_expires_at_idx. The others use idempotency_keys_pkey.
+// The last statement uses idempotency_keys_expires_at_idx. The others use idempotency_keys_pkey.
 const RESERVE = {
   name: 'idempotency_reserve',
   text: `
@@ -41,7 +44,7 @@ const READ = {
     from idempotency_keys where environment_id = $1 and route = $2 and key = $3`,
 };
 
-/** Renews the lease. Does not change `locked_until`, which identifies the attempt. */
+/** Renews the lease. Does not change `locked_until`, which is the fencing token. */
 const RENEW = {
   name: 'idempotency_renew',
   text: `
@@ -49,7 +52,7 @@ const RENEW = {
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz`,
 };
 
-/** Stores the response. Replaces the provisional response that was stored together with the effect. */
+/** Stores the response. Replaces the provisional response that was committed with the effect. */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
@@ -59,7 +62,7 @@ const COMPLETE = {
     returning 1`,
 };
 
-/** Deletes the key if the request had no effect. Keeps a key whose response was committed together with the effect. */
+/** Deletes the key if the request had no effect. Keeps a key with a response that was committed with the effect. */
 const RELEASE = {
   name: 'idempotency_release',
   text: `
@@ -81,7 +84,9 @@ const PURGE = {
     delete from idempotency_keys where ctid = any (array(select ctid from expired)) returning 1`,
 };
 
-/** Stores the first response for each idempotency key, in PostgreSQL only: losing a key could create a duplicate. */
+/**
+ * Stores the first response for each idempotency key. Uses only PostgreSQL, because a lost key could cause a duplicate.
+ */
 @Injectable()
 export class IdempotencyStore {
   constructor(
@@ -104,15 +109,15 @@ export class IdempotencyStore {
     await this.database.query(RENEW, [...keyOf(reservation), reservation.fence, LEASE_MS]);
   }
 
-  /** Stores the response. In a transaction, it commits together with the effect. Throws 409 if the lease was lost. */
+  /** Stores the response. In a transaction, commits it with the effect. Throws 409 if the lease was lost. */
   async complete(reservation: Reservation, answer: StoredAnswer): Promise<void> {
-    // The response is encrypted, because it may contain a key or a secret that is shown only once.
+    // Encrypted, because it may contain a key or a secret that is shown only once.
     const sealed = this.vault.seal(answer.body, contextOf(reservation));
     const rows = await this.database.query(COMPLETE, [...keyOf(reservation), reservation.fence, answer.status, sealed]);
     if (rows.length === 0) throw keyInFlight();
   }
 
-  /** Releases the key. The next request with this key runs, or gets the response that was committed with the effect. */
+  /** Releases the key. The next request with this key runs, or gets a response that was committed with the effect. */
   async release(reservation: Reservation): Promise<void> {
     await this.database.query(RELEASE, [...keyOf(reservation), reservation.fence]);
   }
@@ -137,6 +142,6 @@ function keyOf({ environmentId, route, key }: IdempotentRequest): [number, strin
   return [environmentId, route, key];
 }
 
-/** Binds an encrypted response to its idempotency key, so that it cannot be decrypted under another key. */
+/** Binds an encrypted response to its key, so that it cannot be decrypted for another key. */
 const contextOf = ({ environmentId, route, key }: IdempotentRequest): string =>
   sealedIn({ table: 'idempotency_keys', environmentId, id: `${route} ${key}`, column: 'sealed_body' });

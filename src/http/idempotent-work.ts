@@ -8,8 +8,8 @@ import { IdempotencyReleaseRetry } from './idempotency-release-retry.js';
 const RENEW_MS = LEASE_MS / 3;
 
 /**
- * Runs work once per idempotency key. The stored response and the effect of the work commit in one transaction. A crash
- * before the commit leaves only a reservation, whose lease expires.
+ * Runs work once per idempotency key. The response and the effect of the work commit in one transaction. A crash before
+ * the commit leaves only a reservation, whose lease expires.
  */
 @Injectable()
 export class IdempotentWork {
@@ -21,15 +21,15 @@ export class IdempotentWork {
 
   /**
    * Runs `work` and stores its response for the key. In an open transaction, the response commits with that
-   * transaction. Throws `AlreadyAnswered` if the key has a response. Throws 409 if another request with the key had a
-   * different body or is still running.
+   * transaction. Throws `AlreadyAnswered` if the key has a response. Throws 409 if another request with the key had
+   * another body or is still running.
    */
   async run(
     request: IdempotentRequest,
     work: (reservation: Reservation) => Promise<StoredAnswer>,
   ): Promise<StoredAnswer> {
     const reservation = await this.idempotency.reserve(request);
-    // Ignores a failed renewal. If another request takes over the key, only the effect of that request commits.
+    // Ignores a failed renewal. After a takeover by another request, only the effect of that request commits.
     const renewal = setInterval(() => void this.idempotency.renew(reservation).catch(() => undefined), RENEW_MS);
     try {
       return await this.completed(reservation, work);
@@ -53,7 +53,7 @@ export class IdempotentWork {
     return this.database.isInTransaction() ? run() : this.database.unitOfWork(run);
   }
 
-  /** Releases the key after a rollback. If the storage is unavailable, retries later without making the caller wait. */
+  /** Releases the key after a rollback. If the storage is unavailable, retries in the background. */
   private async release(reservation: Reservation): Promise<void> {
     try {
       await this.idempotency.release(reservation);

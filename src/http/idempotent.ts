@@ -7,11 +7,12 @@ import { withRouteConfig } from './route-config.js';
  * Makes a POST route accept an `Idempotency-Key`.
  *
  * - `create` (the default): with a key, the handler runs in one unit of work, and its response is committed with its
- * effect. Data for the ledger carries the request's `idempotency` and a response, for the group commit.
+ *   effect. If the ledger stores the effect, the handler passes `idempotency` and a response to it, for the group
+ *   commit.
  * - `accept`: the handler passes the request's `idempotency` to the statement that writes the effect, which throws
- * `AlreadyAnswered`. There is no interceptor, because RxJS would cost this hot route more than the other HTTP code.
+ *   `AlreadyAnswered`. There is no interceptor, because RxJS would cost this hot route more than the other HTTP code.
  *
- * With `takesAnyKey`, a key is any printable text of up to 256 characters, as other email services accept.
+ * With `takesAnyKey`, a key is any printable text of up to 256 characters, as in other email services.
  */
 export function Idempotent(mode: IdempotencyMode = 'create', options: { takesAnyKey?: boolean } = {}): MethodDecorator {
   const remembered = withRouteConfig({ idempotency: mode, ...options });

@@ -14,7 +14,10 @@ export interface InProcessRequest<Body> {
   idempotency: IdempotentRequest | null;
 }
 
-/** Route of an in-process request. Its handler defines the body checks. Idempotency keys are stored with its path. */
+/**
+ * Route of an in-process request. The body is checked like a body for its handler. Idempotency keys are stored with its
+ * path.
+ */
 export interface InProcessRoute<Controller extends object> {
   controller: Type<Controller>;
   handler: keyof Controller & string;
@@ -22,12 +25,12 @@ export interface InProcessRoute<Controller extends object> {
 }
 
 const KEY_LENGTH_MAX = 255;
-/** Replaces the HTTP method of stored idempotency keys, so that keys from code never match keys of HTTP requests. */
+/** Stored instead of the HTTP method, so that idempotency keys from code never match keys of HTTP requests. */
 const METHOD = 'CODE';
 
 /**
- * Returns the request after checking its body like the body of an HTTP request to the same handler. Throws 400 for a
- * body that JSON cannot represent or an invalid key, and 422 for an invalid body.
+ * Returns the request after checking its body like the body of an HTTP request to the handler. Throws 400 for an
+ * invalid key or a body that JSON cannot represent, and 422 for an invalid body.
  */
 export function inProcessRequest<Body, Controller extends object>(
   tenant: Tenant,

@@ -5,7 +5,7 @@ import type { Config } from '#kernel/config/config.js';
 import { BatchedLines } from './batched-lines.js';
 import { OutageLog } from './outage-log.js';
 
-/** Names of fields whose values are never logged, at the top level of a log entry and in two levels below it. */
+/** Names of fields whose values are never logged, in the top three levels of a log entry. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -23,13 +23,13 @@ const SECRET_FIELDS = [
   'webhook-signature',
 ];
 
-/** Nest contexts that log every module and route at start. Their lines are logged only at `debug`. */
+/** Nest contexts that log every module and route at start. Logged only at `debug`. */
 const QUIET_CONTEXTS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'NestFactory']);
 
-/** Nest contexts that log errors and also throw them. Logged only at `debug`: the catching code logs one line. */
+/** Nest contexts that log errors that they also throw. Logged only at `debug`, because the catching code logs them. */
 const THROWN_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'NestFactory']);
 
-/** Context of log lines about deliveries. The lines contain only ids, numbers and hosts, so they need no redaction. */
+/** Context of log lines about deliveries. They contain only ids, numbers and hosts, so they need no redaction. */
 const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -44,7 +44,7 @@ export function logOutput(): DestinationStream {
 }
 
 export function createLogger(config: Config, destination: DestinationStream): Logger {
-  // ioredis adds the command's arguments to its errors. The arguments of AUTH contain the password.
+  // ioredis adds the arguments of the command to its errors. Those of AUTH contain the password.
   const paths = [
     'err.command.args',
     ...SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`)),
@@ -55,11 +55,11 @@ export function createLogger(config: Config, destination: DestinationStream): Lo
 /**
  * Adapts the logger to Nest's interface. `destination` is the stream of the logger.
  *
- * In a log call, objects after the message become fields of the entry, an `Error` becomes its `err`, and the last
- * string its `context`. The many errors of one PostgreSQL outage become one line, except at `debug`.
+ * In a log call, objects after the message become fields of the entry, an `Error` becomes `err`, and the last string
+ * becomes `context`. The many errors of one PostgreSQL outage become one line, except at `debug`.
  */
 export class PinoLogger implements LoggerService {
-  /** Logger without redaction, because redaction costs a hundred microseconds per entry, more than a delivery costs. */
+  /** Logger without redaction. Redaction takes a hundred microseconds per entry, more than a delivery. */
   private readonly plain: Logger;
   private readonly batched: BatchedLines;
 
@@ -117,7 +117,7 @@ export class PinoLogger implements LoggerService {
     if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
     const text = message instanceof Error ? message.message : message;
     if (typeof text !== 'string') return false;
-    // The log line of a request contains the caller's message. The error that is passed with it contains the cause.
+    // The message is for the caller. The error beside it has the cause.
     const beside = (rest[0] as { err?: unknown } | undefined)?.err;
     const line = beside instanceof Error ? `${text}: ${beside.message}` : text;
     const reworded = this.outage.reworded(line);
@@ -133,7 +133,7 @@ export function outageLog({ databaseUrl }: Config): OutageLog {
   );
 }
 
-/** Adds one argument of a log call to the fields. Nest passes stacks as strings, and sometimes undefined instead. */
+/** Adds one argument of a log call to the fields. Nest passes stacks as strings, which are sometimes undefined. */
 function addTo(fields: Record<string, unknown>, part: unknown): void {
   if (part instanceof Error) fields['err'] = part;
   else if (typeof part === 'string') fields['stack'] = part;

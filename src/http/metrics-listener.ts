@@ -5,7 +5,7 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { parseBearer } from './authentication-hook.js';
 import { isToken } from './metrics.controller.js';
 
-/** Serves `GET /metrics` on METRICS_PORT in every role, for scrapers without access to the API's port. */
+/** Serves `GET /metrics` on METRICS_PORT in every role, for scrapers that cannot access the API's port. */
 @Injectable()
 export class MetricsListener implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MetricsListener.name);

@@ -8,7 +8,7 @@ import { Metrics } from '#kernel/observability/metrics.js';
 import { Public } from './access.js';
 import { parseBearer } from './authentication-hook.js';
 
-/** Headers that only proxies add. Behind a proxy, a loopback peer address does not prove that the client is local. */
+/** Headers that only proxies add. Behind a proxy, a loopback peer address does not mean that the client is local. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'];
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
@@ -48,7 +48,7 @@ export class MetricsController {
   }
 }
 
-/** Returns whether a token is the expected one. Compares tokens of equal length in constant time. */
+/** Returns whether a token is the expected one. Compares in constant time for equal lengths. */
 export function isToken(given: string | null, expected: string): boolean {
   const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -20,7 +20,7 @@ export type OAuthErrorCode =
   | 'slow_down'
   | 'expired_token';
 
-/** Headers that let pages of any origin read a response. Such a response contains nothing that requires a cookie. */
+/** Headers that allow pages of any origin to read a response. Such a response depends on no cookie. */
 export const ANY_ORIGIN = { 'access-control-allow-origin': '*' } as const;
 
 /** Marks a route for OAuth clients: errors have the form of RFC 6749, section 5.2, and responses are not cacheable. */
@@ -39,7 +39,7 @@ export function oauthError(code: OAuthErrorCode, description: string): ApiError 
 
 export function oauthAnswerOf(error: ApiError): { status: number; headers: Record<string, string>; body: string } {
   const headers = { ...ANY_ORIGIN, 'cache-control': 'no-store', pragma: 'no-cache' };
-  // On OAuth routes, an unsupported media type of the body is a malformed request. RFC 6749 requires 400 for it.
+  // RFC 6749 requires 400 for a malformed request, which includes an unsupported media type of the body.
   const status = error.type === 'unsupported_media_type' ? 400 : statusOf(error);
   return { status, headers, body: JSON.stringify({ error: codeOf(error), error_description: descriptionOf(error) }) };
 }

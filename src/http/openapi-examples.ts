@@ -21,7 +21,7 @@ interface Parameter {
 
 const EXAMPLES = new Map<string, Record<string, BodyExample>>();
 
-/** Class decorator that adds complete example bodies by name. Swagger UI fills in the first example. */
+/** Class decorator that adds complete example bodies by name. Swagger UI uses the first one. */
 export function Examples(examples: Record<string, BodyExample>): ClassDecorator {
   return (target) => void EXAMPLES.set(target.name, examples);
 }

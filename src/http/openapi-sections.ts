@@ -1,9 +1,9 @@
 import { ApiExtension, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 
-/** OpenAPI extension that marks an operation whose example cannot succeed if the page is tried from top to bottom. */
+/** OpenAPI extension for an operation whose example fails if the operations of the page are tried in order. */
 export const TRY_IT_OUT = 'x-try-it-out';
 
-/** Condition for trying an operation: the section to try first, or a prerequisite that the page cannot provide. */
+/** Condition for trying an operation: the section to try first, or a prerequisite outside of the page. */
 export type TryItOut = { after: string } | { needs: string };
 
 const DESCRIPTIONS = new Map<string, string>();
@@ -44,7 +44,7 @@ const ORDER = [
   'Health',
 ];
 
-/** Order of methods: operations that create come first, then those that read, then those that change. */
+/** Order of methods: operations that create, then those that read, then those that change. */
 const METHODS = ['post', 'get', 'put', 'patch', 'delete'];
 
 /** Class decorator for a controller: the documentation section of its routes. Controllers may share a section. */
@@ -58,12 +58,12 @@ export function Section(name: string, description: string): ClassDecorator {
   };
 }
 
-/** Method decorator for a route that deletes a resource which later examples use. Names the section to try first. */
+/** Method decorator for a route that deletes a resource which later examples use. `section` should be tried first. */
 export function TryAfter(section: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { after: section } satisfies TryItOut);
 }
 
-/** Method decorator for an example with a prerequisite. Completes the sentence "To try it out you need …". */
+/** Method decorator for an example with a prerequisite, which completes the sentence "To try it out you need …". */
 export function TryNeeds(what: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { needs: what } satisfies TryItOut);
 }
@@ -76,9 +76,9 @@ export function sections(used: ReadonlySet<string>): { name: string; description
 /**
  * Returns the paths section by section.
  *
- * Within a section, paths without parameters come first, because they create the resources that other paths name. The
- * other paths are in alphabetical order, which puts a path before its subpaths. `test` comes before the paths alongside
- * it, because it creates the event that they show.
+ * Within a section, paths without parameters come first, because they create the resources that other paths contain.
+ * The other paths are in alphabetical order, so that a path comes before its subpaths. `test` comes before the paths on
+ * its level, because it creates the event that they show.
  */
 export function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const entries = Object.entries(paths).map(([path, item]) => {

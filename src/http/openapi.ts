@@ -76,7 +76,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
   });
 }
 
-/** Builds only the schemas for request validation. At start, this takes a third of the time of the whole document. */
+/** Builds only the schemas for request validation, which takes a third of the time of the whole document at start. */
 export function buildInputs(app: INestApplication, routes: readonly RouteHandler[]): OpenAPIObject {
   const config = new DocumentBuilder().setOpenAPIVersion('3.1.0').build();
   const inputs = new Set(routes.flatMap<Type>(({ body, query }) => [body ?? [], query ?? []].flat()));
@@ -88,13 +88,13 @@ export function buildInputs(app: INestApplication, routes: readonly RouteHandler
   });
 }
 
-/** Returns classes that a body refers to only by name, from `@ApiExtraModels` on the controller or the handler. */
+/** Returns the classes in `@ApiExtraModels` on the controller or the handler. A body may refer to them only by name. */
 function referredTo(controller: Type, handler: string): Type[] {
   const places = [controller, (controller.prototype as Record<string, object>)[handler] as object];
   return places.flatMap((place) => (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, place) ?? []) as Type[]);
 }
 
-/** Placeholder module that matches no routes. An empty list of modules would include every module. */
+/** A module without routes. An empty list of modules would include every module. */
 class NoModule {}
 
 /** Adds errors, headers, access and idempotency keys. Drops unused components. Changes `document` and returns it. */
@@ -130,7 +130,7 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
     unfilled(parameter);
   }
   for (const [status, own] of Object.entries(operation.responses)) {
-    own['description'] ||= DESCRIPTIONS[status] ?? 'The answer.';
+    own['description'] ||= DESCRIPTIONS[status] ?? 'The response.';
     if (config.uncounted !== true && !('$ref' in own))
       own['headers'] = Object.assign({}, RATE_LIMIT_HEADERS, own['headers']);
   }
@@ -148,7 +148,9 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   if ([config.oauth, config.page, config.resendErrors].includes(true)) reformErrors(operation.responses, config);
 }
 
-/** Documents the error formats for OAuth clients, email operations and pages. Omits errors of Node's own parser. */
+/**
+ * Documents the error formats for OAuth clients, email operations and pages. Removes the errors of Node's own parser.
+ */
 function reformErrors(
   responses: Operation['responses'],
   { oauth, takesForm, resendErrors }: RouteHandler['config'],
@@ -166,7 +168,7 @@ function reformErrors(
   }
 }
 
-/** Documents the required scope as a role in the security scheme (OpenAPI 3.1), and in a sentence for readers. */
+/** Documents the required scope as a role in the security scheme (OpenAPI 3.1) and in a sentence. */
 function completeAccess(operation: Operation, config: RouteHandler['config'], url: string): void {
   const { access } = config;
   if (access === 'operator') return operatorsOwn(operation);
@@ -206,7 +208,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'The request succeeded.',
   201: 'Created.',
   202: 'Accepted: stored, and processed asynchronously.',
-  204: 'Done. The answer has no body.',
+  204: 'Done. The response has no body.',
 };
 
 function idempotencyKeyParameter({ takesAnyKey }: RouteHandler['config']): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { ApiError } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** Counts calls from code in this process against the organization's quota, which also covers HTTP requests. */
+/** Counts in-process calls against the organization's quota, which they share with HTTP requests. */
 @Injectable()
 export class OrganizationQuota {
   constructor(

@@ -9,14 +9,14 @@ const AWAY = [
   /getaddrinfo E(NOTFOUND|AI_AGAIN)/,
   /cannot reach its database/,
   /PostgreSQL did not end a statement|The connection to PostgreSQL is dead|PostgreSQL does not answer|Changes are not heard over/,
-  // If a host has several addresses, Node.js reports all failures in one error with an empty message.
+  // Node.js reports the failures of several addresses of a host in one error with an empty message.
   /: $/,
 ];
 
-/** Minimum time without a connection error after which the next error is treated as a new outage. */
+/** Minimum time without a connection error between two outages. */
 const QUIET_MS = 30_000;
 
-/** Recognizes the many repeated errors of one PostgreSQL outage, which are replaced by one log line. */
+/** Recognizes the repeated errors of a PostgreSQL outage, to replace them by one log line. */
 export class OutageLog {
   private lastMs = -Infinity;
 
@@ -26,7 +26,10 @@ export class OutageLog {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Returns `line` if it is not about an outage. Otherwise returns a sentence once per outage, and null after that. */
+  /**
+   * Returns `line` unchanged if it does not belong to an outage. Otherwise returns a sentence once per outage, and null
+   * after that.
+   */
   reworded(line: string): string | null {
     const cause = AWAY.map((pattern) => pattern.exec(line)?.[0]).find((found) => found !== undefined);
     if (cause === undefined || this.isElsewhere(line)) return line;

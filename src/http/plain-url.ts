@@ -1,16 +1,14 @@
-/** Path prefix of URLs that were given to webhook providers. Escapes in these URLs stay unchanged. */
+/** Path prefix of the URLs of webhook providers. Escapes in these URLs stay unchanged. */
 export const VERBATIM_PREFIX = '/in/';
 
-/** Pattern of escaped unreserved characters (RFC 3986, section 2.3). The escape does not change their meaning. */
+/** Pattern of escaped unreserved characters (RFC 3986, section 2.3), which need no escape. */
 const UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
 
 /**
  * Returns a request's URL without needless escapes in its path (RFC 3986, section 6.2.2.2), for example `/v1/send` for
- * `/%761/send`.
- *
- * The router decodes before it matches. All other code that uses the path, such as the scope of an idempotency key,
- * must see the same path as the router. URLs under `VERBATIM_PREFIX` stay unchanged. If a path begins with this prefix
- * only after decoding, it is normalized like other paths.
+ * `/%761/send`. The router decodes paths before it matches them. All other code that uses the path, such as the scope
+ * of an idempotency key, must see the same path. URLs under `VERBATIM_PREFIX` stay unchanged. A path that begins with
+ * this prefix only after decoding is normalized.
  */
 export function plainUrl(url: string): string {
   const mark = url.indexOf('?');

@@ -9,9 +9,8 @@ export interface PortalRequest {
 }
 
 /**
- * Returns the error if a portal token may not use a route: 403 unless the route and the token have a common portal
- * permission, 404 for another application. A `uid` also gets 404, because the tenant could give it to another
- * application.
+ * Returns the error if a portal token may not use a route: 403 unless the token has the permission of the route, 404
+ * for another application. A `uid` also gets 404, because the tenant can assign it to another application.
  */
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};
@@ -28,7 +27,7 @@ export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequ
   });
 }
 
-/** Returns a 422 error if the body contains fields that only a key may set, not a portal token. */
+/** Returns a 422 error if the body contains fields that only an API key may set. */
 export function portalBodyFault(
   { fields }: NonNullable<EdgeRouteConfig['portal']>,
   body: unknown,

@@ -7,7 +7,9 @@ export interface ParameterSchema {
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** Converts query parameters to the types of their schema and sets defaults. The schema check validates the result. */
+/**
+ * Converts query parameters to the types of their schema and sets defaults. The schema check then validates the result.
+ */
 export function typedQuery(
   query: Readonly<Record<string, unknown>>,
   schemas: Readonly<Record<string, ParameterSchema>>,

@@ -3,9 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import { quotaRefusal } from './caller-quotas.js';
 
 /**
- * Applies the quotas of the API key and the organization to every handler. The authentication hook counts the
- * request, sets the headers, and rejects before the body is read, on unknown paths too (ADR 6). The guard uses the
- * result of the hook, so it never counts a request twice. `@RateLimit` adds a route's own quota.
+ * Applies the quotas of the API key and the organization to every handler. The authentication hook counts each request,
+ * sets the headers, and rejects before the body is read, even on unknown paths (ADR 6). The guard reuses the hook's
+ * result and counts nothing itself. `@RateLimit` adds a route's own quota.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

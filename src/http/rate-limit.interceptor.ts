@@ -36,8 +36,8 @@ export class RouteQuotas {
 }
 
 /**
- * Applies a route's own quota, in addition to the quotas of the API key and the organization, which `RateLimitGuard`
- * applies. It is an interceptor, so that routes without their own quota have no overhead.
+ * Applies a route's own quota, in addition to the quotas that `RateLimitGuard` applies. An interceptor, so that routes
+ * without their own quota have no overhead.
  */
 @Injectable()
 export class RateLimitInterceptor implements NestInterceptor {

@@ -38,7 +38,7 @@ export class MemoryRateLimiter extends RateLimiter {
     return tighter(buckets, taken);
   }
 
-  /** Puts back one token that `count` took, for a request that must not be counted. */
+  /** Refunds one token that `count` took, for a request that must not count. */
   refund({ id, quota }: Counted): void {
     const bucket = this.recent.get(id);
     if (bucket) bucket.tokens = Math.min(quota.count, bucket.tokens + 1);
@@ -64,7 +64,7 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 }
 
-/** Returns the result of the bucket that rejected the request, or else of the bucket with the fewest tokens left. */
+/** Returns the result of a bucket that rejected the request, otherwise of the bucket with the fewest tokens left. */
 export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): QuotaVerdict {
   let tightest = 0;
   for (let i = 1; i < taken.length; i++) {

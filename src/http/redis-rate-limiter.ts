@@ -12,8 +12,8 @@ declare module 'ioredis' {
 
 /**
  * Lua script that applies the engine's token bucket to all KEYS at once, by the clock of Redis. ARGV has `count,
- * periodMs` for each key. Returns whether all buckets had a token, and the number left in each. A full bucket needs no
- * key, so its key expires when the bucket is full again.
+ * periodMs` for each key. Returns whether all buckets had a token, and the number left in each. A full bucket is not
+ * stored: its key expires when the bucket is full again.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -37,7 +37,7 @@ for i = 1, #KEYS do
 end
 return answer`;
 
-/** Timeout of a Redis command: longer than a busy process needs for a response, too short for clients to notice. */
+/** Timeout of a Redis command. Longer than a busy process needs to respond, and short enough for clients. */
 const COMMAND_TIMEOUT_MS = 200;
 
 /** Time without Redis commands after a failure, so that a hanging Redis does not delay every request. */

@@ -3,8 +3,8 @@ import { ApiError } from '#kernel/errors.js';
 import { idempotencyOf } from './idempotency-key.js';
 
 /**
- * Checks the idempotency key (400), the query (400) and the body (422) before the handler. This is a Fastify hook,
- * because a global Nest pipe would run on every parameter of every handler, which costs 10 µs per request.
+ * Checks the idempotency key (400), the query (400) and the body (422) before the handler. A Fastify hook, because a
+ * global Nest pipe would run for every parameter of every handler, which costs 10 µs per request.
  */
 export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const { idempotency, checkBody, checkQuery, runDecorators } = request.edge;
@@ -24,7 +24,7 @@ export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done
 
 /**
  * Returns the error to throw now, or undefined if the idempotency interceptor throws it later. The interceptor looks up
- * the key first, because a response about the idempotency key takes precedence over a rejection.
+ * the key first, because a stored response or a conflict about the key takes precedence over a rejection.
  */
 function unlessPostponed(error: unknown, request: FastifyRequest): Error | undefined {
   if (!(error instanceof ApiError)) return error instanceof Error ? error : new Error(String(error));

@@ -7,8 +7,8 @@ import type { QuotaVerdict } from './rate-limiter.js';
 export type Access = Scope | 'operator' | 'public';
 
 /**
- * Component that stores the first response for an idempotency key: the interceptor around the handler (`create`), or
- * the statement that stores the data (`accept`).
+ * Component that stores the first response for an idempotency key. `create`: the interceptor around the handler.
+ * `accept`: the statement that stores the data.
  */
 export type IdempotencyMode = 'create' | 'accept';
 
@@ -16,7 +16,7 @@ export type IdempotencyMode = 'create' | 'accept';
 export type AuditMode = 'with-change' | 'never';
 
 export interface RouteQuota {
-  /** Name of the request counter, also shown in the rejection. Routes with the same name share a counter. */
+  /** Name of the request counter, which the rejection shows. Routes with the same name share the counter. */
   name: string;
   count: number;
   seconds: number;
@@ -53,7 +53,7 @@ export interface EdgeRouteConfig {
   quota?: RouteQuota;
   /** Audit mode, if it differs from the default for the route's method. */
   audit?: AuditMode;
-  /** True if the route returns content that was sent or received. It is never copied into the audit log. */
+  /** True if the route returns message content, which is never copied into the audit log. */
   holdsContent?: boolean;
   /** Maximum size of the body, if it differs from the default. */
   bodyBytesMax?: number;
@@ -61,7 +61,7 @@ export interface EdgeRouteConfig {
   checkBody?: CheckBody;
   /** Converts and validates the query, or throws 400. */
   checkQuery?: Check;
-  /** Runs class-validator after both checks, for classes with decorators that no schema expresses. */
+  /** Runs class-validator after both checks, for classes with decorators that no schema can express. */
   runDecorators?: RunDecorators;
 }
 
@@ -71,18 +71,18 @@ export type Check = (value: unknown) => unknown;
 /** Checks a body. `text` is the body as received, with the original digits of numbers. */
 export type CheckBody = (body: unknown, text: string | null) => unknown;
 
-/** Rejects with `ApiError` for invalid values, and with any error that a decorator of an extension throws. */
+/** Rejects with `ApiError` for invalid values, or with the error of an extension's decorator. */
 export type RunDecorators = (body: unknown, query: unknown) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The configuration of the route, stored because Fastify's own getter creates a new object on each call. */
+    /** The configuration of the route. Stored, because Fastify's getter creates an object on each call. */
     edge: EdgeRouteConfig;
     /** The authenticated caller. Null without a valid key or session. */
     caller: Caller | null;
     /** Result of counting the request against its quotas. Null if no quota applies. */
     quotaVerdict: QuotaVerdict | null;
-    /** Whether the caller is the operator. True only on operator routes. */
+    /** Whether the caller is the operator. Set only on operator routes. */
     isOperator: boolean;
     /** The idempotency key with its scope. Null if none was sent or the route accepts none. */
     idempotency: IdempotentRequest | null;
@@ -91,7 +91,7 @@ declare module 'fastify' {
     /** The exact bytes of the body, set by the JSON parser. Null without a body. */
     rawBody: Buffer | null;
     bodyText: string | null;
-    /** State before the change, for the audit entry. Set if no route shows the removed or changed resource. */
+    /** State before the change, for the audit entry. Set by the handler if no route returns the resource. */
     removed?: Readonly<Record<string, unknown>>;
   }
 

@@ -4,14 +4,14 @@ import { statusOf } from './envelope.js';
 import { withRouteConfig } from './route-config.js';
 import { routeNamesOf } from './routes.js';
 
-/** Fields at the top level of an error response, in which the `resend` package looks for the error. */
+/** Top-level fields of an error response that the `resend` package reads. */
 export interface ResendFields {
   name: string;
   message: string;
   statusCode: number;
 }
 
-/** Error names of the `resend` package, by error type. Other types need the error's details to choose a name. */
+/** Error names of the `resend` package, by error type. For other types, the name depends on the error's details. */
 const NAMES: Readonly<Partial<Record<ErrorType, string>>> = {
   insufficient_scope: 'restricted_api_key',
   forbidden: 'invalid_access',
@@ -29,7 +29,7 @@ const BY_REASON: Readonly<Record<string, string>> = {
   in_flight: 'concurrent_idempotent_requests',
 };
 
-/** Every name that a response can have, for the OpenAPI document. */
+/** Every possible name, for the OpenAPI document. */
 export const RESEND_ERROR_NAMES = [
   ...new Set([...Object.values(NAMES), ...Object.values(BY_REASON)]),
   'missing_api_key',
@@ -63,7 +63,7 @@ function nameOf({ type, details }: ApiError, hasKey: boolean): string {
   return ofReason ?? NAMES[type] ?? ofFields(details['fields']);
 }
 
-/** Returns the error name for an invalid request, chosen by the first fault. */
+/** Returns the error name for an invalid request, which depends on the first fault. */
 function ofFields(fields: unknown): string {
   const [first] = Array.isArray(fields) ? (fields as { path?: unknown; message?: unknown }[]) : [];
   if (first?.message === 'is required') return 'missing_required_field';

@@ -7,14 +7,16 @@ type Fields = Record<string, unknown>;
 
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
-/** Source of a resource's state for the audit log: a handler, `nothing`, or `content` (never copied). */
+/** Source of a resource's state for the audit log: a handler, `nothing`, or `content` (which is never copied). */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
 export interface Showing {
   shown: Shown;
-  /** Object that the route changes: the last resource of the path (`itself`), a part of it, or a collection. */
+  /**
+   * Object that the route changes: the last resource of the path (`itself`), a part of that resource, or a collection.
+   */
   about: 'itself' | 'part' | 'collection';
-  /** For a collection: the field that names its members in a path (`id`, `name`). */
+  /** For a collection: the field that identifies its members in a path (`id`, `name`). */
   namedBy: string;
 }
 
@@ -26,7 +28,7 @@ interface Parameter {
 
 /**
  * Returns the handler that shows the resource that a route changes: the GET of the same path, or of the nearest parent
- * path (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Resources that are created in a collection have no such handler.
+ * path (`/v1/keys/:id` for `/v1/keys/:id/rotate`). A route that creates a resource in a collection has no such handler.
  */
 export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');
@@ -40,7 +42,7 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
     const shows = routes.find((each) => each.method === 'GET' && each.path === path);
     if (shows?.config.holdsContent === true) return of('content', path);
     if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return of(readerOf(shows), path);
-    // The response itself shows a resource that was created in a collection. The collection's handler does not.
+    // The response shows the created resource. The collection's handler does not.
     if (shows && path === route.path) return { shown: 'nothing', about: 'collection', namedBy: nameIn(path, routes) };
   }
   return of('nothing', route.path);
@@ -48,7 +50,9 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
 
 const parametersIn = (path: string): number => path.split('/').filter((word) => word.startsWith(':')).length;
 
-/** Returns the path parameter that names a member: `name` if the collection has the route `/v1/event-types/:name`. */
+/**
+ * Returns the path parameter that identifies a member: `name` if the collection has the route `/v1/event-types/:name`.
+ */
 function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   const one = routes.find(
     ({ method, path }) =>
@@ -57,7 +61,7 @@ function nameIn(collection: string, routes: readonly RouteHandler[]): string {
   return one?.path.slice(collection.length + 2) ?? 'id';
 }
 
-/** Returns whether the handler of a path shows one resource. A path that ends in a collection shows many. */
+/** Returns whether the handler of a path shows a single resource and not a list. */
 function isOne(shows: RouteHandler, path: string): boolean {
   return shows.query === null && (path.split('/').at(-1)?.startsWith(':') === true || !/^list/i.test(shows.name));
 }
@@ -74,7 +78,7 @@ function readerOf({ controller, name, instance }: RouteHandler): Shown {
       const shown: unknown = await handler?.apply(instance(), parameters);
       return isFields(shown) ? shown : null;
     } catch {
-      // A storage error is treated like a missing resource, because the route's own handler will report the error.
+      // Treats a storage error like a missing resource. The route's own handler reports the error.
       return null;
     }
   };

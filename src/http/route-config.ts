@@ -4,7 +4,7 @@ import type { EdgeRouteConfig } from './request.js';
 
 type Handler = (...args: never[]) => unknown;
 
-/** Merges `part` into the route's configuration. A bare `@RouteConfig` would drop parts that other decorators set. */
+/** Merges `part` into the route's configuration. `@RouteConfig` alone would drop parts that other decorators set. */
 export function withRouteConfig(part: EdgeRouteConfig): MethodDecorator {
   return (target, name, descriptor) => {
     const before = routeConfigOf(descriptor.value as Handler);

@@ -14,7 +14,7 @@ export interface RouteHandler {
   /** Path in Nest's form, with a leading slash: `/v1/keys/:id`. */
   path: string;
   instance: () => object;
-  /** Configuration of the route: the object that Fastify itself uses, not a copy, so that changes take effect. */
+  /** Configuration of the route. Fastify uses the same object, so that changes take effect. */
   config: EdgeRouteConfig;
   /** Class of the whole body, `@Body() dto: SomeDto`. Null if the handler has no such parameter. */
   body: Type | null;
@@ -39,7 +39,7 @@ export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   );
 }
 
-/** Throws, which stops the start, for a route without declared access or for a duplicate name (operation id). */
+/** Throws for a route without declared access or for a duplicate name (operation id), which stops the start. */
 export function checkRoutes(routes: readonly RouteHandler[]): void {
   const seen = new Map<string, RouteHandler>();
   for (const route of routes) {
@@ -91,7 +91,10 @@ function routesOf(controller: Type, instance: () => object): RouteHandler[] {
   });
 }
 
-/** Joins the parts of a path. Nest also accepts lists of paths, but Posthorn's controllers have a single path. */
+/**
+ * Joins the parts of a path. Of a list of paths, uses only the first, because Posthorn's controllers have a single
+ * path.
+ */
 function pathOf(...parts: unknown[]): string {
   const words = parts.flatMap((part) => String(Array.isArray(part) ? (part[0] ?? '') : (part ?? '')).split('/'));
   return `/${words.filter(Boolean).join('/')}`;
@@ -100,7 +103,7 @@ function pathOf(...parts: unknown[]): string {
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
 
-/** Returns whether the handler reads no body, judging by its parameters and `@ApiBody`. False if undocumented. */
+/** Returns whether the handler reads no body, according to its parameters and `@ApiBody`. False if undocumented. */
 function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
   const handler = handlerOf({ controller, name });
   const isLeftOut =

@@ -14,13 +14,18 @@ import type { RouteHandler } from './routes.js';
 import { allowsUnknownFields } from './unknown-fields.js';
 import { checkedFields } from './validation-schemas.js';
 
-/** Validators of a component's schema, compiled on use. `validate` stops at the first fault; `explain` finds all. */
+/**
+ * Validators of a component's schema, compiled on first use. `validate` stops at the first fault. `explain` finds all.
+ */
 interface Compiled {
   validate: () => ValidateFunction;
   explain: () => ValidateFunction;
   properties: Record<string, ParameterSchema>;
   verbatim: ReadonlySet<string>;
-  /** Fields in which numbers are not checked. Null if no other field can contain a number, so no check is needed. */
+  /**
+   * Fields in which numbers are not checked. Null if only these fields can contain a number, so that no check is
+   * needed.
+   */
   numbersExcept: ReadonlySet<string> | null;
   fixed: ReadonlyMap<string, string>;
 }
@@ -50,10 +55,13 @@ const COMPONENTS = '#/components/schemas/';
 /** Keywords whose values are not schemas. */
 const VALUES = new Set(['const', 'default', 'enum', 'example', 'examples']);
 
-/** Maximum number of fields in a body for which all faults are reported. For a megabyte, this would take seconds. */
+/**
+ * Maximum number of fields in a body for which all faults are reported. For a body of one megabyte, this would take
+ * seconds.
+ */
 const EXPLAINED_FIELDS_MAX = 2_000;
 
-/** Class decorator for the body of an update. Declares fields that cannot be changed, each with its error message. */
+/** Class decorator for the body of an update. Names the fields that cannot be changed, each with its error message. */
 export function Fixed(fields: Readonly<Record<string, string>>): ClassDecorator {
   return (target) => Reflect.defineMetadata(FIXED, fields, target);
 }
@@ -63,7 +71,9 @@ export function Verbatim(): PropertyDecorator {
   return noted(VERBATIM);
 }
 
-/** Marks a top-level field whose inexact numbers are rounded, not rejected. The response shows the stored number. */
+/**
+ * Marks a top-level field whose inexact numbers are rounded instead of rejected. The response shows the stored number.
+ */
 export function RoundsNumbers(): PropertyDecorator {
   return noted(ROUNDS_NUMBERS);
 }
@@ -78,13 +88,13 @@ function notedOf(key: symbol, type: object): string[] {
 }
 
 /**
- * Gives every route the checks of its body and query, compiled from the schemas of the OpenAPI document itself, so that
- * check and document cannot differ.
+ * Compiles the checks of each route's body and query from the schemas of the OpenAPI document, so that the checks always
+ * match the document.
  *
- * `inputs` has the schemas of bodies and queries. The whole `document` is built only when a request sends a parameter
- * to a route without a query class. Throws for a class that `inputs` does not contain, and for an invalid schema.
+ * `inputs` contains the schemas of bodies and queries. The whole `document` is built only when a request sends a
+ * parameter to a route without a query class. Throws for a class without a schema in `inputs`, and for an invalid schema.
  *
- * The schemas follow from the class-validator decorators of the classes (ADR 37). `@ApiProperty` adds examples,
+ * The schemas are derived from the class-validator decorators of the classes (ADR 37). `@ApiProperty` adds examples,
  * defaults and descriptions:
  *
  *     @IsString() @Length(1, 100)                                    name: string;
@@ -98,8 +108,8 @@ function notedOf(key: symbol, type: object): string[] {
  *     @IsOptional() @IsObjectOf(() => RetryDto)                      retry?: RetryDto | null;
  *     @IsArrayOf(() => RouteDto)                                     routes: RouteDto[];
  *
- * DTOs of Posthorn are in `*.dto.ts` files. Only there does the Swagger plugin (under `nest build`) read doc comments
- * as descriptions. A field must not have an initializer. Defaults apply in query classes only.
+ * Posthorn's DTOs are in `*.dto.ts` files, because the Swagger plugin of `nest build` reads doc comments as descriptions
+ * only in such files. A field must not have an initializer. Defaults apply only in query classes.
  */
 export function compileChecks(
   inputs: OpenAPIObject,
@@ -124,8 +134,7 @@ export function compileChecks(
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
-      // Compiling all schemas at start would take a tenth of the start's time, for routes that most processes never
-      // serve.
+      // Compiling all schemas at start would take a tenth of its time, for routes that most processes never serve.
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough().compile({ $ref })),
       properties: (documented[type.name]?.['properties'] ?? {}) as Record<string, ParameterSchema>,
@@ -137,8 +146,7 @@ export function compileChecks(
   const nothing = checkBodyWith(emptyObject(quick, thorough));
   for (const { name, config, body, isBodiless, query } of routes) {
     if (body) config.checkBody = checkBodyWith(compile(body));
-    // A caller who sends a body expects it to have an effect, for example `{"dry_run": true}`. Ignoring it would be
-    // wrong.
+    // Rejects a body that would have no effect, for example `{"dry_run": true}`, because the caller expects an effect.
     else if (isBodiless) config.checkBody = (sent, text) => (sent === undefined ? sent : nothing(sent, text));
     config.runDecorators = decoratorCheck(body, query);
     if (query) config.checkQuery = checkQueryWith(compile(query));
@@ -148,7 +156,7 @@ export function compileChecks(
   }
 }
 
-/** Returns the schemas, relaxed for fields that class-validator checks: these accept any value and may be missing. */
+/** Returns the schemas. Fields that class-validator checks accept any value and may be missing. */
 function withoutChecked(
   schemas: Record<string, Record<string, unknown>>,
   routes: readonly RouteHandler[],
@@ -165,7 +173,10 @@ function withoutChecked(
   return changed.length === 0 ? schemas : { ...schemas, ...Object.fromEntries(changed) };
 }
 
-/** Returns a function that throws for missing references, unknown formats and invalid patterns, to stop the start. */
+/**
+ * Returns a function that throws for missing references, unknown formats and invalid patterns. Such an error stops the
+ * start.
+ */
 function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: unknown) => void {
   const seen = new Set<object>();
   return function refuse(part) {
@@ -204,7 +215,7 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
 
 /**
  * Makes the schemas of request bodies reject unknown fields, unless the class has `@AllowUnknownFields`. A misspelt
- * field must not silently get its default. Modifies the OpenAPI document.
+ * field must not silently get its default. Changes the OpenAPI document.
  */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
@@ -226,7 +237,10 @@ export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandl
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
-/** Returns whether a valid body can contain a number in a field not in `except`. If not, numbers need no check. */
+/**
+ * Returns whether a valid body can contain a number outside of the fields in `except`. Otherwise, numbers need no
+ * check.
+ */
 function mayHoldNumbers(
   schema: SchemaParts,
   schemas: Record<string, SchemaParts>,
@@ -260,7 +274,7 @@ function mayHoldNumbers(
     if (type === undefined && inner.length === 0) return true;
     const types = [type ?? []].flat();
     if (types.includes('number') || types.includes('integer')) return true;
-    // An object schema without a schema for its members, or an array schema without one for its items, allows anything.
+    // An object without a schema for its members, or an array without one for its items, allows anything.
     if (
       types.includes('object') &&
       additionalProperties !== false &&
@@ -313,7 +327,7 @@ function checkBodyWith(compiled: Compiled): CheckBody {
     if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);
     }
-    // A missing body is checked like an empty object, so every required field is missing.
+    // A missing body is checked like an empty object, so that required fields are reported as missing.
     const object = body ?? {};
     if (!compiled.validate()(object)) throw invalid(explain(compiled, object));
     const faults = isSuspect(object) ? unstorable(object, compiled.verbatim) : [];

@@ -6,7 +6,7 @@ import { portalBodyFault } from './portal-requests.js';
 
 /**
  * Checks the access of every handler, including those of extensions, as declared by `@Scope` or `@Public`. Uses the
- * result of the authentication hook. Rejects requests that the hook has not seen, and routes that declare no access.
+ * result of the authentication hook. Rejects requests that skipped the hook, and routes that declare no access.
  */
 @Injectable()
 export class ScopeGuard implements CanActivate {
@@ -14,7 +14,7 @@ export class ScopeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    // `edge` is not set for a request that skipped the authentication hook.
+    // `edge` is missing if a request skipped the authentication hook.
     const access = (request.edge as FastifyRequest['edge'] | null)?.access;
     const refused = access === undefined ? UNDECLARED : (this.rules.refusal(access, request) ?? bodyFault(request));
     if (refused !== undefined) throw refused;

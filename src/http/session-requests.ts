@@ -4,7 +4,10 @@ import type { Caller, Tenant } from '#kernel/tenant.js';
 import { unauthenticated } from './access-rules.js';
 import type { EdgeRouteConfig } from './request.js';
 
-/** Header of Posthorn's own pages. Other origins cannot send it, because Posthorn approves no CORS preflight for it. */
+/**
+ * Header that only Posthorn's own pages send. Other origins cannot send it, because Posthorn approves no CORS preflight
+ * for it.
+ */
 export const CONSOLE_HEADER = 'x-posthorn-console';
 export const ENVIRONMENT_HEADER = 'x-posthorn-environment';
 
@@ -19,10 +22,10 @@ export function takesSession({ access }: EdgeRouteConfig, path: string): boolean
 }
 
 /**
- * Returns whether the session cookie of a request without an API key may authenticate the request.
+ * Returns whether the session cookie may authenticate a request without an API key.
  *
  * The route must accept a session, `CONSOLE_HEADER` must show that a page of Posthorn sent the request, and `Origin`
- * and `Sec-Fetch-Site`, if present, must agree. An `EventSource` cannot send custom headers, so its `Accept` value is
+ * and `Sec-Fetch-Site`, if present, must match. An `EventSource` cannot send custom headers, so its `Accept` value is
  * checked instead. No form, image, frame or link sends that value.
  */
 export function maySpeakForSession(
@@ -37,13 +40,13 @@ export function maySpeakForSession(
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(baseUrl).origin);
 }
 
-/** Returns the environment named by the header, or by the query of an `EventSource`. Null if unknown or missing. */
+/** Returns the environment in the header, or in the query of an `EventSource`. Null if unknown or missing. */
 export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): Tenant['mode'] | null {
   const named = namedEnvironment(request);
   return named === 'live' || named === 'test' ? named : null;
 }
 
-/** Returns an error if a session names no environment or an environment that it may not use. */
+/** Returns an error if a session request has no environment, or one that the session may not use. */
 export function environmentFault(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>,
   asked: Tenant['mode'] | null,

@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Time that a client has to read the response before the connection is closed. */
+/** Time that a client has to read the response before the socket is closed. */
 const LINGER_MS = 2_000;
 
-/** Maximum bytes of an oversized body that are read and discarded. Many clients send all of it before they read. */
+/**
+ * Maximum bytes of an oversized body that are read and discarded. Many clients read the response only after sending
+ * all.
+ */
 const READ_ON_BYTES_MAX = 64 * 1024 * 1024;
 const READ_ON_MS = 10_000;
 
@@ -11,8 +14,8 @@ const READ_ON_MS = 10_000;
 const READ_ON_SWEEP_MS = 50;
 
 /**
- * Responds at once to an oversized body of an authenticated sender, then reads and discards the rest, within limits.
- * Closing at once would reset the connection, and the client might never see the response.
+ * Responds at once to an oversized body of an authenticated caller, then reads and discards the rest, within limits.
+ * Closing at once would reset the connection, and the client might never receive the response.
  */
 export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (raw.complete) return;
@@ -20,7 +23,7 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { socket } = raw;
   const bytesMax = socket.bytesRead + READ_ON_BYTES_MAX;
   const startedMs = performance.now();
-  // Replaces Node's own close after the response: the connection stays open until Node has read the rest of the body.
+  // Replaces Node's close after the response, so that the connection stays open until the rest of the body is read.
   socket.destroySoon = () => {
     const close = (): void => void socket.destroy();
     socket.end(() => (raw.complete ? close() : raw.once('end', close)));
@@ -34,16 +37,16 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
 /**
  * Rejects a request without reading its body, so that unauthenticated clients cannot make the server read data.
  *
- * The connection must close, because the rest of its stream is the unread body. After the response, Posthorn closes its
- * own direction first, and the whole socket two seconds later: closing the socket at once would reset the connection,
- * and the client might lose the response.
+ * The connection must be closed, because the unread body follows on it. After the response, Posthorn closes its own
+ * direction first, and the socket two seconds later. Closing the socket at once would reset the connection, and the
+ * client might lose the response.
  */
 export function leaveBodyUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (encoding === undefined && (length === undefined || Number(length) === 0)) return;
   reply.header('connection', 'close');
-  // After the response, Node reads a request body that nothing has started to read. Starting to read and pausing at
-  // once keeps the body unread.
+  // After the response, Node reads a request body that no code has started to read. Starting and pausing at once
+  // prevents this.
   raw.pause();
   raw.read(0);
   const { socket } = raw;

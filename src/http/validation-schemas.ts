@@ -20,8 +20,8 @@ const LIST = { type: 'array' };
 const TIME = { type: 'string', format: 'date-time' };
 
 /**
- * JSON Schema keywords of each decorator, by the name that class-validator gives it. They accept the same values as the
- * decorator. A decorator that rejects values of other types, such as `@MaxLength()`, also sets the type.
+ * JSON Schema keywords of each decorator, by class-validator's name for it. They accept the same values as the
+ * decorator. For a decorator that rejects other types, such as `@MaxLength()`, they include the type.
  */
 const KEYWORDS: Readonly<Record<string, Keywords>> = {
   isString: () => TEXT,
@@ -33,7 +33,8 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
     ...(maxLength !== undefined && { maxLength }),
   }),
   matches: (pattern: RegExp) => ({ ...TEXT, pattern: patternOf(pattern) }),
-  // Sets no `type`, because `@IsNotEmpty` also accepts numbers and lists. Other rules refuse null and missing fields.
+  // Sets no `type`, because `@IsNotEmpty` also accepts numbers and lists. Other keywords reject null and missing
+  // fields.
   isNotEmpty: () => ({ minLength: 1 }),
   isDateTime: () => ({ ...TEXT, format: 'date-time' }),
   isInt: () => ({ type: 'integer' }),
@@ -58,8 +59,8 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
 };
 
 /**
- * Keywords that describe a decorator, but do not accept the same values: `@IsEmail()` has options, and `@IsUrl()`
- * accepts a host alone. Only the OpenAPI document contains these keywords. class-validator checks the field.
+ * Keywords that describe a decorator but may accept other values: `@IsEmail()` has options, and `@IsUrl()` accepts a
+ * host alone. Only the OpenAPI document uses these keywords. class-validator checks the field.
  */
 const DESCRIPTIONS: Readonly<Record<string, Keywords>> = {
   isEmail: () => ({ ...TEXT, format: 'email' }),
@@ -82,7 +83,7 @@ const DESCRIPTIONS: Readonly<Record<string, Keywords>> = {
   arrayNotContains: () => LIST,
 };
 
-/** Decorators that accept a missing field. Any other decorator makes the field required. */
+/** Decorators that accept a missing field. All other decorators make the field required. */
 const ACCEPT_MISSING: ReadonlySet<string> = new Set(['isEmpty', 'notEquals', 'isNotIn']);
 
 /** Keywords that several decorators of a field may set. The strictest value applies. */
@@ -104,16 +105,16 @@ const STRUCTURAL: ReadonlySet<string> = new Set([
   ValidationTypes.WHITELIST,
 ]);
 
-/** Cache of the classes that are already described: each field with its decorators, own and inherited. */
+/** Cache of the described classes: each field with its decorators, own and inherited. */
 const described = new WeakMap<Type, [string, Constraint[]][]>();
 
 /** Classes of bodies and queries: the fields that class-validator checks, and the nested classes. */
 const inputs = new WeakMap<Type, { checked: string[]; nested: Type[] }>();
 
 /**
- * Gives the Swagger module the schema of every class that has class-validator decorators, so that the document and the
- * checks compiled from it follow from the decorators (ADR 37). Decorators take precedence over `@ApiProperty`, which
- * adds descriptions, examples and defaults. Call it before the document is built.
+ * Passes the schema of every class with class-validator decorators to the Swagger module. The document, and the checks
+ * compiled from it, therefore follow from the decorators (ADR 37). Decorators take precedence over `@ApiProperty`,
+ * which adds descriptions, examples and defaults. Call it before the document is built.
  */
 export function describeValidatedClasses(): void {
   for (const type of decoratedClasses().keys()) if (typeof type === 'function') describe(type);
@@ -125,8 +126,8 @@ function decoratedClasses(): Map<Type, Constraint[]> {
 }
 
 /**
- * Describes only the classes in `types` and the classes nested in them, which shortens the start. `referred` are classes
- * that a body refers to by name only. class-validator never reaches these, so the function throws if one has a decorator
+ * Describes only the classes in `types` and the classes nested in them, to shorten the start. `referred` are classes
+ * that a body refers to by name only. class-validator never checks these, so the function throws if one has a decorator
  * that no JSON Schema expresses.
  */
 export function describeInputs(types: Iterable<Type>, referred: Iterable<Type> = []): void {
@@ -144,8 +145,8 @@ export function describeInputs(types: Iterable<Type>, referred: Iterable<Type> =
 }
 
 /**
- * Returns the fields that only class-validator can check, by class: for `type` and for the classes nested in it. Empty
- * if the schemas express every decorator.
+ * Returns the fields that only class-validator can check, for `type` and each class nested in it. Empty if the schemas
+ * express every decorator.
  */
 export function checkedFields(type: Type): Map<Type, readonly string[]> {
   const reached = new Set([type]);
@@ -184,7 +185,7 @@ function describe(type: Type): [string, Constraint[]][] {
   if (fields.length === 0) return fields;
   Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, orderOf(prototype, fields), prototype);
   for (const [name, constraints] of fields) {
-    // The base class already describes an inherited field that this class does not declare again.
+    // The base class already describes an inherited field that is not declared again.
     if (!constraints.some(({ target }) => target === type)) continue;
     const existing = (Reflect.getOwnMetadata(DECORATORS.API_MODEL_PROPERTIES, prototype, name) ?? {
       type: Reflect.getMetadata('design:type', prototype, name) as unknown,
@@ -195,7 +196,7 @@ function describe(type: Type): [string, Constraint[]][] {
   return fields;
 }
 
-/** Returns Swagger's property names: inherited ones first, then decorated fields, which may lack `@ApiProperty`. */
+/** Returns Swagger's property names: inherited ones first, then decorated fields, even without `@ApiProperty`. */
 function orderOf(prototype: object, fields: readonly [string, unknown][]): string[] {
   const known = propertiesOf(prototype);
   const names = fields.map(([name]) => `:${name}`);
@@ -210,7 +211,7 @@ const propertiesOf = (prototype: object): string[] =>
 /** Returns the decorators of each field, own and inherited. */
 function constraintsOf(type: Type): [string, Constraint[]][] {
   const storage = getMetadataStorage();
-  // The storage finds inherited decorators by comparing all classes. Classes without a base class do not need this.
+  // The storage compares all classes to find inherited decorators. Classes without a base class do not need this.
   const found =
     Object.getPrototypeOf(type) === Function.prototype
       ? (decoratedClasses().get(type) ?? [])
@@ -240,12 +241,14 @@ function schemaOf(type: Type, name: string, constraints: readonly Constraint[]):
   };
 }
 
-/** Returns the class in `@Type()`. class-transformer has no getter for it, so the function converts an empty object. */
+/**
+ * Returns the class in `@Type()`. class-transformer has no getter for it, so the function transforms an empty object.
+ */
 function nestedType(type: Type, name: string): Type | undefined {
   const converted = (plainToInstance(type, { [name]: {} }) as Record<string, object>)[name];
   if (converted?.constructor !== Object) return converted?.constructor as Type | undefined;
   const design = designType(type, name) as Type | undefined;
-  // class-validator finds the decorators of the nested class only if class-transformer creates an instance of it.
+  // class-validator checks the nested class only if class-transformer creates an instance of it.
   if (design) Nested(() => design)(type.prototype as object, name);
   return design;
 }
@@ -260,7 +263,7 @@ function keywordsOf(constraints: readonly Constraint[]): SchemaKeywords {
     const table = isExpressible(each) ? KEYWORDS : DESCRIPTIONS;
     return table[nameOf(each)]?.(...((each.constraints ?? []) as never[]));
   });
-  // `@Min()` and `@Max()` accept any number, so they must not widen `@IsInt()`.
+  // `@Min()` and `@Max()` set the type `number`, which must not widen the `integer` of `@IsInt()`.
   const isInteger = keywords.some((each) => each?.['type'] === 'integer');
   return { ...keywords.reduce<SchemaKeywords>(merged, {}), ...(isInteger && { type: 'integer' }) };
 }
@@ -296,7 +299,10 @@ function isExpressible(constraint: Constraint): boolean {
   return STRUCTURAL.has(type) || Object.hasOwn(KEYWORDS, name);
 }
 
-/** Returns whether `@ArrayUnique` has an identifier function. With one, two empty objects count as duplicates. */
+/**
+ * Returns whether `@ArrayUnique` has an identifier function. Only with such a function are two empty objects
+ * duplicates.
+ */
 function hasIdentifier({ constraintCls }: Constraint): boolean {
   const constraint = new (constraintCls as Type<ValidatorConstraintInterface>)();
   try {
@@ -307,8 +313,8 @@ function hasIdentifier({ constraintCls }: Constraint): boolean {
 }
 
 /**
- * Returns the value for which a condition skips the other decorators of the field, or null for another condition.
- * `PartialType(…, { skipNullProperties: false })` has a condition of its own with the same text as `@CanBeOmitted()`.
+ * Returns the value for which a condition skips the other decorators of the field. Null for any other condition.
+ * `PartialType(…, { skipNullProperties: false })` has its own condition with the same text as `@CanBeOmitted()`.
  */
 function skips({ constraints }: Pick<Constraint, 'constraints'>): 'undefined' | 'null' | null {
   const condition: unknown = constraints[0];

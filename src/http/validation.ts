@@ -14,7 +14,7 @@ import {
 
 export type SchemaKeywords = Readonly<Record<string, unknown>>;
 
-/** Conditions of `@CanBeOmitted()` and `@CanBeNull()`. `validation-schemas.ts` recognizes them by identity. */
+/** Conditions of `@CanBeOmitted()` and `@CanBeNull()`. `validation-schemas.ts` compares them by identity. */
 export const isPresent = (_object: unknown, value: unknown): boolean => value !== undefined;
 export const isNotNull = (_object: unknown, value: unknown): boolean => value !== null;
 
@@ -48,15 +48,15 @@ export function IsStringMap(options?: ValidationOptions): PropertyDecorator {
   return ValidateBy({ name: 'isStringMap', validator: { validate: isStringMap } }, options);
 }
 
-/** Accepts the values that a JSON Schema accepts. Used for unions of types, which class-validator cannot express. */
+/** Accepts the values that a JSON Schema accepts, for unions of types that class-validator cannot express. */
 export function MatchesSchema(schema: SchemaKeywords, options?: ValidationOptions): PropertyDecorator {
-  // Compiled on first use, because the service itself never validates with class-validator.
+  // Compiled on first use, because the service never validates with class-validator.
   let matches: ValidateFunction | undefined;
   const validate = (value: unknown): boolean => (matches ??= new Ajv({ strict: false }).compile(schema))(value);
   return ValidateBy({ name: 'matchesSchema', constraints: [schema], validator: { validate } }, options);
 }
 
-/** Returns whether a value is a time. Uses the same function as the checks that are compiled from the schemas. */
+/** Returns whether a value is a time, with the same function as the compiled checks. */
 function isDateTime(value: unknown): boolean {
   const { validate } = addFormats.default.get('date-time', 'full') as unknown as {
     validate: (text: string) => boolean;

@@ -1,4 +1,4 @@
-/** A fragment of HTML that is safe to insert unchanged. Only `html` creates one. */
+/** A fragment of HTML that is safe to insert unchanged. Created only by `html`. */
 export class Html {
   private constructor(private readonly text: string) {}
 

@@ -4,8 +4,8 @@ import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 
 /**
- * Rejects forms that other sites submit (CSRF, including login CSRF) by `Sec-Fetch-Site` and `Origin`. A client that
- * sends neither header is not a browser, so it sends no cookie of a victim.
+ * Rejects forms that other sites submit (CSRF, including login CSRF), based on `Sec-Fetch-Site` and `Origin`. A client
+ * without these headers is not a browser, so it cannot send a victim's cookie.
  */
 @Injectable()
 export class OwnOriginGuard implements CanActivate {

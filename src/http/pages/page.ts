@@ -7,16 +7,16 @@ export interface Page {
   body: HtmlValue;
   /** Language of the page. `en` by default. */
   lang?: string;
-  /** Name in the page's title and header. `Posthorn` by default, empty for none. */
+  /** Name in the page's title and header. Default: `Posthorn`. Empty for none. */
   brand?: string;
 }
 
 export interface PageOptions {
   /** HTTP status. 200 by default. */
   status?: number;
-  /** Path of BASE_URL without a trailing slash. Pages may be served below a path of their host. */
+  /** Path of BASE_URL without a trailing slash, because a proxy may serve the pages below a path. */
   basePath?: string;
-  /** Other origins that a form may submit or redirect to. Browsers check the target of a redirect too. */
+  /** Other origins that a form may submit or redirect to. Browsers also check the target of a redirect. */
   formTargets?: readonly string[];
   /** Headers to add or replace. */
   headers?: Readonly<Record<string, string>>;
@@ -26,8 +26,8 @@ export const STYLE_PATH = '/pages/style.css';
 
 /**
  * Returns headers that forbid scripts, framing, caching, and all resources except the stylesheet. The referrer is sent
- * only within the origin: `no-referrer` would make browsers send `Origin: null` with a form, and Posthorn checks that
- * header.
+ * only within the origin: with `no-referrer`, browsers would send `Origin: null` with a form, and the origin check
+ * would fail.
  */
 export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets'> = {}): Record<string, string> {
   return {

@@ -2,9 +2,9 @@ import { VERBATIM_PREFIX } from '../plain-url.js';
 
 const LENGTH_MAX = 2_000;
 
-/** Returns the path and query to continue with. Null for another service's URL, to prevent open redirects. */
+/** Returns the path and query to redirect to. Null for the URL of another service, to prevent open redirects. */
 export function ownPath(given: unknown, baseUrl: string): string | null {
-  // Browsers treat a backslash as a slash, and drop tabs and line breaks anywhere in a URL.
+  // Browsers treat a backslash as a slash, and drop tabs and line breaks in URLs.
   if (typeof given !== 'string' || given.length > LENGTH_MAX || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(given))
     return null;
   const base = new URL(baseUrl);
@@ -15,7 +15,10 @@ export function ownPath(given: unknown, baseUrl: string): string | null {
   return isTenants(target.pathname.slice(prefix.length)) ? null : target.pathname + target.search;
 }
 
-/** Returns whether a path is a receive URL, where tenants can configure redirects. Decodes it as the router does. */
+/**
+ * Returns whether a path is a receive URL, whose response a tenant can set to a redirect. Decodes it as the router
+ * does.
+ */
 function isTenants(path: string): boolean {
   try {
     return decodeURIComponent(path).startsWith(VERBATIM_PREFIX);
