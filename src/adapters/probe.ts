@@ -15,7 +15,7 @@ export class Probe {
     private readonly gate: EgressGate,
   ) {}
 
-  /** Sends HEAD, or GET if the server breaks the connection on HEAD. Returns a report in any case; never throws. */
+  /** Sends HEAD, or GET if the server breaks the connection on HEAD. Always returns a report and never throws. */
   async run(url: string): Promise<ProbeReport> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return { ok: false, check: 'connectivity', detail: verdict.reason };

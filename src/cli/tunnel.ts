@@ -75,7 +75,7 @@ export class Tunnel {
   constructor(
     private readonly client: PosthornClient,
     private readonly to: URL,
-    /** Id of one endpoint; null for all endpoints of the environment. */
+    /** Id of one endpoint. Null for all endpoints of the environment. */
     private readonly endpointId: string | null,
     private readonly hooks: { forwarded: (forwarded: Forwarded) => void; notice: (notice: Notice) => void },
     { concurrency = CONCURRENCY_DEFAULT, folder = configFolder() }: TunnelOptions = {},

@@ -156,7 +156,8 @@ class Reader {
       this.scanner.next();
       members.push([name, this.read()]);
     }
-    // `fromEntries` treats the name `__proto__` like any other. The last of several members with the same name wins.
+    // Uses `fromEntries`, because an assignment to the name `__proto__` would set the prototype. The last of several
+    // members with the same name wins.
     return Object.fromEntries(members);
   }
 

@@ -90,7 +90,7 @@ export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFa
 
 /** Returns the headers with names in lower case. Call it only for headers without faults. */
 export function normalizeForwardedHeaders(headers: Record<string, string>): Record<string, string> {
-  // `fromEntries` treats the name `__proto__` like any other; an assignment would set the object's prototype.
+  // Uses `fromEntries`, because an assignment to the name `__proto__` would set the object's prototype.
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 

@@ -66,7 +66,10 @@ const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000;
 const FIFTY_YEARS = 50;
 
-/** Classifies an attempt. Without `outcome`: 2xx success; 410 gone; 429, 502, 503 and 504 throttled; others failed. */
+/**
+ * Classifies an attempt. Without `outcome`, 2xx is a success, 410 is gone, 429, 502, 503 and 504 are throttled, and all
+ * other statuses are failures.
+ */
 export function classify(answer: Answer): Outcome {
   if (answer.kind === 'error') return answer.error === 'refused' ? 'refused' : 'failed';
   const { status, outcome } = answer;

@@ -60,6 +60,6 @@ function bounded<V extends string | null>(pairs: readonly (readonly [string, V])
     left -= length;
     return true;
   });
-  // `fromEntries` treats the name `__proto__` like any other; an assignment would set the object's prototype.
+  // Uses `fromEntries`, because an assignment to the name `__proto__` would set the object's prototype.
   return Object.fromEntries(fitting);
 }

@@ -134,7 +134,8 @@ export function compileChecks(
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
-      // Compiling all schemas at start would take a tenth of its time, for routes that most processes never serve.
+      // Compiled on first use. At start, compiling all schemas would take a tenth of the time, for routes that most
+      // processes never serve.
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough().compile({ $ref })),
       properties: (documented[type.name]?.['properties'] ?? {}) as Record<string, ParameterSchema>,

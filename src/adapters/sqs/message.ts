@@ -115,7 +115,7 @@ function attributesOf(
     attributes.push([name, { DataType: STRING, StringValue: value }]);
     if (attributes.length === ATTRIBUTES_MAX) break;
   }
-  // `fromEntries` treats the name `__proto__` like any other; an assignment would set the object's prototype.
+  // Uses `fromEntries`, because an assignment to the name `__proto__` would set the object's prototype.
   return Object.fromEntries(attributes);
 }
 

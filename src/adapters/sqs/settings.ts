@@ -10,7 +10,7 @@ export interface QueueSettings {
   endpoint: string;
   /** Whether the queue is a FIFO queue. The name of an SQS FIFO queue ends in `.fifo`. */
   isFifo: boolean;
-  /** Group of every message in a FIFO queue; null for one group per event type. */
+  /** Group of every message in a FIFO queue. Null for one group per event type. */
   messageGroupId: string | null;
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 }

@@ -20,7 +20,8 @@ export function processIdentity(pid: number): string {
 }
 
 /**
- * Returns whether a process is the cluster's server. Reads the command line; the working directory may be unreadable.
+ * Returns whether a process is the cluster's server. Reads the command line, because the working directory may be
+ * unreadable.
  */
 export function isServerOf(pid: number, clusterDir: string): boolean {
   if (!isRunning(pid)) return false;

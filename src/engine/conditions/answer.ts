@@ -181,6 +181,6 @@ function encodingOf(type: string): Encoding | null {
 function renderedHeaders({ templates }: Headers, type: string | null, view: RequestView): Record<string, string> {
   const headers = templates.map(([name, template]) => [name, template.render(view, HEADER_BYTES_MAX).trim()] as const);
   const own = type === null ? [] : [['content-type', type] as const];
-  // `fromEntries` treats the name `__proto__` like any other; an assignment would set the object's prototype.
+  // Uses `fromEntries`, because an assignment to the name `__proto__` would set the object's prototype.
   return Object.fromEntries([...headers, ...own, ...(type === null ? [] : Object.entries(PROTECTION))]);
 }

@@ -1,2 +1,5 @@
-/** Why an event has no deliveries: no route matched (`ignored`), or a received event was `quarantined` or `parked`. */
+/**
+ * Reason why an event has no deliveries: no route matched (`ignored`), or the received event is `quarantined` or
+ * `parked`.
+ */
 export type Disposition = 'quarantined' | 'parked' | 'ignored';

@@ -132,9 +132,9 @@ export type Verifier = (
 export type Scheme =
   | HmacScheme
   | StandardScheme
-  /** Ed25519 over timestamp and body; the signature and the public key are hex. */
+  /** Ed25519 over timestamp and body. The signature and the public key are in hex. */
   | { kind: 'ed25519'; signatureHeader: string; timestampHeader: string }
-  /** ECDSA with SHA-256 over timestamp and body; signature in base64 DER, public key in base64 SPKI. */
+  /** ECDSA with SHA-256 over timestamp and body. The signature is in base64 DER, the public key in base64 SPKI. */
   | { kind: 'ecdsa'; signatureHeader: string; timestampHeader: string }
   /** The whole value of the header must equal the secret. */
   | { kind: 'token'; header: string }

@@ -28,7 +28,7 @@ export function verifyStandard(
   )
     return false;
   const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`, 'utf8'), request.body]);
-  // Splits at a comma, too: repeated headers were joined by a comma and a space.
+  // Also splits at commas, because repeated headers were joined by a comma and a space.
   const signatures = list.split(/,? +/, SIGNATURES_MAX);
   return secrets.some((secret) => holds(secret, content, signatures));
 }

@@ -4,7 +4,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 export interface Mailbox {
   /** Display name. Empty if there is none. */
   name: string;
-  /** `local@domain`: the local part as written, in NFC; the domain in lower case and A-labels (RFC 5890). */
+  /** `local@domain`. The local part is as written, in NFC. The domain is in lower case and A-labels (RFC 5890). */
   address: string;
 }
 

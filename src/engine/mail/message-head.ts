@@ -23,7 +23,8 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // Another kind of empty line must start earlier. It may share one byte with this one.
+    // The section ends at the first empty line of any kind. A line of another kind must start before this one, and may
+    // share one byte with it.
     searched = bytes.subarray(0, at + 1);
   }
   return end;
