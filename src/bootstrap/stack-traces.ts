@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Maximum number of source maps in memory. They are kept decoded, and most traces go through the same few files. */
+/** Maximum number of decoded source maps in memory. Most traces contain the same few files. */
 const MAPS_MAX = 32;
 const PLACE = /((?:file:\/\/)?\/[^\s()]+\.[cm]?js):(\d+):(\d+)/;
 

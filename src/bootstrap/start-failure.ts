@@ -216,11 +216,11 @@ function secretsOf(config: Config | null): string[] {
   });
   const keys =
     configuredMasterKey === null ? [] : [configuredMasterKey.toString('base64'), configuredMasterKey.toString('hex')];
-  // Short values are skipped, because they may be ordinary words in any sentence.
   const relay = emailTransport.kind === 'smtp' ? [emailTransport.login?.password] : [];
   const amazon = [emailTransport, blobStore].flatMap((place) =>
     'credentials' in place ? [place.credentials.secretAccessKey, place.credentials.sessionToken] : [],
   );
+  // Omits short values, because they may be ordinary words in any sentence.
   return [
     ...passwords,
     ...keys,

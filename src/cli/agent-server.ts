@@ -36,7 +36,7 @@ export interface AgentConnection {
   fetch: (request: Request) => Promise<Response>;
   /** Writes one message. Resolves when the next message can be written. */
   write: (message: unknown) => Promise<void>;
-  /** Writes a line for people to standard error, because standard output carries the protocol. */
+  /** Writes a line for people to standard error, because standard output is used for the protocol. */
   complain: (line: string) => void;
 }
 
@@ -45,7 +45,7 @@ const LINE_BYTES_MAX = 1_048_576;
 const UNDER_WAY_MAX = 16;
 /** Timeout of one request, longer than the longest tool call. */
 const TIMEOUT_MS = 45_000;
-/** Maximum time to wait for a restarting service, about as long as agents wait for an answer. */
+/** Maximum time to wait for a restarting service. Agents wait about as long for a response. */
 const AWAY_MS_MAX = 40_000;
 const BACKOFF_MS_FIRST = 250;
 const BACKOFF_MS_MAX = 4_000;

@@ -66,7 +66,10 @@ export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   return { ok: true, url };
 }
 
-/** Returns null if the origin is allowed, else the reason. Resolved addresses of a host name must still be checked. */
+/**
+ * Returns null if the origin is allowed, otherwise the reason. For a host name, the resolved addresses must still be
+ * checked.
+ */
 export function originRefusal(
   origin: Pick<URL, 'protocol' | 'hostname' | 'port'>,
   policy: EgressPolicy,

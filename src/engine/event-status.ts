@@ -1,8 +1,10 @@
 export type DeliveryStatus = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 /**
- * Returns the status of an event from the statuses of its deliveries: the first of retrying, dlq and failed that any
- * delivery has, else delivered. @throws RangeError for an event without deliveries, whose status is not derived.
+ * Returns the status of an event from its deliveries: the first of retrying, dlq and failed that any delivery has,
+ * otherwise delivered.
+ *
+ * @throws RangeError for an event without deliveries, whose status is stored and not derived
  */
 export function foldStatus(statuses: readonly DeliveryStatus[]): DeliveryStatus {
   if (statuses.length === 0) throw new RangeError('An event without deliveries has no derived status.');

@@ -118,7 +118,8 @@ class Reader {
 
   /**
    * Reads the value that starts with `token`.
-   * @throws RangeError
+   *
+   * @throws RangeError if the text has too many values
    */
   read(token = this.scanner.next()): unknown {
     this.valuesLeft -= 1;

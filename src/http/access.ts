@@ -14,7 +14,7 @@ export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ acc
 export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =>
   withRouteConfig({ access: 'public', ...options });
 
-/** Serves an HTML page without a key. Errors before or in the handler are shown as a page. */
+/** Marks a route that serves an HTML page without a key. Its errors are shown as a page, too. */
 export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
 
 /** Marks a route about the session itself, which a session can use without naming an environment. */

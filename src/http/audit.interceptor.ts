@@ -102,7 +102,10 @@ function resourceType({ route: { method, path }, showing: { about } }: AuditedRo
   return (at < 0 ? words[0] : words[at]) ?? '';
 }
 
-/** Returns the id of the created resource, or of the last resource in the path (named by id, `uid` or address). */
+/**
+ * Returns the id of the created resource, or of the last resource in the path, which may be named by id, `uid` or
+ * address.
+ */
 function resourceId(
   { route: { method }, showing: { about, namedBy } }: AuditedRoute,
   { params }: FastifyRequest,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 /** State of a client's connection, for code that makes the client wait. */
 export interface Client {
-  /** Returns true if the connection is closed, so that a response would be lost. */
+  /** Returns whether the connection is closed. A response would then be lost. */
   isGone(): boolean;
 }
 

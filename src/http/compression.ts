@@ -34,7 +34,7 @@ const ENCODERS: Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 type Sent = (error: null, payload: unknown) => void;
 
-/** Registers the compression of responses. It runs before Fastify computes the length, and off the event loop. */
+/** Registers the compression of responses, which runs off the event loop and before Fastify computes the length. */
 export function registerCompression(fastify: FastifyInstance): void {
   let running = 0;
   fastify.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent) => {

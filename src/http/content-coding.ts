@@ -2,7 +2,10 @@
 export const CONTENT_CODINGS = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof CONTENT_CODINGS)[number];
 
-/** Returns the content coding, or null for none (RFC 9110, 12.5.3). At equal weights, Brotli wins: it saves more. */
+/**
+ * Returns the content coding, or null for none (RFC 9110, 12.5.3). At equal weights, Brotli wins, because it saves more
+ * bytes.
+ */
 export function preferredCoding(
   accepted: string | undefined,
   offered: readonly ContentCoding[] = CONTENT_CODINGS,

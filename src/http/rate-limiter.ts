@@ -12,8 +12,8 @@ export interface QuotaVerdict extends Taken {
 /** Counts requests against token buckets. A rejected request takes no token. */
 export abstract class RateLimiter {
   /**
-   * Takes one token from every bucket, or no token if a bucket is empty. Buckets of one `group` (the organization) stay
-   * on one node of a Redis cluster. Never throws.
+   * Takes one token from every bucket, or none if a bucket is empty. All buckets of a `group` (the organization) are on
+   * one node of a Redis cluster. Never throws.
    */
   abstract count(group: string, buckets: readonly Counted[]): QuotaVerdict | Promise<QuotaVerdict>;
 }

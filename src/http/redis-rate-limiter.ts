@@ -43,7 +43,10 @@ const COMMAND_TIMEOUT_MS = 200;
 /** Time without Redis commands after a failure, so that a hanging Redis does not delay every request. */
 const REST_MS = 1_000;
 
-/** Token buckets that all nodes share. During a Redis outage, every request is allowed and the quotas appear unused. */
+/**
+ * Token buckets that all nodes share. During a Redis outage, every request is allowed, and the quota headers show full
+ * quotas.
+ */
 export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdown {
   private restsUntilMs = 0;
 

@@ -65,7 +65,7 @@ export interface EdgeRouteConfig {
   runDecorators?: RunDecorators;
 }
 
-/** Returns the valid value, with converted types if necessary. Throws `ApiError`. */
+/** Returns the value if it is valid, converted to the types of the schema if necessary. Otherwise throws `ApiError`. */
 export type Check = (value: unknown) => unknown;
 
 /** Checks a body. `text` is the body as received, with the original digits of numbers. */

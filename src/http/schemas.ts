@@ -384,7 +384,7 @@ function engine(schemas: Record<string, unknown>, allErrors: boolean): Ajv {
   };
   const ajv = new Ajv({
     allErrors,
-    // Adds the rejected value to each error, for messages that name a count.
+    // Adds the rejected value to each error, because some messages contain a count of its items.
     verbose: allErrors,
     strict: false,
     validateSchema: false,

@@ -43,7 +43,7 @@ export class NameCache {
       ({ ttlSeconds }) => keepFor(Math.min(Math.max(ttlSeconds, TTL_SECONDS_MIN), TTL_SECONDS_MAX) * 1_000),
       () => keepFor(FAILURE_MS),
     );
-    // The entry is inserted again at the end, so that the oldest result is evicted first.
+    // Inserts the entry at the end, so that the oldest result is evicted first.
     this.entries.delete(name);
     this.entries.set(name, entry);
     if (this.entries.size > this.options.entriesMax) this.evictOldest();

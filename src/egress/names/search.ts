@@ -17,7 +17,7 @@ export function parseSearch(text: string, ownName: string): SearchSettings {
       .replace(/[#;].*/, '')
       .trim()
       .split(/\s+/);
-    // If a keyword occurs several times, its last line applies. `domain` is the same as `search` with one domain.
+    // If a keyword occurs several times, its last line applies. `domain` equals `search` with one domain.
     if (keyword === 'search' || keyword === 'domain') domains = values;
     if (keyword === 'options') ndots = ndotsOf(values) ?? ndots;
   }

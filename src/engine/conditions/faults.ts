@@ -19,7 +19,9 @@ export class Faults {
     if (!this.isFull) this.list.push({ path, message });
   }
 
-  /** Returns the value if it is an object, and adds faults for unknown keys. Else adds a fault and returns null. */
+  /**
+   * Returns the value if it is an object, and adds faults for unknown keys. Otherwise adds a fault and returns null.
+   */
   object(value: unknown, path: string, known: readonly string[]): Record<string, unknown> | null {
     if (!isObject(value)) {
       this.add(path, 'must be an object');

@@ -123,8 +123,8 @@ export class RequestView {
   }
 
   /**
-   * The body parsed as JSON, for any content type. If the body is a form instead, the parsed JSON of its field
-   * `payload`. Numbers keep their original spelling. Undefined if the text is over 128 KB or is not JSON in UTF-8.
+   * The body parsed as JSON, for any content type. For a form, the parsed JSON in its field `payload`. Numbers keep
+   * their original spelling. Undefined if the text is over 128 KB or is not JSON in UTF-8.
    */
   get json(): unknown {
     return this.once('json', () => {

@@ -7,7 +7,7 @@ import type { RequestView } from './request-view.js';
 export interface CompiledRules {
   /** Returns the index of the first rule that matches, or -1. Unreliable if the allowance of `view` is exhausted. */
   first(view: RequestView): number;
-  /** Returns the answer of the rule at this index, else the default answer, else null. Never throws. */
+  /** Returns the answer of the rule at this index, or else the default answer, or else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;
   /** The JSON that the rules were compiled from. Another thread compiles it again. */
   readonly source: unknown;

@@ -11,7 +11,10 @@ const DEDUPE_ID = /^[\x20-\x7e]{1,256}$/;
 /** JSON members that usually contain the event type. Used for senders without a preset. */
 const USUAL: readonly Recipe[] = [[{ member: 'type' }], [{ member: 'event_type' }], [{ member: 'event' }]];
 
-/** Returns the event type: 1 to 256 of `A-Z a-z 0-9 . _ : / -`; others become `_`. Default: `webhook.received`. */
+/**
+ * Returns the event type: 1 to 256 of `A-Z a-z 0-9 . _ : / -`. Other characters become `_`. Default:
+ * `webhook.received`.
+ */
 export function eventTypeOf(preset: Pick<Preset, 'eventType'> | null, request: Received): string {
   const found = readFirst(preset?.eventType ?? USUAL, request, '.') ?? FALLBACK;
   return found.slice(0, EVENT_TYPE_LENGTH_MAX).replace(OUTSIDE_ALPHABET, '_');

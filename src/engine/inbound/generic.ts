@@ -30,7 +30,7 @@ export type GenericSchemeName = (typeof GENERIC_SCHEMES)[number];
 
 /** Settings that describe how a sender signs. Each omitted setting has a default. */
 export interface GenericSettings {
-  /** Header to verify. Default: `x-signature`; `x-api-key` for `api-key`; `authorization` for tokens. */
+  /** Header to verify. Default: `x-signature`. For `api-key`: `x-api-key`. For tokens: `authorization`. */
   header?: string;
   /** For `api-key`: query parameter that contains the key, instead of a header. */
   queryParameter?: string;

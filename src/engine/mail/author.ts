@@ -7,7 +7,9 @@ import { type HeadField, valuesOf } from './message-head.js';
  */
 export type Author = { kind: 'one'; address: string } | { kind: 'missing' } | { kind: 'several' };
 
-/** Returns the author. It is of kind `one` only for one From header (RFC 5322, section 3.6.2) with one mailbox. */
+/**
+ * Returns the author. The kind is `one` only for a single From header (RFC 5322, section 3.6.2) with a single mailbox.
+ */
 export function authorOf(fields: readonly HeadField[]): Author {
   const values = valuesOf(fields, 'from');
   if (values.every((value) => value === '')) return { kind: 'missing' };

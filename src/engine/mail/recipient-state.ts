@@ -1,4 +1,7 @@
-/** State of a recipient. `sending`: the next attempt includes it. `sent`: no result yet; the API shows `sending`. */
+/**
+ * State of a recipient. `sending`: the next attempt includes it. `sent`: without a result so far. The API shows
+ * `sending` for both.
+ */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
 export const RECIPIENT_STATES = [
