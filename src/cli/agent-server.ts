@@ -98,7 +98,7 @@ export class AgentServer {
     if (message === null) return this.refuse(null, PARSE_ERROR, 'This is not JSON.');
     if (typeof message !== 'object' || Array.isArray(message))
       return this.refuse(null, INVALID_REQUEST, 'Send one message per line.');
-    // A message without a method is a response, which needs no response.
+    // A message without a method is a response and needs no answer.
     if (typeof message.method !== 'string')
       return message.id === undefined ? this.refuse(null, INVALID_REQUEST, 'The method is missing.') : undefined;
     const { id, method, params } = message;

@@ -80,7 +80,7 @@ function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBy
   return {
     handle: async (request, options) => {
       const { method, body } = request;
-      // Drops the `expect` header, which is not signed: this client does not wait for a 100 response.
+      // Drops the `expect` header, because this client does not wait for a 100 response. The header is not signed.
       const headers = Object.fromEntries(
         Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'),
       );

@@ -19,8 +19,8 @@ const PACE_MAX = 5_000;
  *
  * - Busy event loop: half of the previous rate.
  * - Idle capacity: slowly increasing.
- * - No foreground work: doubles with each measurement, up to no limit (`Infinity`). It is not unlimited at once, to
- *   protect foreground work that arrives in bursts.
+ * - No foreground work: doubles with each measurement, and finally has no limit (`Infinity`). The limit is not removed
+ *   at once, because foreground work may arrive in bursts.
  *
  * The rate never drops below `floor`, so background work always makes progress.
  */

@@ -9,7 +9,7 @@ export interface Pressure {
 const LEAD_MS = 100;
 /** Minimum backlog limit in deliveries, for environments with too few recent deliveries to compute a rate. */
 const READY_MIN = 64;
-/** Maximum time that a request waits because of a backlog. It ends before clients time out. */
+/** Maximum time that a request waits because of a backlog. It is short enough that clients do not time out. */
 export const PACE_MS_MAX = 2_000;
 
 /**

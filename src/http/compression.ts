@@ -68,6 +68,6 @@ function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: u
     return false;
   const route = request.routeOptions.url ?? '';
   if (!COMPRESSED.test(route) || SHOWS_SECRET.test(route)) return false;
-  // Leaves a response unchanged that is already encoded or whose headers refer to its exact bytes.
+  // A response that is already encoded, or whose headers refer to its exact bytes, stays unchanged.
   return !['content-encoding', 'content-range', 'etag'].some((header) => reply.hasHeader(header));
 }

@@ -22,7 +22,7 @@ interface Row {
 /** Duration of a lease. Without renewal, a reservation blocks its key for this time, for example after a crash. */
 export const LEASE_MS = 12_000;
 
-// The last statement uses idempotency_keys_expires_at_idx. The others use idempotency_keys_pkey.
+// Of the statements below, only the last uses idempotency_keys_expires_at_idx. The others use idempotency_keys_pkey.
 const RESERVE = {
   name: 'idempotency_reserve',
   text: `

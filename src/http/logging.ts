@@ -133,7 +133,7 @@ export function outageLog({ databaseUrl }: Config): OutageLog {
   );
 }
 
-/** Adds one argument of a log call to the fields. Nest passes stacks as strings, which are sometimes undefined. */
+/** Adds one argument of a log call to the fields. Nest passes a stack as a string, or undefined. */
 function addTo(fields: Record<string, unknown>, part: unknown): void {
   if (part instanceof Error) fields['err'] = part;
   else if (typeof part === 'string') fields['stack'] = part;

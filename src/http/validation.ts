@@ -50,7 +50,7 @@ export function IsStringMap(options?: ValidationOptions): PropertyDecorator {
 
 /** Accepts the values that a JSON Schema accepts, for unions of types that class-validator cannot express. */
 export function MatchesSchema(schema: SchemaKeywords, options?: ValidationOptions): PropertyDecorator {
-  // Compiled on first use, because the service never validates with class-validator.
+  // Compiled on first use, because the service itself never validates with class-validator.
   let matches: ValidateFunction | undefined;
   const validate = (value: unknown): boolean => (matches ??= new Ajv({ strict: false }).compile(schema))(value);
   return ValidateBy({ name: 'matchesSchema', constraints: [schema], validator: { validate } }, options);

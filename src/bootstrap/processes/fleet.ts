@@ -162,7 +162,8 @@ export class Fleet {
 }
 
 /**
- * Error of a process that exited before it served without a message, for example because of the out-of-memory killer.
+ * Error of a process that exited before it served and reported no reason, for example because of the out-of-memory
+ * killer.
  */
 class EndedWithoutReason extends Error {
   constructor(

@@ -109,8 +109,8 @@ export function publishedKeys(
 }
 
 /**
- * Returns the change after a check that found the records of `found`. All pending keys start to sign together, and the
- * previous keys retire. Null if a pending key was not found, or if no key is pending.
+ * Returns the change after a check that found the records of the selectors in `found`. All pending keys start to sign
+ * together, and the previous keys retire. Null if a pending key was not found, or if no key is pending.
  */
 export function afterKeysFound<K extends DomainKey>(
   { dkimSigner, platformDkimUntil }: DomainSigner,

@@ -24,7 +24,7 @@ const LEADS = /(["'\s/])href(\s*=)(?!\s*(?:["']\s*)?#)/gi;
 
 /**
  * Returns the HTML of a message as a document for display under `MAIL_DOCUMENT_POLICY`, with its own images embedded.
- * The policy blocks all resources, but not preconnects (`preconnect`) and DNS prefetches. The elements that cause these
+ * The policy blocks all resources. It does not block preconnects and DNS prefetches, so the elements that cause them
  * are neutralized:
  *
  * - `link`, `meta` and `base` become an element without effect that is also allowed in a head.

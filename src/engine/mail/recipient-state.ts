@@ -1,6 +1,6 @@
 /**
- * State of a recipient. `sending`: the next attempt includes it. `sent`: without a result so far. The API shows
- * `sending` for both.
+ * State of a recipient. `sending`: the next attempt includes it. `sent`: there is no result yet, and the API shows
+ * `sending`.
  */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 

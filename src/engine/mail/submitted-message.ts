@@ -198,7 +198,9 @@ function valueIn({ name, text }: SubmittedField): string {
   return Buffer.from(value, 'latin1').toString().trim();
 }
 
-/** Returns the author. All mail readers must agree on the address, because its domain must be verified. */
+/**
+ * Returns the author. Rejects an ambiguous From header, because the domain of the author's address must be verified.
+ */
 function authorIn(value: string | null): Mailbox | { fault: string } {
   if (value === null || value === '') return { fault: 'The message has no From header.' };
   const address = soleSender([value]);
