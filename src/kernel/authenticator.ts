@@ -1,6 +1,9 @@
 import type { Caller, Scope, Tenant } from './tenant.js';
 
-/** Identifies the caller by a bearer token. The auth context implements this class and also asks extensions. */
+/**
+ * Identifies the caller by a bearer token. The auth context implements this class. Its implementation also calls the
+ * `TokenAuthenticator`s of extensions.
+ */
 export abstract class Authenticator {
   /** Maximum length of a bearer token, in characters. */
   abstract readonly bearerLengthMax: number;
@@ -34,7 +37,7 @@ export abstract class SessionAuthenticator {
 
 /** Identifies the caller by a customer portal token. Implemented in the portal context. */
 export abstract class PortalAuthenticator {
-  /** Does the same as `Authenticator.authenticate`, for portal tokens. */
+  /** Like `Authenticator.authenticate`, for portal tokens. */
   abstract authenticate(token: string, from: string): Promise<Caller | null>;
 }
 
@@ -55,8 +58,8 @@ export interface Identity {
 }
 
 /**
- * A custom authentication method, for example with a company's own JWTs. A provider of an extension that extends this
- * class is called for every request whose bearer token does not begin with `ek_`. The provider should cache remote
+ * A custom authentication method, for example with a company's own JWTs. Extend this class in a provider of an
+ * extension. Posthorn calls `identify` for every request whose bearer token does not begin with `ek_`. Cache remote
  * lookups.
  */
 export abstract class TokenAuthenticator {

@@ -1,7 +1,7 @@
 const DAY_MS = 86_400_000;
 /** Minimum size of a leap: a forward jump of PostgreSQL's clock that the process did not measure on its own clock. */
 export const LEAP_MS = DAY_MS;
-/** Time that retention pauses after a leap, measured with monotonic clocks. */
+/** How long retention pauses after a leap, measured with monotonic clocks. */
 export const LEAP_WAIT_MS = DAY_MS;
 
 /** PostgreSQL's clock as observed by all processes. Times are milliseconds since the epoch. */

@@ -42,7 +42,7 @@ export class SystemClock extends Clock {
     this.originMs = epochMs - monotonicMs;
   }
 
-  /** Returns the lead of the wall clock over `nowMs`. Negative if the wall clock is behind. */
+  /** Returns by how many milliseconds the wall clock is ahead of `nowMs`. Negative if it is behind. */
   wallAheadMs(): number {
     return Date.now() - this.nowMs();
   }

@@ -50,7 +50,7 @@ export const notFound = (message: string, details?: Record<string, unknown>): Ap
 /** 404 for the resource with this noun: `endpoint`, `event type`. */
 export const noSuch = (noun: string): ApiError => notFound(`No such ${noun}.`);
 
-/** 405, with the accepted methods in `Allow` (RFC 9110, section 15.5.6). The endpoint's owner configures the list. */
+/** 405, with the accepted methods in `Allow` (RFC 9110, section 15.5.6). */
 export const methodNotAllowed = (message: string, allowed: readonly string[]): ApiError =>
   new ApiError('method_not_allowed', message, { allowed });
 

@@ -137,7 +137,7 @@ export function idTimeMs(id: Id): number {
   return ulidTime(scratch);
 }
 
-/** Returns the id `distance` places after `id`, in the order of `Ids.block`. */
+/** Returns the id `distance` positions after `id`, in the order of `Ids.block`. */
 export function idAfter(id: Id, distance: number): Id {
   const next = (BigInt(`0x${id.replaceAll('-', '')}`) + BigInt(distance)).toString(16).padStart(32, '0');
   return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');

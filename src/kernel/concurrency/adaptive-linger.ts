@@ -10,7 +10,10 @@ const AT_ONCE_MAX = 64;
 export interface LingerLimits {
   /** Maximum time that the first request of a group waits for further requests. */
   waitMsMax: number;
-  /** Maximum sum of linger and average write time. During a slow write, the next group forms even without a linger. */
+  /**
+   * Maximum sum of linger and average write time. If writes are slow, the next group forms during the current write,
+   * even without a linger.
+   */
   lingerAndWriteMs: number;
   /** Number of requests at which a group is written immediately. */
   batchSize: number;
@@ -20,8 +23,8 @@ export interface LingerLimits {
  * Decides whether the first request of a group should wait (linger) for others before a group commit.
  *
  * A linger is worthwhile if the arrival rate makes another request likely before the linger ends. A single client that
- * sends each request after the previous response has a high arrival rate, but its requests never share a group. Such
- * lingers are useless, and are then tried less and less often.
+ * sends each request after the previous response has a high arrival rate, but its requests never share a group.
+ * Lingers are then useless, so they are tried less and less often.
  *
  * Pure: takes and returns values. Times are milliseconds of one monotonic clock.
  */

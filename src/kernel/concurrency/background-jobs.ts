@@ -35,7 +35,7 @@ export class BackgroundJobs {
       if (typeof instance === 'object' && instance !== null) this.startJobsOf(instance);
   }
 
-  /** Starts the next turn of each job of this provider now. Does nothing while the jobs are not started. */
+  /** Starts the next turn of each job of this provider now. Does nothing before `start` and after `stop`. */
   wake(provider: object): void {
     for (const loop of this.loops.get(provider) ?? []) loop.wake();
   }

@@ -41,7 +41,10 @@ export class Cache<V> {
     return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;
   }
 
-  /** Returns the value, or undefined if it is not loaded. Unlike `get`, it creates no promise for each message. */
+  /**
+   * Returns the value, or undefined if it is not loaded. Unlike `get`, creates no promise, because it is called for
+   * every message.
+   */
   known(key: string): V | undefined {
     const entry = this.entries.get(key);
     return entry && this.freshUntilMs(entry) > this.options.nowMs() ? entry.settled : undefined;

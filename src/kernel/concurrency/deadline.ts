@@ -16,8 +16,7 @@ export function withDeadline<T>(ms: number, work: () => T | PromiseLike<T>): Pro
       reject(error);
     };
     try {
-      // Does not resolve with the inner promise itself: that would cost every delivery another promise and two
-      // microtask ticks.
+      // Resolving with the inner promise would cost every delivery another promise and two microtask ticks.
       Promise.resolve(work()).then((value) => {
         clearTimeout(late);
         resolve(value);

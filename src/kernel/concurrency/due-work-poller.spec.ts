@@ -111,7 +111,7 @@ describe('DueWorkPoller', () => {
     await pass(1);
 
     expect(dueWork.restMs(200)).toBe(200);
-    // The loop's own deadline ends the poll that hangs.
+    // Not awaited: it resolves only when the loop's own deadline ends the hanging poll.
     void dueWork.onApplicationShutdown();
     await pass(80_000);
   });

@@ -2,7 +2,6 @@ import { SetMetadata } from '@nestjs/common';
 import type { DueWork } from './due-work-poller.js';
 import type { LoopDelay } from './loop.js';
 
-/** Settings of a background job. */
 interface JobOptions {
   /** Name of the job's loop in logs, readiness and metrics. */
   name: string;
@@ -19,7 +18,10 @@ export interface Job extends JobOptions {
   everyMs: number;
 }
 
-/** One turn of a job. Resolves to the delay before the next turn, or to nothing to use the job's interval. */
+/**
+ * One turn (one execution) of a job. Resolves to the delay before the next turn, or to nothing to use the job's
+ * interval.
+ */
 export type JobTurn = () => Promise<LoopDelay | void>;
 
 type JobDecorator = <T extends JobTurn>(target: object, key: string, descriptor: TypedPropertyDescriptor<T>) => void;

@@ -20,9 +20,9 @@ const BACKOFF_MS_FIRST = 100;
 const BACKOFF_MS_MAX = 5_000;
 
 /**
- * A background loop that survives any error. A failed turn is logged, and the next turn follows after a backoff that
- * doubles up to five seconds. A turn that does not end is abandoned. Readiness checks and metrics use the times of the
- * turns.
+ * A background loop that survives any error. A turn is one call of the loop's function. A failed turn is logged, and
+ * the next turn follows after a backoff that doubles up to five seconds. A turn that does not end is abandoned.
+ * Readiness checks and metrics use the times of the turns.
  */
 export class Loop {
   private static readonly started = new Set<Loop>();
@@ -68,7 +68,7 @@ export class Loop {
     this.schedule(0);
   }
 
-  /** Starts the next turn now, or directly after the running one. */
+  /** Starts the next turn now, or directly after the current one. */
   wake(): void {
     if (this.stopped) return;
     this.dueMs = Math.min(this.dueMs, performance.now());
@@ -76,7 +76,7 @@ export class Loop {
     else this.schedule(0);
   }
 
-  /** Stops the loop. Resolves when the running turn has ended. */
+  /** Stops the loop. Resolves when the current turn has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     Loop.started.delete(this);

@@ -9,11 +9,11 @@ const LEAVE_MS = 500;
 
 /**
  * Handles the errors of every queue, including queues of extensions and of modules that only register a queue.
- * Otherwise BullMQ prints an error with all objects attached to it, including the connection's password. Code that uses
- * a queue reports its own failures.
+ * Otherwise BullMQ prints an error with all objects attached to it, including the connection's password. Code that
+ * uses a queue reports its own failures.
  *
- * Also limits how long closing a queue may take at shutdown. BullMQ waits forever on a connection that died silently,
- * and the process would have to be killed.
+ * Also limits how long closing a queue may take at shutdown. Without the limit, BullMQ waits forever on a half-open
+ * connection, and the process has to be killed.
  */
 export function handleQueueErrors(app: INestApplicationContext): void {
   for (const { providers } of app.get(ModulesContainer).values()) {

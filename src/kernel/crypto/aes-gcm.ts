@@ -3,7 +3,10 @@ import { RandomPool } from './random-pool.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
-/** Length of the authentication tag. Always set and checked, since Node.js would accept 4 bytes (standards.md, 7). */
+/**
+ * Length of the authentication tag. It is always set and checked, because Node.js would otherwise accept tags of 4
+ * bytes.
+ */
 const TAG_BYTES = 16;
 
 const ivs = new RandomPool(IV_BYTES);

@@ -18,7 +18,7 @@ interface Of {
 }
 
 /**
- * Seals the values of sensitive headers, and of the headers named in `secret` (in lower case, with `-` for `_`). The
+ * Seals the values of sensitive headers, and of the headers named in `secret` (in lower case, `_` replaced by `-`). The
  * latter are credentials of the provider, which most requests repeat, so they are bound only to their environment and
  * sealed once (`Vault.sealRepeated`).
  */
@@ -39,7 +39,10 @@ export function sealHeaders(
   });
 }
 
-/** Returns the names of sealed headers, with `-` for `_`. `used` omits headers sealed only because of their name. */
+/**
+ * Returns the names of sealed headers, with `_` replaced by `-`. `used` omits headers that were sealed only because of
+ * their name.
+ */
 export function sealedHeaderNames(headers: readonly StoredHeader[], which: 'all' | 'used'): ReadonlySet<string> {
   const sealed = headers.filter(
     ([, value]) => typeof value !== 'string' && (which === 'all' || value.byName === undefined),

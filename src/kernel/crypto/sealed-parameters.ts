@@ -6,7 +6,7 @@ interface Of {
   id: string;
 }
 
-/** A sealed value follows a space, which a request target cannot contain (RFC 9112, section 3.2). */
+/** In a stored query, a space marks a sealed value. A request target cannot contain spaces (RFC 9112, section 3.2). */
 const SEALED = / ([A-Za-z0-9_-]+)/g;
 
 /** Returns the text that replaces the value of a query parameter in storage. */

@@ -39,7 +39,10 @@ export function shownHeaders(
   return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
 }
 
-/** Like `shownHeaders`, for ordered pairs. `secret`: lower-case names of additional secret headers, with `-` for `_`. */
+/**
+ * Like `shownHeaders`, for ordered pairs. `secret` contains the names of additional secret headers (in lower case, `_`
+ * replaced by `-`).
+ */
 export function shownPairs(
   headers: readonly (readonly [string, string])[],
   { scope }: Pick<Caller, 'scope'>,

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const MAC_BYTES = 32;
 
-/** Returns a token that contains `said`, which must be JSON, and a signature. All its characters are URL-safe. */
+/** Returns a signed token with the content `said`, which must be serializable as JSON. All characters are URL-safe. */
 export function signToken(key: Buffer, said: unknown): string {
   const body = Buffer.from(JSON.stringify(said)).toString('base64url');
   return `${body}.${macOf(key, body).toString('base64url')}`;

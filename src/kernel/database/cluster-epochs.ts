@@ -45,7 +45,7 @@ const LOCK = statement('lock', LOCK_FOR_EPOCH);
 const RECORD = statement('record', RECORD_EPOCH);
 const BEGIN = statement('begin', BEGIN_EPOCH);
 
-/** The clusters and timelines on which this database has run: see ADR 9. */
+/** Records the clusters and timelines on which this database has run. See ADR 9. */
 @Injectable()
 export class ClusterEpochs {
   private readonly logger = new Logger(ClusterEpochs.name);
@@ -73,7 +73,8 @@ export class ClusterEpochs {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
       await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // A failure is harmless: `EPOCH` includes the unrecorded change, unless two more changes precede the next try.
+      // A failure is harmless unless two more changes precede the next attempt: `EPOCH` includes one unrecorded
+      // change.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
       );

@@ -7,7 +7,7 @@ export interface Watched {
   readonly deadlineMs: number;
   /** Returns the pending statement. The object stays the same as long as the statement is pending. */
   statement(): object | null;
-  /** Returns a number that changes while bytes of a large statement or a large response are on their way. */
+  /** Returns a number that changes while bytes of a large statement or a large response are in transit. */
   progress(): number;
   /** Sends a no-op statement, unless a statement or a transaction is in progress. */
   ping(): void;
@@ -18,7 +18,10 @@ export interface Watched {
 /** State of each backend by process id, queried over a second connection. Null if that connection did not respond. */
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
-/** Queries the state of backends over a second connection. Behind a pooler, tests a commit instead (id 0). */
+/**
+ * Queries the state of backends over a second connection. Behind a pooler, tests a commit instead and reports it under
+ * id 0.
+ */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 
 interface Seen {
@@ -40,14 +43,14 @@ const LOST_MS = 4_500;
 /** Time to wait for a response that was already in flight when the server was queried. */
 const ARRIVING_MS = 500;
 /**
- * Interval of pings on idle connections. Pings detect a connection that died silently before the connection is needed,
- * and keep NAT entries alive.
+ * Interval of pings on idle connections. Pings detect a half-open connection before it is needed, and keep NAT entries
+ * alive.
  */
 const PING_EVERY_MS = 60_000;
 
 /**
- * Finds connections that died silently (a power failure, a dropped NAT entry). TCP needs a quarter of an hour to
- * notice.
+ * Detects half-open connections, for example after a power failure or a dropped NAT entry. TCP alone needs about a
+ * quarter of an hour.
  *
  * If a statement has no response within a second, the watch queries its state over a second connection:
  *
@@ -55,11 +58,11 @@ const PING_EVERY_MS = 60_000;
  * - The server is not executing it: the response or the statement was lost, and the connection is destroyed.
  * - The state is unknown: the connection is destroyed within five seconds.
  *
- * Once one connection is in doubt, all connections to that server are checked. A dead pool therefore costs no more time
- * than one dead connection.
+ * Once one connection is in doubt, all connections to that server are checked. The failure of a whole pool is
+ * therefore detected as fast as the failure of one connection.
  *
- * The watch adds no work to statements: it samples each connection four times a second. It measures time in samples. A
- * process that was itself suspended therefore does not mistake the pause for a dead connection.
+ * The watch adds no work to statements: it samples each connection four times a second. It measures time by counting
+ * samples. If this process was suspended, it therefore does not mistake the pause for a broken connection.
  */
 export class ConnectionWatch {
   private readonly seen = new Map<Watched, Seen>();

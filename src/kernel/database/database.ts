@@ -43,7 +43,7 @@ interface Unit {
 
 const HOT_CONNECTIONS = 4;
 const READ_CONNECTIONS = 4;
-/** Size of the heartbeat pool: one connection for heartbeats and one for taking over the work of dead workers. */
+/** Size of the heartbeat pool: one connection for heartbeats and one for taking over the work of failed workers. */
 const VITAL_CONNECTIONS = 2;
 const VITAL_DEADLINE_MS = 35_000;
 
@@ -318,7 +318,9 @@ export class Database {
     return unit?.ended ? undefined : unit;
   }
 
-  /** Returns the query of a statement. Omits its name behind a pooler, where the next session may not know the name. */
+  /**
+   * Returns the query of a statement. Omits its name behind a pooler, where the next session may not have prepared it.
+   */
   private prepared({ name, text, deadlineMs }: Statement, values: unknown[]): pg.QueryConfig {
     const statement = this.isPooled ? { text, values } : { name, text, values };
     return deadlineMs === undefined ? statement : Object.assign(statement, { query_timeout: deadlineMs });

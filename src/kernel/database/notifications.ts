@@ -13,7 +13,10 @@ const CHANNEL = 'posthorn';
 const TURN_MS = 500;
 /** Heartbeat interval. Long, because heartbeats are an idle service's only load and wake all listening connections. */
 const BEAT_MS = 2_500;
-/** Time after which a heartbeat is lost. The LISTEN connection is then replaced, 5 s after the last arrival. */
+/**
+ * Time after which a missing heartbeat counts as lost. The LISTEN connection is then replaced, 5 s after the last
+ * arrival.
+ */
 const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;

@@ -4,7 +4,7 @@ import { PipelinedTransaction } from './pipelined-transaction.js';
 
 /**
  * Settings for plans that use indexes. With stale statistics, the planner would choose scans and hash joins for
- * statements that touch only a few rows by key (reference/performance.md, end to end).
+ * statements that touch only a few rows by key.
  */
 export const PLANNED_SETTINGS = [
   'jit=off',
@@ -19,7 +19,7 @@ export const PLANNED_SETTINGS = [
 /** Deadline for a server that does not enforce its `statement_timeout`, which is slightly shorter. */
 const DEADLINE_MS = 35_000;
 
-/** Behind a pooler, sessions are shared. Each statement therefore sends the settings along, in the same packet. */
+/** Behind a pooler, sessions are shared. The settings are therefore sent with each statement, in the same packet. */
 const BEGIN_PLANNED = [
   'begin',
   ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
