@@ -24,7 +24,10 @@ export interface WatchedOptions {
   socketTimeout: number;
 }
 
-/** Margin added to nodemailer's own time limits, so that this watch, which knows the pending reply, acts first. */
+/**
+ * Margin added to nodemailer's own time limits, so that this watch acts first. Only the watch knows which reply is
+ * pending.
+ */
 const MARGIN_MS = 5_000;
 
 /**

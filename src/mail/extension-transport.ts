@@ -84,7 +84,10 @@ export class ExtensionTransport extends MailTransport {
   }
 }
 
-/** Returns the valid parts of a report. Recipients without a valid reply are deferred. Throws if it is no report. */
+/**
+ * Returns the valid parts of a report. Recipients without a valid reply are deferred. Throws if the value is not a
+ * report.
+ */
 function reportOf(report: unknown, recipients: readonly string[]): SubmissionReport {
   const { replies, isUnreachable, isFinal, retryAfterMs, providerMessageId } = (report ?? {}) as Record<
     string,

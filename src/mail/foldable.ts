@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 
-/** Maximum length of a word that fits into a line of 998 bytes with the name of its header. */
+/** Maximum length of a word that fits into a line of 998 bytes together with the header's name. */
 const WORD_BYTES_MAX = 900;
 /** Number of bytes in an encoded word, which then has 56 of at most 75 characters (RFC 2047, section 2). */
 const CHUNK = /[^]{1,33}/g;

@@ -12,9 +12,9 @@ const LIMITS = { timeoutMs: 60_000, answerBytesMax: 256 * 1024 };
 const EMAIL_TAG = 'posthorn_email';
 
 /**
- * The `ses:REGION` transport: the API (v2) of Amazon SES, which replaces Message-ID and Date, so they are not signed.
- * It makes a single attempt. The SDK reads nothing from the environment, files or metadata services, and is loaded with
- * the first email.
+ * The `ses:REGION` transport: the API (v2) of Amazon SES. SES replaces Message-ID and Date, so they are not signed. The
+ * transport makes a single attempt. The SDK reads nothing from the environment, files or metadata services. It is
+ * loaded when the first email is sent.
  */
 export class SesTransport extends MailTransport {
   private readonly open = memoizeAsync(() => this.connect());

@@ -59,7 +59,10 @@ export function readError(recipients: readonly string[], error: Error & SmtpAnsw
   );
 }
 
-/** Returns the report for the reply that closed a reused connection. The reply concerns every recipient. */
+/**
+ * Returns the report for the reply with which the server closed a reused connection. The reply concerns every
+ * recipient.
+ */
 export function readClosing(recipients: readonly string[], reply: string): ReadAnswers {
   return merged(recipients.map((address) => answer(address, 'mail', reply, 421, recipients.length)));
 }

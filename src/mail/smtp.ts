@@ -45,8 +45,8 @@ export interface SmtpOptions {
 }
 
 /**
- * The `smtp:` and `smtps:` transport: sends to a relay, over pooled connections that only the dialer opens. It does not
- * retry, because the caller has the retry schedule and knows the remaining recipients.
+ * The `smtp:` and `smtps:` transport: sends to a relay over pooled connections. Only the dialer opens connections. The
+ * transport does not retry, because the caller has the retry schedule and the list of remaining recipients.
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();

@@ -1,7 +1,7 @@
 export const PLACE_MS_MAX = 60_000;
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
-/** Threshold above which a conversation counts as stalled. Submissions then do not wait for a slot of the domain. */
+/** Duration above which a conversation counts as stalled. See `DomainThrottle`. */
 const STALLED_MS = 30_000;
 
 interface Gate {
@@ -10,7 +10,10 @@ interface Gate {
   /** Time on the monotonic clock until which the limit stays halved. */
   slowUntilMs: number;
   waiting: (() => void)[];
-  /** Number of submissions that wait for a slot, or were woken and must check again. Above 0, the entry is kept. */
+  /**
+   * Number of submissions that wait for a slot, or were woken and must check again. While it is above 0, the entry is
+   * kept.
+   */
   waiters: number;
   /** Number of slots in use whose conversation is stalled. */
   stalled: number;

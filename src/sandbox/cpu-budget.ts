@@ -14,7 +14,10 @@ const FLOOR = 50;
 /** Limits the CPU time of slow code, only while there are deliveries and the event loop is nearly saturated. */
 @Injectable()
 export class CpuBudget implements OnApplicationShutdown {
-  /** Memory shared with the threads. Each thread reads it several hundred times a second to compute its sleep. */
+  /**
+   * Memory shared with the threads (see cpu-throttle.ts). Each thread reads it several hundred times a second to
+   * compute its sleep.
+   */
   readonly cells = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   private msPerSecond = Infinity;
   private running = 0;

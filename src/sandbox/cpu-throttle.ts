@@ -1,6 +1,9 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
-/** Indexes of cells. `SHARE`: slow code's share of time in thousandths (0: no limit). `USED`: its CPU time in µs. */
+/**
+ * Indexes into the shared memory. `SHARE`: slow code's share of time in thousandths (0: no limit). `USED`: its CPU time
+ * in µs.
+ */
 export const SHARE = 0;
 export const USED = 1;
 

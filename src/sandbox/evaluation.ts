@@ -6,8 +6,8 @@ import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
 
 /**
- * A received request as a message to a thread, in which a buffer becomes a plain byte array. The body is truncated, so
- * the fields of its form are sent separately.
+ * A received request in the form in which it is sent to a thread. A buffer arrives there as a plain byte array. The
+ * body is truncated, so the fields of a form are sent separately.
  */
 export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array; fields: readonly FormField[] };
 
@@ -29,7 +29,7 @@ const KEPT_LENGTH_MAX = 1024 * 1024;
 const NANOSECONDS_A_STEP = 8;
 const STEPS_A_LOOK = 100_000;
 
-/** An `Allowance` that measures CPU time, for a thread on which no other work waits. */
+/** An `Allowance` that measures CPU time, for a thread with no other work. */
 export class MeteredAllowance implements Allowance {
   isExhausted = false;
   spent = 0;

@@ -30,9 +30,9 @@ const ACCOUNTS_MAX = 5_000;
 const LINES_MAX = 1_000;
 
 /**
- * Start-time fair queueing on two levels: organizations take turns by the CPU time of their items, and so do the
- * endpoints within an organization. An endpoint's items are served in order of arrival. Using idle capacity causes no
- * debt, and idling earns no credit.
+ * Start-time fair queueing on two levels: organizations share the threads equally by the CPU time of their items, and
+ * so do the endpoints within an organization. An endpoint's items are served in order of arrival. An account that used
+ * idle capacity is not penalized later, and an idle account earns no credit.
  */
 export class FairQueue<T> {
   private readonly accounts = new Map<string, Account<T>>();

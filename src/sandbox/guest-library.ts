@@ -48,7 +48,7 @@ const OPERATIONS: Readonly<Record<string, (args: readonly unknown[], bytes: read
   },
 };
 
-/** Helper functions of the guest's library. The library's parts call functions of the host through `ask`. */
+/** Helper functions of the library for guest code. The library calls functions of the host through `ask`. */
 const BASE = `
   const { parse, stringify } = JSON;
   const bytesOf = (value) =>
@@ -204,7 +204,10 @@ const CRYPTO = `
   define('crypto', crypto);
 `;
 
-/** Parts of the library, and the pattern of code that needs each. Loading all takes almost as long as starting a VM. */
+/**
+ * Parts of the library, each with a pattern that matches code that needs it. Loading all parts takes almost as long as
+ * starting a VM.
+ */
 const PARTS: readonly [RegExp, string][] = [
   [/\bconsole\b/, CONSOLE],
   [/\bURL(?:SearchParams)?\b/, URLS],

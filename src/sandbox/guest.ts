@@ -79,7 +79,10 @@ const PRELUDE = `(() => {
 })()`;
 
 interface Numbers {
-  /** Prefix of a string that contains the spelling of a number. No other string of the result contains this text. */
+  /**
+   * Prefix that marks a string as the original spelling of a number. No other string of the result contains this
+   * prefix.
+   */
   mark: string;
   replacer: JSValueHandle;
 }

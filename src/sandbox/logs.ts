@@ -5,7 +5,7 @@ export const LOG_LINES_MAX = 100;
 export const LOG_LINE_LENGTH_MAX = 1_000;
 const LOG_BYTES_MAX = 16 * 1024;
 
-/** Collects lines up to the limits. Lines over the limits are left out. */
+/** Collects lines up to the limits, and drops further lines. */
 export class LogCollector {
   private readonly lines: CodeLogs['lines'] = [];
   private bytes = 0;
@@ -38,7 +38,9 @@ export class SecretMask {
       .sort((a, b) => b.length - a.length);
   }
 
-  /** Returns the masked text. The end of a cut text may be the start of a secret. Such an end is removed, too. */
+  /**
+   * Returns the masked text. A cut text may end with the first characters of a secret, so such an end is removed too.
+   */
   apply(text: string, isCut: boolean): string {
     const masked = this.values.reduce((rest, value) => rest.replaceAll(value, HIDDEN), text);
     const tail = isCut ? Math.max(0, ...this.values.map((value) => overlap(masked, value))) : 0;
@@ -46,7 +48,7 @@ export class SecretMask {
   }
 }
 
-/** Returns the length of the longest end of the text with which the value starts. */
+/** Returns the length of the longest end of `text` that is also a start of `value`. */
 function overlap(text: string, value: string): number {
   let length = Math.min(text.length, value.length);
   while (length > 0 && !text.endsWith(value.slice(0, length))) length -= 1;

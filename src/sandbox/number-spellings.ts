@@ -1,7 +1,8 @@
 /**
- * Code of the guest. Returns a replacer for `JSON.stringify` that writes numbers as they were received, if the code left
- * them unchanged: in the same object, or as a copy whose value has only one spelling. A spelling is written as a string
- * that starts with the mark. Objects are found by identity, so that a filtered or sorted list keeps its numbers.
+ * Guest code that returns a replacer for `JSON.stringify`. The replacer writes a number with the spelling that was
+ * received, for example with all digits of a large integer. It does so for a number that the code left in its object,
+ * and for a copy if all received numbers of that value have the same spelling. Each spelling is written as a string
+ * that starts with the mark. Objects are found by identity, so that a filtered or sorted list keeps its spellings.
  *
  * `spellings` has the structure of the body. It contains only the numbers that JavaScript would write differently, as
  * texts.
@@ -36,7 +37,8 @@ export const NUMBERS = `(args, spellings, mark) => {
     const texts = apply(get, spelled, [this]);
     const own = texts !== undefined && hasOwn(texts, key) ? texts[key] : undefined;
     if (typeof own === 'string' && is(NativeNumber(own), value)) return mark + own;
-    // True for values that code often computes. A count or infinity must not get the spelling of an unrelated number.
+    // Code often computes such values (safe integers and infinity). They must not get the spelling of an unrelated
+    // number.
     const isCommon = isSafeInteger(value) || value - value !== 0;
     const text = apply(get, members, [key + ' ' + nameOf(value)]) ?? (isCommon ? null : apply(get, values, [value]));
     return text ? mark + text : value;

@@ -24,8 +24,8 @@ const SLOW_MAX = 4;
 const HEAP_MB_MAX = 128;
 
 /**
- * Evaluates tenants' conditions and schemas that are too expensive for the event loop. Runs them on threads that
- * organizations use in turn. Callers should first try a short evaluation. Throws 503 when the queue is full.
+ * Evaluates tenants' conditions and schemas that are too expensive for the event loop, on threads that organizations
+ * share fairly. Callers should first try a short evaluation on the event loop. Throws 503 when the queue is full.
  */
 export class RuleEvaluator {
   private readonly threadSlots: ThreadSlots<EvaluationCall, EvaluationResult>;

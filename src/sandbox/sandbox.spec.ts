@@ -202,7 +202,7 @@ describe('neighbours', () => {
     }
 
     expect(ended).toEqual([]);
-    // The loops of each organization move to slow threads after their slice, which takes longer on a busy machine.
+    // Each organization's endless loops move to slow threads after their slice, which takes longer on a busy machine.
     while (ended.length === 0 && sandbox.figures().slow < 2) await sleep(20);
     expect(ended).toEqual([]);
   });
@@ -233,7 +233,7 @@ describe('neighbours', () => {
 describe('throttled slow code', () => {
   afterEach(stop);
 
-  /** Returns a CPU budget with a share of a thousandth, with which slow code sleeps almost forever. */
+  /** Returns a CPU budget with a share of 1/1000, with which slow code sleeps almost all the time. */
   function crowded(): { cells: Int32Array; begun: number } {
     const cells = new Int32Array(new SharedArrayBuffer(8));
     cells[SHARE] = 1;
@@ -253,7 +253,7 @@ describe('throttled slow code', () => {
     expect(await run(ECHO)).toEqual(ok('1'));
     const used = Atomics.load(state.cells, USED);
     await sleep(300);
-    // With a share of a thousandth, the code can have run for at most one slice during the sleep.
+    // With a share of 1/1000, the code can have run for at most one slice during the sleep.
     expect(Atomics.load(state.cells, USED) - used).toBeLessThan(100_000);
     expect(state.begun).toBe(1);
 
@@ -294,7 +294,7 @@ describe('check', () => {
   ])(
     'says of %.40j: %s',
     async (code, sentence) => {
-      // On a busy machine, the call may get no CPU time. The answer then asks for another try.
+      // On a busy machine, the call may get no CPU time. The result is then `NOT_CHECKED`, and the test tries again.
       let answer = await sandbox.check(code, 'a');
       for (let tries = 1; answer === NOT_CHECKED && tries < 40; tries += 1) answer = await sandbox.check(code, 'a');
 

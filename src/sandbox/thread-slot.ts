@@ -119,7 +119,7 @@ export class ThreadSlot<C, A> implements ThreadUse {
     while (!this.closed && this.queue.has(admits)) {
       const thread = this.idleThread();
       const turn = thread && this.queue.take(admits);
-      // If no thread is idle, the next job waits for the next thread that starts or finishes a call.
+      // If no thread is idle, the next job waits until a thread has started or has finished its call.
       if (!thread || !turn) break;
       void this.start(thread, turn);
     }
@@ -176,7 +176,7 @@ export class ThreadSlot<C, A> implements ThreadUse {
     for (let known = this.idle.pop(); known; known = this.idle.pop()) {
       clearTimeout(known.timer);
       if (known.thread.isAlive) return known.thread;
-      // The thread died while it was idle.
+      // The thread ended unexpectedly while it was idle.
       this.bury(known.thread);
     }
     return undefined;

@@ -83,8 +83,8 @@ export class BoundedServer extends SMTPServer {
   }
 
   /**
-   * Sends the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this event loop turn. Four
-   * separate writes for a message took a fifth of the message's processing time.
+   * Sends the replies to pipelined commands together (RFC 2920, section 3.2), at the end of this event loop iteration.
+   * Separate writes of the four replies to a message took a fifth of its processing time.
    */
   private gather(socket: ServerSocket): void {
     if (this.corked.has(socket)) return;

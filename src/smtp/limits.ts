@@ -37,7 +37,7 @@ export const SMTP_LIMITS: SmtpLimits = {
 /** Limits for submitted mail. They allow the API's maximum message: 10 MB of attachments in base64, and bodies. */
 export const SUBMISSION_LIMITS: SmtpLimits = {
   ...SMTP_LIMITS,
-  // High, because a client that sends much mail keeps a pool of connections open.
+  // High, because clients that send much mail keep a pool of connections open.
   connectionsPerNetwork: 100,
   messageBytes: 18 * 1024 * 1024,
   recipients: 50,

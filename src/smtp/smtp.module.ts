@@ -5,7 +5,7 @@ import { SmtpListener } from './smtp-listener.js';
 import { SubmissionListener } from './submission-listener.js';
 import { SubmissionLogin } from './submission-login.js';
 
-/** Module of the SMTP ports. Received mail goes to the inbox, and mail that clients submit goes to the email module. */
+/** The SMTP ports. Passes received mail to the inbox, and mail that clients submit to the email module. */
 @Module({
   imports: [EmailModule],
   providers: [SmtpListener, SmtpMetrics, SubmissionListener, SubmissionLogin, SubmissionMetrics],

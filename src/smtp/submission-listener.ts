@@ -39,7 +39,10 @@ interface Login {
 
 /** Number of failed logins after which the connection is closed. */
 const FAILURES_MAX = 3;
-/** Maximum number of large messages (over 256 KB) in memory at a time, and how long another large message waits. */
+/**
+ * Maximum number of large messages (over 256 KB) in memory at the same time, and how long a further large message
+ * waits.
+ */
 const LARGE_AT_ONCE = 4;
 const LARGE_WAIT_MS_MAX = 30_000;
 const LOOPBACK = /^(?:127\.|::1$)/;

@@ -6,7 +6,7 @@ import type { ConformanceCheck } from './conformance-check.js';
 /** A blob store, and the server that stores its blobs. The service runs with `BLOB_STORE=extension:NAME`. */
 export interface BlobStoreUnderTest {
   service(): Promise<Access> | Access;
-  /** Returns how many blobs the server keeps. */
+  /** Returns the number of blobs on the server. */
   blobs(): Promise<number> | number;
   /** `stopServer` makes the server refuse connections. `startServer` starts it at the same address, with its blobs. */
   stopServer(): Promise<void>;

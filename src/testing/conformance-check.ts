@@ -1,4 +1,4 @@
-/** Check of one guarantee that an extension must keep. */
+/** A check of one guarantee that an extension must keep. */
 export interface ConformanceCheck {
   name: string;
   /** Rejects if the guarantee does not hold. Takes up to one minute. */

@@ -6,7 +6,7 @@ import { registrationChecks } from './registration-checks.js';
 import { shutdownChecks } from './shutdown-checks.js';
 
 export interface DestinationConformance {
-  /** Checks to run in this order, one at a time. */
+  /** The checks. Run them in this order, one at a time. */
   checks: readonly ConformanceCheck[];
   /** Stops all started processes. Call it at the end, whether or not the checks passed. */
   end(): Promise<void>;

@@ -100,7 +100,7 @@ async function listed(scene: DestinationScene): Promise<unknown> {
   return (await (await scene.client()).expect(200, 'GET', '/v1/destinations?limit=100'))['data'];
 }
 
-/** Returns all credentials except user names and ids, because error messages may contain those two. */
+/** Returns all credentials except user names and ids, which error messages may contain. */
 function secretsOf({ credentials = {} }: DestinationDraft): string[] {
   return Object.entries(credentials).flatMap(([key, value]) => (/user|name|id$/i.test(key) ? [] : value));
 }

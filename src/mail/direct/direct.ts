@@ -104,7 +104,8 @@ export class DirectTransport extends MailTransport {
   }
 
   /**
-   * Sends to the hosts in order. Tries the next one only if a host was unreachable: any reply is the domain's reply.
+   * Sends to the hosts in order. Tries the next host only if a host was unreachable. A reply of one host counts for the
+   * domain.
    */
   private async toHosts(
     hosts: readonly string[],
