@@ -51,7 +51,10 @@ export class AgentGate {
     return this.config.configuredBaseUrl !== null || LOOPBACK.has(name) || !this.isOnLoopback;
   }
 
-  /** True if the service listens on loopback. Outside requests can then only come through a browser (DNS rebinding). */
+  /**
+   * True if the service listens on loopback. Requests from other machines can then come only through a browser (DNS
+   * rebinding).
+   */
   private get isOnLoopback(): boolean {
     return this.config.host === '127.0.0.1' || this.config.host === '::1' || this.config.host === 'localhost';
   }

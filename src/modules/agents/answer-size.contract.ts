@@ -1,4 +1,6 @@
-/** Maximum size of a tool's answer, with notices. The JSON-RPC envelope needs the rest of a message's 25 KB. */
+/**
+ * Maximum size of a tool's answer, including notices. The JSON-RPC envelope needs the rest of the 25 KB of a message.
+ */
 export const ANSWER_BYTES_MAX = 24_000;
 
 /** Maximum size of a page or a text in an answer. The remaining bytes are for fields that the tool adds. */

@@ -26,7 +26,10 @@ export interface AuthorizationRequest {
   codeChallenge: string;
 }
 
-/** Result of validating a request: a question to the user, an error for the client, or an error only for the user. */
+/**
+ * Result of validating a request: a question for the user, an error for the client, or an error that only the user
+ * sees.
+ */
 export type ReadRequest =
   | { kind: 'asked'; request: AuthorizationRequest }
   | { kind: 'refused'; client: OAuthClient; location: string; message: string }

@@ -38,7 +38,7 @@ export class AuthorizeController {
   @ApiOperation({
     summary: 'Request access from a user',
     description:
-      "Opens a page in the user's browser, where the user signs in and grants or refuses access. The response, including a refusal, is a redirect to the client with `iss` and `state`. Unknown parameters and other scopes are ignored. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.",
+      "Opens a page in the user's browser, where the user signs in and grants or refuses access. The response, including a refusal, is a redirect to the client with `iss` and `state`. Unknown parameters and other scopes are ignored. For an invalid request, the page shows the error. Errors are sent to the client by redirect only if the client already has a key of the organization.",
   })
   @ApiQuery({ name: 'response_type', description: 'Response type. It must be `code`.', example: 'code' })
   @ApiQuery({

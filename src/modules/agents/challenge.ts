@@ -10,8 +10,8 @@ import { GRANTED_SCOPE } from './client-metadata.js';
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 
 /**
- * Adds the sign-in location to every 401 and 403 at `/mcp` (RFC 9728, section 5.1; RFC 6750, section 3), with CORS
- * headers, because a page that cannot read the 401 cannot sign in.
+ * Adds the location of the sign-in metadata to every 401 and 403 at `/mcp` (RFC 9728, section 5.1; RFC 6750, section
+ * 3). Also adds CORS headers, because a page that cannot read the 401 cannot sign in.
  */
 @Injectable()
 export class Challenge implements OnModuleInit {
@@ -40,7 +40,7 @@ export class Challenge implements OnModuleInit {
     }
     const { required } = error.details;
     if (error.type !== 'insufficient_scope' || typeof required !== 'string') return null;
-    // If the response named a scope that is never granted, agent and user would repeat the sign-in without success.
+    // A scope that is never granted is not named. Otherwise agent and user would repeat the sign-in without success.
     const scope =
       required === GRANTED_SCOPE
         ? `scope="${required}"`

@@ -30,7 +30,9 @@ interface Downloaded {
  */
 @Injectable()
 export class ClientDocuments {
-  /** Cached clients, oldest first. The kernel's cache does not fit: each document sets its own lifetime. */
+  /**
+   * Cached clients, oldest first. The kernel's cache is not suitable, because each document specifies its own lifetime.
+   */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();
 

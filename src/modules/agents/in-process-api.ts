@@ -48,7 +48,7 @@ export class InProcessApi implements ApiWriter {
   async page(path: ApiPath, query: ApiQuery): Promise<ApiObject> {
     for (let limit = Number(query['limit']); ; limit = Math.floor(limit / 2)) {
       const found = await this.get(path, { ...query, limit });
-      // If a single item is too large, the tool has to shorten it.
+      // A page with a single item cannot be reduced further. If the item is too large, the tool shortens it.
       if (limit <= 1 || answerBytes(found) <= PAGE_BYTES_MAX) return found;
     }
   }

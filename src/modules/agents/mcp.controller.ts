@@ -112,7 +112,7 @@ export class McpController implements OnModuleInit {
   @ApiOperation({
     summary: 'Call the MCP server',
     description:
-      'Serves the Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call and each request that a tool makes count against the quota of the key. On 401, `WWW-Authenticate` tells an agent where to sign in.',
+      'Serves the Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call and each request that a tool makes count against the quota of the key. A 401 response contains the URL of the sign-in metadata in the header `WWW-Authenticate`.',
   })
   @ApiHeader({
     name: 'MCP-Protocol-Version',

@@ -27,7 +27,10 @@ const ADD: Statement = {
         limit $7) unapproved) as "inAll"`,
 };
 
-/** Deletes a network's oldest clients, last those shown to a user within a day. Uses `oauth_clients_network_idx`. */
+/**
+ * Deletes the oldest clients of a network. Clients shown to a user within a day are deleted last. Uses
+ * `oauth_clients_network_idx`.
+ */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
   text: `

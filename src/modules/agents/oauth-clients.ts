@@ -66,7 +66,7 @@ export class OAuthClients {
       : { ...found, isDocument: false };
   }
 
-  /** Records that a user saw the client. For a day, other registrations cannot cause its deletion. */
+  /** Records that a user saw the client. Other registrations then cannot cause its deletion for a day. */
   async show({ id, isDocument }: OAuthClient): Promise<void> {
     if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }

@@ -4,7 +4,10 @@ import type { Scope } from '#kernel/tenant.js';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import type { OAuthDeviceEntity } from './agents.entities.js';
 
-/** A device that waits for a user's decision. `requestedScope`: null if unknown. `deviceName`: unverified. */
+/**
+ * A device that waits for a user's decision. `requestedScope` is null if the device requested no known scope.
+ * `deviceName` is unverified.
+ */
 export type WaitingDevice = Pick<
   OAuthDeviceEntity,
   'clientId' | 'clientName' | 'address' | 'requestedScope' | 'deviceName' | 'createdAt'

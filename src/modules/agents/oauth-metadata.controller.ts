@@ -18,15 +18,16 @@ const SERVER = '/.well-known/oauth-authorization-server';
 const OPENID = '/.well-known/openid-configuration';
 const KEYS = '/oauth/jwks';
 /**
- * Metadata paths of a host that only Posthorn uses. If BASE_URL has a path, that path is also appended to each metadata
- * path (RFC 8414, section 3.1).
+ * Metadata paths on a host that serves only Posthorn. If BASE_URL has a path, the metadata is also served at each of
+ * these paths with the path of BASE_URL appended (RFC 8414, section 3.1).
  */
 export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 
 /**
- * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). MCP clients also try the location that
- * OpenID Connect uses, below the path of BASE_URL (RFC 8414, section 5). If a proxy forwards only that path to
- * Posthorn, no other location works.
+ * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414).
+ *
+ * MCP clients also try the location that OpenID Connect uses, below the path of BASE_URL (RFC 8414, section 5). If a
+ * proxy forwards only that path to Posthorn, only this location works.
  */
 @ApiTags('Agents')
 @Controller('.well-known')
@@ -63,7 +64,7 @@ export class OAuthMetadataController implements OnModuleInit {
   @ApiOperation({
     summary: 'Get the metadata of the MCP server',
     description:
-      'Returns the metadata of RFC 9728. It is also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, it is also served at `/.well-known/oauth-protected-resource{path}/mcp` of the host.',
+      'Returns the metadata of the protected resource (RFC 9728). It is also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, it is also served at `/.well-known/oauth-protected-resource{path}/mcp` of the host.',
   })
   @ApiOkResponse({
     type: ProtectedResourceItem,
@@ -105,7 +106,7 @@ export class OAuthMetadataController implements OnModuleInit {
   @ApiOperation({
     summary: 'Get the metadata of the authorization server',
     description:
-      'Returns the metadata of RFC 8414. It is also served at `/.well-known/openid-configuration`. If BASE_URL has a path, it is also served at both locations with the path appended.',
+      'Returns the metadata of the authorization server (RFC 8414). It is also served at `/.well-known/openid-configuration`. If BASE_URL has a path, it is also served at both locations with the path appended.',
   })
   @ApiOkResponse({
     type: AuthorizationServerItem,

@@ -92,7 +92,7 @@ export class OAuthController implements OnModuleInit {
   @ApiOperation({
     summary: 'Register a client',
     description:
-      'Registers a public client (RFC 7591), which gets no secret. One network can register ten clients per hour (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. For the device grant, the client lists it in `grant_types`. A client with only this grant needs no `redirect_uris`.',
+      'Registers a public client (RFC 7591), which gets no secret. One network can register ten clients per hour (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that uses the device grant must list it in `grant_types`. A client that uses only the device grant needs no `redirect_uris`.',
   })
   @ApiBody({
     description: 'The metadata of the client. Unknown fields are ignored.',
@@ -158,7 +158,7 @@ export class OAuthController implements OnModuleInit {
   @ApiOperation({
     summary: 'Exchange a code for a key',
     description:
-      'Issues an API key according to RFC 6749 with PKCE, or RFC 8628 for devices. `GET /v1/keys` lists the key with `source` `oauth`, and `DELETE /v1/keys/{id}` revokes it. A code is valid once and for 60 s. A second use of a code revokes the key that it was exchanged for. There are no refresh tokens.',
+      'Issues an API key according to RFC 6749 with PKCE, or RFC 8628 for devices. `GET /v1/keys` lists the key with `source` `oauth`, and `DELETE /v1/keys/{id}` revokes it. A code can be used once, within 60 seconds. A second use revokes the key that the first use returned. There are no refresh tokens.',
   })
   @ApiBody(
     formOf(

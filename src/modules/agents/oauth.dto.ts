@@ -167,7 +167,7 @@ export class RegisteredClientItem {
   @IsString()
   token_endpoint_auth_method: string;
 
-  /** Scope of the keys that the client receives, whatever scope it requests. */
+  /** Scope of the keys that the client receives, regardless of the scope that it requests. */
   @ApiProperty({ example: 'read' })
   @IsString()
   scope: string;
@@ -180,12 +180,12 @@ export class TokenItem {
   @IsString()
   access_token: string;
 
-  /** Type of the token, which determines how a request carries it. */
+  /** Type of the token. Requests send the token as `Authorization: Bearer …`. */
   @ApiProperty({ example: 'Bearer' })
   @IsString()
   token_type: string;
 
-  /** Lifetime of the token, in seconds. There is no refresh token: the user has to approve again. */
+  /** Lifetime of the token, in seconds. There is no refresh token: after this time, the user has to approve again. */
   @ApiProperty({ example: 2_592_000 })
   @IsInt()
   expires_in: number;
@@ -213,7 +213,7 @@ export class DeviceCodesItem {
   @IsString()
   verification_uri: string;
 
-  /** URL of the same page with the code filled in, for the user to compare and confirm. */
+  /** URL of the same page with the code filled in. The user compares and confirms the code. */
   @ApiProperty({ example: 'https://hooks.example.com/oauth/device?user_code=WDJB-MJHT' })
   @IsString()
   verification_uri_complete: string;

@@ -77,7 +77,7 @@ function isWeb(protocol: string): boolean {
 }
 
 /**
- * Returns true if the URL text shows the host where a reader expects it. The URL parser also accepts `https:host`,
+ * Returns true if the text of the URL shows the host in its usual position. The URL parser also accepts `https:host`,
  * `https:///host`, `%65xample` and `0x7f.1`, which readers and the `Location` header interpret differently.
  */
 function saysHost(uri: string, hostname: string): boolean {

@@ -46,8 +46,8 @@ export class ToolBox implements OnModuleInit {
 
 function described(added: AgentTool): Tool {
   const { name, title, description, input } = added.tool;
-  // States only hints that differ from the defaults of MCP: by default a tool writes, is destructive, is not
-  // idempotent, and has access to an open world.
+  // Lists only the hints that differ from the defaults of MCP. By default, a tool writes, is destructive, is not
+  // idempotent, and interacts with an open world.
   const hints =
     added.kind === 'read'
       ? { readOnlyHint: true }
@@ -77,7 +77,7 @@ function described(added: AgentTool): Tool {
   };
 }
 
-/** Returns the title in the form of a name, to omit titles that only repeat the name. */
+/** Returns the title in the form of a tool name. A title that only repeats the name is omitted. */
 function wordsOf(title: string): string {
   return title
     .toLowerCase()
