@@ -61,7 +61,9 @@ export class ApplicationEndpointRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Creates an endpoint. Throws 404, 422 with the faults, or 409 for a taken uid or too many endpoints. */
+  /**
+   * Creates an endpoint. Throws 404, 422 with the faults, or 409 if the uid is taken or there are too many endpoints.
+   */
   async create(
     tenant: Tenant,
     application: string,

@@ -84,7 +84,7 @@ export class ApplicationEndpointsService {
     return { views, nextCursor: isMore && last !== null ? this.cursors.issue(tenant, list, last.row.id) : null };
   }
 
-  /** Returns the endpoints with these ids, in the order of `ids`. Omits endpoints that do not exist. */
+  /** Returns the endpoints with these ids, in the order of `ids`. Omits missing endpoints. */
   async these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointView[]> {
     const rows = new Map((await this.store.these(environmentId, ids)).map((row) => [row.id, row]));
     return this.views(

@@ -81,7 +81,10 @@ export class Applications {
     return this.store.endpoint(environmentId, endpointId);
   }
 
-  /** Returns how to select an endpoint's deliveries: by target if it has its own URL, otherwise by endpoint id. */
+  /**
+   * Returns the condition that selects an endpoint's deliveries: by target if it has its own URL, otherwise by endpoint
+   * id.
+   */
   private async aim(environmentId: number, name: string): Promise<EventAim | null> {
     const id = parseId('ep', name);
     const found = id && (await this.store.endpoint(environmentId, id));

@@ -15,7 +15,7 @@ export interface Subscriber {
 export interface MessageTraits {
   eventType: string;
   channels: readonly string[];
-  /** Returns the data that filters read. Called only if a filter reads the payload. */
+  /** Returns the data that filters read. Called only if a subscriber has a filter. */
   view: () => RequestView;
 }
 

@@ -23,7 +23,7 @@ function viewOf(payload: object): { view: () => RequestView; looks: () => number
 }
 
 const IS_ORDER = { path: '$.kind', op: 'eq', value: 'order' };
-/** A filter without a shortcut: it reads every character of a text body. */
+/** A filter without a fast path: it reads every character of a text body. */
 const GREEDY = { type: 'body', op: 'matches', value: 'total: [0-9]+ EUR' };
 
 describe('LiveApplication', () => {

@@ -47,7 +47,9 @@ export class LiveApplication {
     private readonly subscribers: readonly LiveSubscriber[],
   ) {}
 
-  /** Returns the matching subscribers. Only filters call `view`. `judge` evaluates slow filters (null: unknown). */
+  /**
+   * Returns the matching subscribers. Calls `view` only if a subscriber has a filter. `judge` evaluates slow filters.
+   */
   async matching({ eventType, channels, view }: MessageTraits, judge: JudgesFilters): Promise<MatchingSubscriber[]> {
     const verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[] = [];
     let steps = 0;
@@ -123,7 +125,10 @@ export class LiveApplications {
     return this.byUid.get(`${environmentId}:${uid}`);
   }
 
-  /** Returns an application's id. Creates the application for an unknown uid. Throws 404 if it keeps being deleted. */
+  /**
+   * Returns an application's id. Creates the application for an unknown uid. Throws 404 if each attempt fails because
+   * the application was deleted in the meantime.
+   */
   async idOrNew(environmentId: number, uid: string, newId: () => Id): Promise<Id> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const known = await this.idOf(environmentId, uid);
