@@ -17,7 +17,7 @@ export class AttentionController {
   @ApiOperation({
     summary: 'List current problems',
     description:
-      'Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that are paused, at risk of it, or without their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds.',
+      'Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that are paused, close to being paused, or without their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds.',
   })
   @ApiOkResponse({ type: AttentionItem, description: 'Current problems; empty if there are none.' })
   async getAttention(@CurrentTenant() tenant: Tenant): Promise<AttentionItem> {

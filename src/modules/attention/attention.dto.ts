@@ -25,14 +25,16 @@ export class ConcernItem {
   @IsString()
   name: string | null;
 
-  /** Start of the problem. If it began before the period that the check examines, the start of that period. */
+  /**
+   * Start of the problem. If the problem began before the period that is examined, this is the start of that period.
+   */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @IsDateTime()
   since: string;
 
   /**
-   * Number of occurrences, if the type counts them: consecutive failures, deliveries, or the dead letters or requests
-   * of one day. Otherwise 1.
+   * Number of occurrences: consecutive failures, deliveries, or the dead letters or requests of one day. 1 for types
+   * that do not count occurrences.
    */
   @ApiProperty({ example: 12 })
   @IsInt()

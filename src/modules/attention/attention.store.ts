@@ -58,7 +58,10 @@ export interface FailedJob {
   since: Date;
 }
 
-/** Selects disabled destinations. Uses destinations_disabled_at_idx. The previous release does not set disabled_at. */
+/**
+ * Selects disabled destinations. Uses destinations_disabled_at_idx. Rows disabled by the previous release have no
+ * disabled_at.
+ */
 const DISABLED: Statement = {
   name: 'attention_disabled',
   text: `
@@ -89,9 +92,9 @@ const OPEN_CIRCUITS: Statement = {
 };
 
 /**
- * Selects targets with a dead letter in this hour or the previous hour. One row of the environment shows whether there
- * are any (rollups_pkey). If so, the failing hours of one day (rollups_failing_idx) are added up for each destination
- * (destinations_pkey).
+ * Selects targets with a dead letter in this hour or the previous hour. The rollup of the whole environment shows
+ * whether there are any (rollups_pkey). If so, adds up the failures of one day (rollups_failing_idx) for each
+ * destination (destinations_pkey).
  */
 const DEAD_LETTERS: Statement = {
   name: 'attention_dead_letters',

@@ -30,7 +30,7 @@ export interface Concern {
   url: string;
 }
 
-/** Current problems, and the types of problem that have more problems than are listed. */
+/** Current problems, and the types that have more problems than are listed. */
 export interface Attention {
   concerns: Concern[];
   truncated: ConcernType[];
