@@ -40,7 +40,7 @@ export class AuditController {
   @ApiOperation({
     summary: 'Export the audit log',
     description:
-      'Streams all entries, oldest first, as JSON lines or CSV. In the CSV, cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, continue from the last entry received.',
+      'Streams all entries, oldest first, as JSON lines or CSV. In the CSV, cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, repeat the call with `since` set to the time of the last entry received.',
   })
   @ApiOkResponse({
     description: 'The entries.',

@@ -254,7 +254,7 @@ export function presentAudit(row: AuditRow): AuditItem {
 function moment(name: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
-  // JavaScript cannot represent 23:59:60. RFC 3339 allows that time, but its date is invalid here.
+  // RFC 3339 allows 23:59:60. JavaScript cannot represent that time, so the date is invalid.
   if (Number.isNaN(date.getTime())) throw badRequest(`${name} is not a time that can be used as a filter.`);
   return date;
 }
