@@ -6,7 +6,10 @@ import { Environments } from './environments.js';
 
 const DAY_MS = 86_400_000;
 
-/** Computes when data expires, from the time in its id. Rounds up long retentions, so that days share a partition. */
+/**
+ * Computes when data expires, from the time in its id. Rounds up long retentions, so that several days share a
+ * partition.
+ */
 @Injectable()
 export class Retention {
   constructor(private readonly environments: Environments) {}

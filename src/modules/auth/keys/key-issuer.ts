@@ -16,7 +16,7 @@ export interface KeyRequest {
   source: ApiKeyEntity['source'];
   expiresAt: Date | null;
   /**
-   * For a granted key: the client and the approver, and the first key of the grant if this key comes from a rotation.
+   * For a granted key: the client and the approver. If the key comes from a rotation, also the first key of the grant.
    */
   granted?: { clientId: string; clientName: string; grantedBy: string; granter: KeyGranter; firstKeyId: Id | null };
 }

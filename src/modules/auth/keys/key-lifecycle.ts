@@ -37,7 +37,8 @@ export class KeyLifecycle {
         'A key of the test environment cannot create a live key. Use a live admin key.',
       );
     }
-    // JavaScript cannot represent 23:59:60, a valid time in RFC 3339. The comparison is false for that time, too.
+    // RFC 3339 allows 23:59:60, but JavaScript cannot represent it. The comparison is false for the resulting invalid
+    // date too.
     if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
       throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
     }
@@ -107,7 +108,7 @@ export class KeyLifecycle {
   }
 
   /**
-   * Throws 409 for the last admin key, because nobody could create another key without it. Test keys do not replace a
+   * Throws 409 for the last admin key, because without it no further key could be created. Test keys do not replace a
    * live key: they cannot create live keys, while live keys can create both.
    */
   private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {

@@ -9,7 +9,7 @@ const PENDING_MAX = 10_000;
 
 /**
  * Writes the times at which keys were last used, in the background and with one statement. Retries if the database is
- * unavailable. A crash loses the uses of the last seconds.
+ * unavailable. After a crash, the uses of the last seconds are lost.
  */
 @Injectable()
 export class KeyUsage implements OnApplicationShutdown {

@@ -96,7 +96,10 @@ export class MembersService {
     return this.organizations.hasSeveral();
   }
 
-  /** Returns an address's memberships that an organization's identity provider may open: all if the slug is null. */
+  /**
+   * Returns an address's memberships that an identity provider may sign in to: those in the provider's organization, or
+   * all if the slug is null.
+   */
   async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
     return (await this.store.ofEmail(email, organizationSlug)).map(
       ({ organizationId, organizationName, id, role }) => ({ organizationId, organizationName, memberId: id, role }),

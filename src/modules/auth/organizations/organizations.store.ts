@@ -14,7 +14,9 @@ export interface OrgRow {
 const COLUMNS = 'id, slug, name, created_at, removed_at, erased_at';
 const FOREIGN_KEY = '23503';
 const ROWS_AT_ONCE = 2_000;
-/** Tables that an erasure keeps. Their rows prove that the organization existed, and who used its slug and keys. */
+/**
+ * Tables that an erasure keeps. Their rows prove that the organization existed, and show which slug and keys it used.
+ */
 const KEPT: ReadonlySet<string> = new Set(['environments', 'api_keys', 'audit_log']);
 
 const PAGE: Statement = {

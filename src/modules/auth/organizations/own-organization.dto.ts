@@ -52,7 +52,7 @@ export class OrgChangesBody {
 
   /**
    * Number of days for which the calling key's environment keeps data. A change applies to data accepted from then on.
-   * If the number is 60 or more, data may be kept longer by a thirtieth of the period.
+   * If the number is 60 or more, data may be kept up to a thirtieth of the period longer.
    */
   @ApiProperty({ example: 30 })
   @CanBeOmitted()

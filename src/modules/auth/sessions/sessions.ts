@@ -46,7 +46,7 @@ export class Sessions {
     private readonly keyring: Keyring,
   ) {
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Changes to members and keys are rare. The cache is cleared as a whole, so it needs no index by member or key.
+    // Changes to members and keys are rare, so the whole cache is cleared. It then needs no index by member or key.
     for (const topic of ['member', 'key', 'organization']) notifications.on(topic, () => this.cache.clear());
     notifications.on('session', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
@@ -69,7 +69,7 @@ export class Sessions {
     return signedIn(found);
   }
 
-  /** Does the same as `read`, but does not record a use: background polling must not keep a session alive. */
+  /** Like `read`, but does not record a use, because background polling must not keep a session alive. */
   async peek(cookieHeader: string | undefined): Promise<SignedIn | null> {
     const found = await this.inForce(cookieHeader, null);
     return found && signedIn(found);
@@ -144,7 +144,9 @@ export class Sessions {
     return { facts, lastSeenMs: facts.last_seen_at.getTime(), endsMs };
   }
 
-  /** Created on first use: with PORT=0 the service's own address is known only after it has started to listen. */
+  /**
+   * Created on first use: with PORT=0, the service's own address is known only after the service has started to listen.
+   */
   private get cookie(): SessionCookie {
     return (this.ownCookie ??= sessionCookie({
       baseUrl: this.config.baseUrl,
