@@ -20,7 +20,7 @@ const PROTECTION = {
 const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
 
 /**
- * Serves the console: its files and one page below a common path. The routes are not part of the API and are excluded
+ * Serves the console: its files and one page below a common path. The routes are not part of the API. They are excluded
  * from quotas, because one page needs a dozen requests and users without a key may share an IP address.
  */
 @Injectable()

@@ -7,7 +7,7 @@ const MOVED = 'moved';
 
 /**
  * Returns BASE_URL's origin, or the request's own origin if BASE_URL is not set. For a request to a host other than
- * BASE_URL's, returns the URL to redirect to, or null if customers' endpoints are served on that host.
+ * BASE_URL's, returns the URL to redirect to. Returns null if that host serves customers' endpoints.
  */
 export function originFor(request: FastifyRequest, config: Config): string | { elsewhere: string } | null {
   const { baseUrl, configuredBaseUrl } = config;

@@ -30,7 +30,10 @@ export class PortalPages implements OnModuleInit {
     if (files !== null) this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
   }
 
-  /** Registers the routes. The page counts toward the quota because it queries the database. The script does not. */
+  /**
+   * Registers the routes. The page counts toward the quota because it queries the database. The embed script does not
+   * count.
+   */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     fastify.get(`${PREFIX}/${EMBED}`, { config: { access: 'public', uncounted: true } }, (request, reply) =>
       this.sendScript(files, request, reply),
