@@ -17,7 +17,10 @@ import { keptExchange } from './kept-exchange.js';
 import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Time after which an attempt frees its slot in the target's concurrency window. Most webhook attempts end sooner. */
+/**
+ * Time after which an attempt frees its slot in the target's concurrency window. Most attempts to deliver a webhook end
+ * sooner.
+ */
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
 /** Delay of a delivery postponed by a storage error. Short, because a stored postponement proves that storage works. */
@@ -68,7 +71,7 @@ export class Attempt {
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
-    // For most types, attempts end within the target's timeout, which is below `LINGERING_MS`. No timer is needed.
+    // No timer is needed if attempts end within `LINGERING_MS`, as they do for most types.
     const lingering = attemptMsMax(adapter, target) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
     const answer = await deliverSupervised(
       adapter,

@@ -135,7 +135,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** Records outcomes with one change per target, even if several attempts of the target have ended. */
+  /** Records outcomes. If several attempts of a target have ended, they are recorded in one change. */
   private async countAll(counted: Counted[]): Promise<void[]> {
     const now = this.clock.now();
     const byTarget = new Map<string, [Counted, ...Counted[]]>();
@@ -169,7 +169,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     this.changedTargets.add({ environmentId, targetId }).catch(() => this.loop.wake());
   }
 
-  /** Marks a target with a closed circuit as failing. The failures themselves are counted in storage. */
+  /** Marks a target with a closed circuit as failing. Storage counts the failures themselves. */
   private failing(environmentId: number, targetId: Id): void {
     const key = targetKey(environmentId, targetId);
     if (!this.troubled.has(key)) this.troubled.set(key, { ...CLOSED, consecutiveFailures: 1 });

@@ -23,12 +23,10 @@ interface Failing {
 }
 
 /**
- * Logs one line for each attempt that ends a delivery or fails. An unavailable receiver can fail thousands of times:
- * its first failure is logged, and the failures of the next ten seconds are summed up in one line. With a LOG_LEVEL
- * above `info`, no log lines are built.
- *
- * Log lines contain only Posthorn's own data: ids, numbers and the host. A path, a header or a response could contain
- * secrets.
+ * Logs one line for each attempt that ends a delivery or fails. An unavailable receiver can cause thousands of
+ * failures: the first one is logged, and the failures of the next ten seconds are summed up in one line. With a
+ * LOG_LEVEL above `info`, no log lines are built. Log lines contain only Posthorn's own data: ids, numbers and the
+ * host. A path, a header or a response could contain secrets.
  */
 @Injectable()
 export class DeliveryLog implements OnApplicationShutdown {
@@ -90,7 +88,10 @@ export class DeliveryLog implements OnApplicationShutdown {
     this.timer = null;
   }
 
-  /** Logs a target's failures of the last ten seconds in one line. If there are none, logs the next one at once. */
+  /**
+   * Logs a target's failures of the last ten seconds in one line. If there were none, the next failure is logged
+   * immediately.
+   */
   private sumUp(key: string, failing: Failing): void {
     if (failing.total === 0) {
       this.failing.delete(key);

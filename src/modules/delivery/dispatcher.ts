@@ -18,9 +18,9 @@ const BESIDE_FACTOR = 20;
 
 /**
  * Feeds the local scheduler with due deliveries: retries, deliveries that exceeded the capacity of the local
- * schedulers, and deliveries that a lost queue or a dead worker left behind. Claims no more deliveries than the
- * scheduler has room for. Deliveries that must wait for their target are parked, so they never block the head of the
- * list of due deliveries.
+ * schedulers, and deliveries that remained after a queue or a worker was lost. Claims no more deliveries than the
+ * scheduler can accept. Deliveries that must wait for their target are parked, so they never block the head of the list
+ * of due deliveries.
  */
 @Injectable()
 export class Dispatcher {
@@ -41,7 +41,10 @@ export class Dispatcher {
     );
   }
 
-  /** Claims deliveries that another process announced, as far as the scheduler has room. The sweep finds the rest. */
+  /**
+   * Claims deliveries that another process announced, up to the free capacity of the scheduler. The sweep finds the
+   * rest.
+   */
   async take(keys: readonly DeliveryKey[]): Promise<void> {
     const claimant = this.presence.claimant();
     const room = this.scheduler.room();

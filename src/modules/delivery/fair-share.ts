@@ -34,8 +34,8 @@ export interface SlotLimits {
 
 /**
  * Shares the local scheduler's capacity among organizations, then among an organization's environments. A single tenant
- * may use all of the capacity. While several wait, free slots go to the tenant that uses the fewest. Each choice takes
- * time proportional to the number of waiting environments, not of waiting targets.
+ * may use all of the capacity. While several wait, free slots go to the tenant that uses the fewest. The cost of a
+ * choice grows with the number of waiting environments, not of waiting targets.
  */
 export class FairShare<Waiter> {
   private readonly fairShare = new Map<number, EnvironmentShare>();
@@ -122,7 +122,10 @@ export class FairShare<Waiter> {
     return waiter;
   }
 
-  /** Returns true if the organization exceeds an equal share, and the environment an equal share within that. */
+  /**
+   * Returns true if the organization has more than an equal share of the capacity, and the environment more than an
+   * equal share of its organization's part.
+   */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);
     return share !== undefined && this.isAbove(share, figure);

@@ -36,8 +36,8 @@ export class Gates {
       // Deliveries that stayed claimed would be blocked until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // The targets are marked as queued again: a query of the table that ran before the release did not find the
-      // parked deliveries.
+      // Marks the targets as queued again. A query of the table that ran before the release did not find the parked
+      // deliveries.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }

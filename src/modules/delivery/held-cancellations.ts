@@ -12,10 +12,13 @@ import { LocalScheduler } from './local-scheduler.js';
 const WATCHED_MS = 30_000;
 
 /**
- * Handles canceled or erased deliveries that this process has already claimed. When a target is announced, its waiting
- * deliveries are evicted from the local scheduler and released. The release ends deliveries that are marked as
- * canceled. Deliveries that are just being claimed are covered in two ways: for a while, each start checks the mark in
- * storage, and afterward the eviction is repeated. While notifications are unavailable, every start checks storage.
+ * Handles canceled or erased deliveries that this process has already claimed.
+ *
+ * When a target is announced, its waiting deliveries are evicted from the local scheduler and released. The release
+ * ends deliveries that are marked as canceled.
+ *
+ * The target may also have deliveries that are just being claimed. For a while, each start therefore checks the mark in
+ * storage. Afterward, the eviction is repeated. While notifications are unavailable, every start checks storage.
  */
 @Injectable()
 export class HeldCancellations {

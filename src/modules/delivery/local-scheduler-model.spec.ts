@@ -222,7 +222,10 @@ class Model {
     strictEqual(this.scheduler.pressure(1)?.ready ?? 0, this.isClosed ? 0 : this.ready());
   }
 
-  /** Returns the number of first attempts whose target has a free slot, or responds so fast that one soon is. */
+  /**
+   * Returns the number of first attempts whose target has a free slot, or responds so fast that a slot will soon be
+   * free.
+   */
   private ready(): number {
     // The rate meter covers the last half second. In this test, all responses arrive at the same time.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;

@@ -63,7 +63,9 @@ const HELD_FOR_OTHERS = 2_000;
  * slots, fast receivers would wait for the timeouts of another tenant's unresponsive receivers.
  */
 const RUNNING_FOR_OTHERS = 0.25;
-/** Maximum number of deliveries claimed at once for an environment below its fair share while all slots are taken. */
+/**
+ * Maximum number of deliveries claimed in one batch for an environment below its fair share while all slots are taken.
+ */
 const ROOM_FOR_OTHERS = 100;
 
 /**
@@ -111,7 +113,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.silent = new TimeoutIsolation(() => clock.monotonicMs());
   }
 
-  /** Sets the function that makes attempts, and a callback for deliveries that are left to the dispatcher. */
+  /** Sets the function that makes attempts, and a callback for the case that deliveries are left to the dispatcher. */
   connect(runTurn: (deliveryTurn: DeliveryTurn) => void, onLeft: () => void): void {
     this.runTurn = runTurn;
     this.onLeft = onLeft;
@@ -232,7 +234,9 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.startStarved();
   }
 
-  /** Called when an attempt takes long. The attempt then frees its slot in its target's concurrency window. */
+  /**
+   * Called when an attempt exceeds `LINGERING_MS`. The attempt then frees its slot in its target's concurrency window.
+   */
   onLinger(deliveryTurn: DeliveryTurn): void {
     const target = this.targetFor(deliveryTurn.delivery.environmentId, deliveryTurn.delivery.targetId);
     deliveryTurn.isLingering = true;
@@ -264,7 +268,10 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return this.byClaimant.has(claimant);
   }
 
-  /** Drops waiting deliveries of a dead worker id: other workers own them. Fencing rejects running ones' results. */
+  /**
+   * Drops the waiting deliveries of a worker id that was declared dead, because other workers own them. Fencing rejects
+   * the results of its running attempts.
+   */
   dropClaim(claimant: Id): void {
     if (!this.byClaimant.has(claimant)) return;
     for (const target of [...this.targets.values()])
@@ -429,7 +436,10 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.runTurn(deliveryTurn);
   }
 
-  /** Returns the maximum of claimed deliveries. Above `HELD_MAX`, only environments below their share may add more. */
+  /**
+   * Returns the maximum number of claimed deliveries. Above `HELD_MAX`, only environments below their share may add
+   * more.
+   */
   private heldMax(environmentId: number): number {
     return this.held < HELD_MAX || this.shares.isAboveShare(environmentId) ? HELD_MAX : HELD_MAX + HELD_FOR_OTHERS;
   }

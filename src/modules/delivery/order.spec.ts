@@ -24,7 +24,10 @@ interface Row {
   is: 'due' | 'parked' | 'claimed';
 }
 
-/** One worker, and a table for one target. The fuzzing scheduler decides when statements and requests complete. */
+/**
+ * One worker, and a table with the deliveries of one target. The fuzzing scheduler decides when statements and requests
+ * complete.
+ */
 class Worker {
   readonly started: string[] = [];
   private readonly rows: Row[] = [];

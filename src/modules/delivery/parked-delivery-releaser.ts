@@ -70,7 +70,8 @@ export class ParkedDeliveryReleaser {
     const isTick = !this.isSooner || this.clock.monotonicMs() - this.tickedMs >= TICK_MS;
     if (isTick) this.tickedMs = this.clock.monotonicMs();
     let isAnyStarved = false;
-    // Starts with a random target. Otherwise, with little free capacity, the same targets would always come last.
+    // Starts with a random target. If it always started with the same target and little capacity were free, the last
+    // targets would never get any.
     const start = Math.floor(this.clock.random() * targets.length);
     for (const { environmentId, targetId } of [...targets.slice(start), ...targets.slice(0, start)]) {
       if (await this.release(claimant, { environmentId, targetId }, isTick)) isAnyStarved = true;

@@ -19,7 +19,10 @@ export class QueuedTargets {
     this.notedAt.set(targetKey(environmentId, targetId), this.moment);
   }
 
-  /** Returns the logical time, to be called before a query of the table: the query may miss deliveries parked later. */
+  /**
+   * Returns the current logical time. Call this before a query of the table: the query may miss deliveries that are
+   * parked after this time.
+   */
   look(): number {
     this.moment += 1;
     return this.moment;

@@ -3,9 +3,9 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 /**
- * Takes tokens from a target's token bucket: one row for all workers (primary key of target_permits). Adds the tokens
- * accrued since the last draw, then subtracts and returns the number taken. Tokens accrue by the database's clock, so
- * workers with different clocks share one rate.
+ * Takes tokens from a target's token bucket: one row that all workers share (primary key of target_permits). Adds the
+ * tokens accrued since the last draw, then subtracts and returns the number taken. Tokens accrue by the database's
+ * clock, so workers with different clocks share one rate.
  */
 const DRAW: Statement = {
   name: 'permits_draw',

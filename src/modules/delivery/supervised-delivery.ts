@@ -57,7 +57,8 @@ export async function deliverSupervised(
     if (ours !== null) throw ours;
     if (error instanceof DeadlinePassed)
       return failed('timeout', `The adapter of this type did not end its attempt within ${deadlineMs} ms.`);
-    // The error may contain a credential, so it goes to the operator's log, and not to the owner of the target.
+    // The error may contain a credential, so it is written only to the operator's log. The owner of the target cannot
+    // see it.
     logger.error(`The adapter of type ${target.type} failed: ${error instanceof Error ? error.stack : String(error)}`);
     return failed('adapter', 'The adapter of this type failed. The log of the service says how.');
   }
@@ -123,7 +124,10 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }
 
-/** Returns whether a duration is valid. An invalid one is replaced: failing the attempt would repeat the delivery. */
+/**
+ * Returns whether a duration is valid. An invalid one is replaced, because failing the attempt would repeat the
+ * delivery.
+ */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;
 }

@@ -12,7 +12,10 @@ interface Environment<Target> {
   silence: TimeoutHistory;
   /** Number of attempts in flight whose target was not known to respond when the attempt began. */
   running: number;
-  /** Time of the last response from a target not known to respond. Initially, the start of the first attempt. */
+  /**
+   * Time of the last response from a target that was not known to respond before. Initially, the start of the first
+   * attempt.
+   */
   sinceMs: number;
   /** Targets that wait for a slot in isolation, each with a delivery to start, in order of arrival. */
   waiting: Set<Target>;
@@ -20,13 +23,15 @@ interface Environment<Target> {
 
 /** Maximum share of slots for an environment's targets not known to respond, while few or none of them respond. */
 const PART = 0.25;
-/** Time without a response from targets not known to respond, after which they are limited even before a timeout. */
+/**
+ * Time without a response from targets not known to respond. After this time, they are limited even before a timeout.
+ */
 const VAIN_MS = 3_000;
 /** Number of consecutive timeouts after which a target that has responded no longer counts as responsive. */
 const UNANSWERED_MAX = 3;
 /**
- * Time without a response from any target, after which the limit is lifted because no other tenant needs the slots. The
- * time is long, because an idle tenant may become active again.
+ * Time without a response from any target. After this time, the limit is lifted, because no other tenant needs the
+ * slots. The time is long, because an idle tenant may become active again.
  */
 const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;

@@ -50,7 +50,7 @@ export class WorkerHeartbeat {
   private isLeaving = false;
   /**
    * Time since which heartbeats have worked without interruption. Right after a storage outage, no worker is declared
-   * dead, because no worker could renew its lease during that outage.
+   * dead, because no worker could renew its lease during the outage.
    */
   private steadySinceMs: number | null = null;
   private reapedListeners: (() => void)[] = [];
@@ -80,9 +80,7 @@ export class WorkerHeartbeat {
     return this.names.some((name) => name.id === claimant && this.isFresh(name));
   }
 
-  /**
-   * Returns true if a worker id still belongs to this worker. An id that was declared dead or unregistered does not.
-   */
+  /** Returns true if this worker still owns the worker id: the id was neither declared dead nor unregistered. */
   isOwnClaim(claimant: Id): boolean {
     return this.names.some(({ id }) => id === claimant);
   }

@@ -129,8 +129,8 @@ export class DeliveryWorker {
     if (result.reason === 'gone' && target?.destinationId) {
       await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
     }
-    // If the destination was disabled or deleted during the attempt, its waiting deliveries failed at that time. This
-    // delivery was in flight then, so it fails now.
+    // If the destination was disabled or deleted during the attempt, its waiting deliveries have already failed. This
+    // delivery was in flight at that time, so it fails now.
     if (result.status === 'retrying' && target?.destinationId)
       await this.notifyChange(targetKey(environmentId, targetId));
   }
