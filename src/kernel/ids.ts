@@ -69,8 +69,8 @@ export class Ids {
 
   private nextBytes(): Buffer {
     const nowMs = this.clock.nowMs();
-    // Ids that are this far in the future were created before a wrong clock was corrected. Continuing from them would
-    // keep the wrong time.
+    // Ids that are this far in the future were created before a wrong clock was corrected. Ids that continue from them
+    // would contain the wrong time.
     if (nowMs > this.lastMs || this.lastMs - nowMs > AHEAD_MS_MAX) {
       this.lastMs = nowMs;
       ulidBytes(nowMs, random.next(), this.last);
@@ -90,7 +90,7 @@ const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) =>
 /** Positions of the two digits of each byte in the text of a UUID. */
 const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-// Buffers for conversions, which every message needs a dozen times. Only the resulting text is allocated.
+// Reused buffers for conversions, of which every message needs a dozen. Only the resulting text is allocated.
 const uuidCodes = Array.from('00000000-0000-0000-0000-000000000000', (char) => char.charCodeAt(0));
 const scratch = new Uint8Array(16);
 

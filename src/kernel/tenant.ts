@@ -22,7 +22,9 @@ export interface CallerSession {
   memberId: Id | null;
 }
 
-/** Permissions of a portal session: to view, to read and rotate secrets, to change endpoints, and to resend. */
+/**
+ * Permissions of a portal session: to view, to read and rotate secrets, to change endpoints, and to resend messages.
+ */
 export const PORTAL_PERMISSIONS = ['view', 'secrets', 'manage', 'resend'] as const;
 export type PortalPermission = (typeof PORTAL_PERMISSIONS)[number];
 

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 
 /** Maximum length of a word that fits into a line of 998 bytes together with the header's name. */
 const WORD_BYTES_MAX = 900;
-/** Number of bytes in an encoded word, which then has 56 of at most 75 characters (RFC 2047, section 2). */
+/** Number of bytes per encoded word. The word then has 56 characters, of at most 75 (RFC 2047, section 2). */
 const CHUNK = /[^]{1,33}/g;
 
 /** Pattern of white space that nodemailer would fold into a separate line, at which some servers end the header. */

@@ -42,7 +42,7 @@ export class ConfiguredTransport extends MailTransport implements OnModuleInit, 
   }
 }
 
-/** Returns the configured transport. Loads only this one, because each has its own library. */
+/** Returns the configured transport. Loads no other transport, because each has its own library. */
 async function transportOf(
   { emailTransport, platformDomain, smtpAnswerMsMax: answerMsMax }: Config,
   dialer: Dialer,

@@ -14,7 +14,7 @@ export interface SmtpAnswers {
   rejectedErrors?: readonly { recipient?: string; response?: string; responseCode?: number }[];
 }
 
-/** The submission report, and whether the server asked to slow down. */
+/** The submission report, and whether the server requested a lower rate. */
 export interface ReadAnswers {
   report: SubmissionReport;
   isThrottled: boolean;

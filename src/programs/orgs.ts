@@ -115,7 +115,7 @@ async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): P
   }
 }
 
-/** Returns the change that the command line asks for. @throws ConfigError for invalid input. */
+/** Returns the change that the command line requests. @throws ConfigError for invalid input. */
 function wishOf(given: string[]): Wish {
   const [verb, ...rest] = given;
   if (verb === 'list' && rest.length === 0) return { verb };

@@ -3,7 +3,7 @@ import type { JSValueHandle, QuickJS } from 'quickjs-wasi';
 import { LOG_LEVELS } from '#engine/code-logs.js';
 import { LOG_LINE_LENGTH_MAX, LOG_LINES_MAX, type LogCollector } from './logs.js';
 
-/** Error whose message the guest code sees as the message of its exception. */
+/** Error whose message is visible to the guest code, as the message of the exception that the guest code catches. */
 class Refusal extends Error {}
 
 const URL_FIELDS = [

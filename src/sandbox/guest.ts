@@ -9,7 +9,7 @@ import { monotonicMs } from './thread-cpu.js';
 export interface GuestCall {
   /** Source of an ES module whose default export is the function to call. */
   code: string;
-  /** Arguments, each as JSON text. If null, the call only checks whether there is a function. */
+  /** Arguments, each as JSON text. If null, the call only checks whether the default export is a function. */
   args: readonly string[] | null;
   /** Limit of CPU time, measured from the start of the code. */
   timeoutMs: number;

@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 /** Returns the time of a clock that all threads share. `performance.now()` starts at zero in each thread. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
-/** Returns the system's id of the calling thread, or null on systems other than Linux. */
+/** Returns the operating system's id of the calling thread, or null on systems other than Linux. */
 export function ownThread(): string | null {
   try {
     return readlinkSync('/proc/thread-self').split('/').pop() ?? null;

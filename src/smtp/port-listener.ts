@@ -103,7 +103,7 @@ export class PortListener {
     if (this.isStopping) this.server.dismiss(id, STOPPING);
   }
 
-  /** Stops accepting connections, asks idle clients to reconnect later, and lets messages in progress finish. */
+  /** Stops accepting connections, closes idle ones with a temporary error, and lets messages in progress finish. */
   async close(): Promise<void> {
     this.isStopping = true;
     const closed = new Promise<void>((resolve) => this.server.close(resolve));

@@ -19,7 +19,9 @@ export interface EventView extends Json {
   attempts: AttemptView[];
 }
 
-/** Retry policy with 19 retries, one every second, so that a check waits only for the target. */
+/**
+ * Retry policy with 19 retries, one every second. With short delays, a check waits for its target and not for retries.
+ */
 const PERSISTENT = { schedule: [0, ...Array.from({ length: 19 }, () => 1)] };
 
 /** Runs the service with one destination type for the checks. The first check starts the service. */

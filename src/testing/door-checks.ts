@@ -3,7 +3,7 @@ import { type Access, Client, until } from './client.js';
 import type { ConformanceCheck } from './conformance-check.js';
 import type { ReceivedMessage } from './destination-under-test.js';
 
-/** A token that must be rejected. `name` is the reason, and is used as the name of the check. */
+/** A token that must be rejected. `name` states the reason, and is used as the name of the check. */
 export interface RefusedToken {
   name: string;
   token: () => string;

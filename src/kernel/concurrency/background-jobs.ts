@@ -40,7 +40,7 @@ export class BackgroundJobs {
     for (const loop of this.loops.get(provider) ?? []) loop.wake();
   }
 
-  /** Stops all jobs. Resolves when their running turns have ended. */
+  /** Stops all jobs. Resolves when their current turns have ended. */
   async stop(): Promise<void> {
     await Promise.all([...this.loops.values()].flat().map((loop) => loop.stop()));
   }

@@ -4,7 +4,7 @@ import { Database } from '../database/database.js';
 import { Loop, type LoopDelay } from './loop.js';
 
 const LOOK_MS = 1_000;
-/** Age above which the last poll result is too old. Two polls have then failed, or polls take too long. */
+/** Age above which the last poll result is outdated: two polls have failed, or polls take too long. */
 const GOOD_MS = 3_000;
 /** Time limit of a poll. A poll that takes longer is treated as failed. */
 const DEADLINE_MS = 4_000;

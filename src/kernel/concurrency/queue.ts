@@ -24,7 +24,7 @@ const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
 const CONNECTIONS = { queue: 2, worker: 3 } as const;
 /** Idle timeout of connections. Exceeds a worker's polling interval, because reconnecting costs more than a query. */
 const IDLE_MS = 30_000;
-/** Delay before BullMQ sees an error of an unavailable server, because BullMQ retries immediately. */
+/** Delay before an error of an unavailable server is passed to BullMQ, because BullMQ retries immediately. */
 const REST_MS = 500;
 
 /** Returns the queue options: Redis with `REDIS_URL`, otherwise PostgreSQL with the schema `bullmq`. */

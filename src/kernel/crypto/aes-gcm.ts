@@ -15,8 +15,8 @@ const ivs = new RandomPool(IV_BYTES);
 export const BOX_BYTES = IV_BYTES + TAG_BYTES;
 
 /**
- * Encrypts with AES-256-GCM and a random IV. Returns a box: IV (12) ‖ tag (16) ‖ ciphertext. Random IVs limit one key
- * to about 2^32 boxes (NIST SP 800-38D, section 8.3), far more than Posthorn needs for settings.
+ * Encrypts with AES-256-GCM and a random IV. Returns a box: IV (12 bytes) ‖ tag (16 bytes) ‖ ciphertext. Random IVs
+ * limit one key to about 2^32 boxes (NIST SP 800-38D, section 8.3), far more than Posthorn needs for settings.
  */
 export function encrypt(key: Buffer, plaintext: string | Buffer, context: Buffer): Buffer {
   const iv = ivs.next();

@@ -2,7 +2,10 @@ import { randomFillSync } from 'node:crypto';
 
 const VALUES_PER_FILL = 256;
 
-/** Random values of a fixed size from one large block, because a system call for each value costs more than its use. */
+/**
+ * Provides random values of a fixed size, cut from one large block. A system call for each value would cost more than
+ * the use of the value.
+ */
 export class RandomPool {
   private readonly pool: Buffer;
   private offset: number;

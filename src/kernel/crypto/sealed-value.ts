@@ -12,7 +12,7 @@ export interface SealedPlace {
 /** Version 1: version byte ‖ box (see `encrypt`), under data key 0. Still read, but no longer written. */
 const VERSION_1 = 1;
 const HEADER_BYTES_1 = 1;
-/** Version 2: version byte ‖ number of the data key (4, big endian) ‖ box. */
+/** Version 2: version byte ‖ number of the data key (4 bytes, big endian) ‖ box. */
 const VERSION_2 = 2;
 const HEADER_BYTES_2 = 5;
 

@@ -342,7 +342,9 @@ function writes(statement: Statement): boolean {
   return found;
 }
 
-/** Returns the SQLSTATE, or null for other errors. EPIPE also has five letters, but no digit. */
+/**
+ * Returns the SQLSTATE, or null for other errors. Requires a digit, because codes such as EPIPE also have five letters.
+ */
 export function sqlState(error: unknown): string | null {
   const candidate = error instanceof Error && 'driverError' in error ? error.driverError : error;
   const code = (candidate as { code?: unknown } | null)?.code;

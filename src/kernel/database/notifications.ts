@@ -123,7 +123,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.stopped = true;
     if (this.reconnect) clearTimeout(this.reconnect);
     if (this.beating) clearInterval(this.beating);
-    // Does not wait for the connection to close, because a connection that died silently would not respond.
+    // Does not wait for the connection to close, because the server would not respond over a half-open connection.
     void this.connection?.end().catch(() => undefined);
   }
 

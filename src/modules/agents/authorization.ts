@@ -63,7 +63,10 @@ export class Authorization {
     private readonly config: Config,
   ) {}
 
-  /** Validates an OAuth request. Until its redirect address is confirmed as the client's, only the user sees errors. */
+  /**
+   * Validates an OAuth request. Errors are shown only to the user until the redirect address is confirmed as the
+   * client's.
+   */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
     if (typeof clientId !== 'string' || typeof redirectUri !== 'string')

@@ -1,7 +1,7 @@
 import type { OAuthErrorCode } from '#http/oauth-answers.js';
 import { redirectFault } from './redirect-uris.js';
 
-/** The metadata that a client gave about itself, unverified. */
+/** The metadata that a client provided about itself, unverified. */
 export interface OAuthClient {
   id: string;
   name: string;

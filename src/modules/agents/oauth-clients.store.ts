@@ -14,7 +14,9 @@ export interface Added {
   inAll: number;
 }
 
-/** Inserts a client and counts the unapproved ones (`oauth_clients_unapproved_idx`), plus 1 for the new row. */
+/**
+ * Inserts a client. Returns the number of unapproved clients including the new one (`oauth_clients_unapproved_idx`).
+ */
 const ADD: Statement = {
   name: 'oauth_clients.add',
   text: `

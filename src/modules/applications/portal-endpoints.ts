@@ -35,8 +35,8 @@ export class PortalEndpoints {
   }
 
   /**
-   * Returns the effective changes. A portal session sees `(hidden)` instead of authentication values; sending
-   * `(hidden)` back keeps the stored value. A portal session may keep a reference to a secret unchanged on the same
+   * Returns the effective changes. A portal session reads `(hidden)` instead of authentication values. If it sends
+   * `(hidden)` back, the stored value is kept. A portal session may keep a reference to a secret unchanged on the same
    * host, but not add a reference. Throws 422.
    */
   async change(

@@ -224,8 +224,8 @@ describe('Attempt', () => {
     expect(world.asked).toEqual(['7 https://example.com/hook']);
   });
 
-  // Attempt 4 waits half (the random value) of the fourth step of 1800 s, after the first three steps (305 s). The
-  // schedule began a minute ago.
+  // Attempt 4 waits for half (the random value) of the fourth step of 1800 s, after the first three steps (305 s in
+  // total). The schedule began a minute ago.
   const scheduledMs = NOW_MS - 60_000 + 305_000 + 900_000;
 
   it.each<[string, Answer, Record<string, unknown>]>([

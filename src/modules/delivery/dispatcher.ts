@@ -60,7 +60,7 @@ export class Dispatcher {
     await this.gates.pass(
       await this.presence.trackClaim(claimant, this.claims.dueBeside(claimant, crowding, BESIDE_MAX)),
     );
-    // The query scans all due deliveries of the other environments, so it runs less often the longer it takes.
+    // The query scans all due deliveries of the other environments. The longer it takes, the less often it runs.
     return { restMs: Math.max(BESIDE_MS, (this.clock.monotonicMs() - startedMs) * BESIDE_FACTOR) };
   }
 

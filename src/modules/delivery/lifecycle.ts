@@ -8,7 +8,10 @@ import { ParkedDeliveryReleaser } from './parked-delivery-releaser.js';
 import { DeliveryWorker } from './worker.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
-/** Starts and drains the worker. A drain lets running attempts finish, records them, and releases the rest. */
+/**
+ * Starts and drains the worker. A drain waits for running attempts, records their results, and releases the other
+ * deliveries.
+ */
 @Injectable()
 export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

@@ -60,7 +60,7 @@ const HELD_BYTES_MAX = 128 * 1024 * 1024;
 const HELD_FOR_OTHERS = 2_000;
 /**
  * Additional slots, as a fraction of the ceiling, for environments that use less than their fair share. Without these
- * slots, fast receivers would wait for the timeouts of another tenant's unresponsive receivers.
+ * slots, deliveries to fast receivers would wait for the timeouts of another tenant's unresponsive receivers.
  */
 const RUNNING_FOR_OTHERS = 0.25;
 /**
@@ -83,7 +83,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   private readonly shares: FairShare<TargetQueue>;
   private readonly pressing: SchedulerPressure;
   private readonly silent: TimeoutIsolation<TargetQueue>;
-  /** Number of deliveries in this process by worker id, under which they were claimed. */
+  /** Number of deliveries in this process, by the worker id under which they were claimed. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
   private retriesRunning = 0;

@@ -70,7 +70,10 @@ export class WorkerHeartbeat {
     );
   }
 
-  /** Returns the worker id for new claims. Null while claiming is unsafe, because the lease or clock is uncertain. */
+  /**
+   * Returns the worker id for new claims. Null while claims are unsafe, because the state of the lease or the clock is
+   * uncertain.
+   */
   claimant(): Id | null {
     const [current] = this.names;
     return !this.isLeaving && this.isFresh(current) && this.time.isAgreed() ? current.id : null;

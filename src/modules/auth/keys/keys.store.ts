@@ -130,7 +130,7 @@ export class KeysStore {
     return (await this.byHash(hash)) !== null;
   }
 
-  /** Revokes a key and returns its hash. Returns `null` if there is no key that can be revoked. */
+  /** Revokes a key and returns its hash. Returns `null` if the key does not exist or is already revoked. */
   async revoke(environmentId: number, id: Id, at: Date): Promise<Buffer | null> {
     const [revoked] = await this.database.query<{ hash: Buffer }>(REVOKE, [environmentId, id, at]);
     return revoked?.hash ?? null;

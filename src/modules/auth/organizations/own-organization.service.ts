@@ -70,7 +70,7 @@ export class OrganizationService {
       await this.rename(tenant, { name, slug });
       const isSet = Object.values(settings).some((value) => value !== undefined);
       if (isSet) await this.store.updateEnvironment(tenant.environmentId, settings);
-      // The organization's other environment sees a new slug only when that environment's cache entry expires.
+      // The other environment of the organization uses the old slug until its cache entry expires.
       if (isSet || slug !== undefined) await this.announce(tenant);
       return this.get(tenant);
     });
