@@ -3,8 +3,8 @@ import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 
 /**
  * A header as stored in `requests.headers`. Secret values are sealed, except in older rows. `byName` marks a value that
- * was sealed only because of the header's name: the endpoint's scheme did not use it. `of` marks a value that is bound
- * to the environment and the header's name. Other values are bound to their request.
+ * was sealed only because of the header's name. The endpoint did not use that header for authentication. `of` marks a
+ * value that is bound to the environment and the header's name. Other values are bound to their request.
  */
 export type StoredHeader = readonly [
   name: string,

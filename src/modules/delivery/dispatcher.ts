@@ -42,8 +42,8 @@ export class Dispatcher {
   }
 
   /**
-   * Claims deliveries that another process announced, up to the free capacity of the scheduler. The sweep finds the
-   * rest.
+   * Claims deliveries that another process announced, up to the free capacity of the scheduler. The periodic sweep
+   * (`turn`) finds the rest.
    */
   async take(keys: readonly DeliveryKey[]): Promise<void> {
     const claimant = this.presence.claimant();

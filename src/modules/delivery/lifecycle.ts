@@ -30,8 +30,8 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.cancellations.start();
     this.presence.onReaped(() => this.dispatcher.loop.wake());
     this.presence.start(this.scheduler);
-    // Without the sweep, only wake-ups start deliveries. Durability tests disable the sweep, to prove that they detect
-    // lost deliveries.
+    // Without the dispatcher's sweep, only wake-ups start deliveries. Durability tests disable the sweep, to prove that
+    // they detect lost deliveries.
     if (this.config.reconcile) {
       this.claims.attend(
         () => this.dispatcher.loop.wake(),

@@ -42,7 +42,7 @@ const METERS_MAX = 10_000;
  */
 export class SchedulerPressure {
   private readonly meters = new Map<number, Meter>();
-  /** Targets with a full concurrency window, which respond so quickly that their deliveries still count as ready. */
+  /** Targets with a full concurrency window that respond so quickly that their deliveries still count as ready. */
   private readonly trusted = new Set<Pressed>();
   private lookedMs = -Infinity;
   private isBusy = false;

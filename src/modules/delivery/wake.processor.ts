@@ -8,7 +8,7 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 /** Minimum interval between log lines in milliseconds. An unavailable queue emits an error at every reconnect. */
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Seconds that a request to the queue waits for a job. The sweep finds lost wake-ups sooner than that. */
+/** Seconds that a request to the queue waits for a job. The dispatcher's sweep finds lost wake-ups sooner than that. */
 const ASK_SECONDS = 60;
 
 @Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
@@ -29,12 +29,18 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
     );
   }
 
-  /** Closes without waiting, because an unavailable queue would delay the drain. The sweep replaces lost wake-ups. */
+  /**
+   * Closes without waiting, because an unavailable queue would delay the drain. The dispatcher's sweep replaces lost
+   * wake-ups.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker.close(true);
   }
 
-  /** Logs queue errors, which would otherwise end the process. The sweep finds deliveries while the queue is down. */
+  /**
+   * Logs queue errors, which would otherwise end the process. The dispatcher's sweep finds deliveries while the queue
+   * is unavailable.
+   */
   @OnWorkerEvent('error')
   complain(error: Error): void {
     const nowMs = this.clock.nowMs();

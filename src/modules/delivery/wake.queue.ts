@@ -15,8 +15,8 @@ const WAITING_MAX = 10_000;
 
 /**
  * Wakes workers in other processes for accepted deliveries, in batches of ids. One job is in flight at a time.
- * Deliveries accepted meanwhile form the next job. No caller waits for the queue, because the dispatchers' sweep finds
- * deliveries that exceed the buffer or are lost.
+ * Deliveries that are accepted meanwhile form the next job. No caller waits for the queue: the dispatcher's sweep finds
+ * lost wake-ups, and deliveries that exceed the buffer.
  */
 @Injectable()
 export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
@@ -28,7 +28,7 @@ export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
     queue.on('error', () => undefined);
   }
 
-  /** Disconnects without waiting for wake-ups in flight. The sweep finds their deliveries. */
+  /** Disconnects without waiting for wake-ups in flight. The dispatcher's sweep finds their deliveries. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.queue.disconnect();
   }

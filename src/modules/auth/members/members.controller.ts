@@ -91,7 +91,7 @@ export class MembersController {
   @ApiOperation({
     summary: 'Remove a member',
     description:
-      "The member's sessions end within five seconds, on every node. Keys that the member created stay valid and must be revoked one by one.",
+      "The member's sessions end within five seconds, on every node. Keys that the member granted to agents are revoked. Other keys that the member created stay valid and must be revoked one by one.",
   })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'The removal succeeded.' })

@@ -23,7 +23,8 @@ export class SessionsController {
   @Scope('admin')
   @ApiOperation({
     summary: 'List sessions',
-    description: 'Lists active sessions of members and of keys of both environments, newest first.',
+    description:
+      'Lists the active sessions of both environments, newest first. A session belongs to a member, or to the key that opened it.',
   })
   @ApiOkResponse({ type: SessionPage, description: 'One page of sessions.' })
   async listSessions(@CurrentTenant() tenant: Tenant, @Query() query: SessionListQuery): Promise<SessionPage> {
