@@ -22,8 +22,8 @@ export abstract class Authenticator {
 export abstract class SessionAuthenticator {
   /**
    * Returns the caller of this `Cookie` header, or null. Uses the requested environment if the member may act in it,
-   * otherwise the member's first environment. The call is counted as a request of the session. Throws if the storage is
-   * unavailable, and with 429 if the address `from` has tried too many unknown sessions.
+   * otherwise the member's first environment. Records a use of the session, which keeps it active. Throws if the
+   * storage is unavailable, and with 429 if the address `from` has tried too many unknown sessions.
    */
   abstract authenticate(
     cookieHeader: string | undefined,

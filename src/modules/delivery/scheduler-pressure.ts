@@ -23,7 +23,6 @@ export interface Pressed {
 }
 
 export interface Felt {
-  /** Returns the monotonic time in milliseconds. */
   nowMs(): number;
   /** Returns the fraction of the time since the last call in which the event loop was busy. */
   utilization(): number;
