@@ -12,7 +12,10 @@ const KB_256 = 256 * 1024;
 const now = (): number => performance.now();
 const inThisThread = (call: GuestCall, usedMs = now): Promise<GuestResult> => runGuest(engine, call, usedMs);
 
-/** Runs code in this thread, without the pool, and returns the outcome. Code must end by itself or when interrupted. */
+/**
+ * Runs code in this thread, without the pool, and returns the outcome. The code must end by itself or react to
+ * interrupts.
+ */
 async function guest(code: string, call: Partial<GuestCall> = {}): Promise<GuestResult['outcome']> {
   const { outcome } = await inThisThread({
     code,

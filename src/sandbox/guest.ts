@@ -15,7 +15,10 @@ export interface GuestCall {
   timeoutMs: number;
   /** CPU time after which the call is abandoned and repeated on a thread for slow code. Null for no limit. */
   sliceMs: number | null;
-  /** Deadline on the clock of `monotonicMs`. The call then ends as `busy`, however little CPU time it had. */
+  /**
+   * Deadline on the clock of `monotonicMs`. At the deadline, the call ends as `busy`, regardless of how little CPU time
+   * it got.
+   */
   deadlineMs?: number;
   resultBytesMax: number;
   /** Body as bytes. The first argument, an object, gets it as `rawBody`, and its text as `raw`. */
@@ -136,7 +139,10 @@ export async function runGuest(
   return { outcome: { ...ended, logs: logs.logs }, isSpoiled };
 }
 
-/** Returns the limit that was reached, or else the outcome. After an interrupt, the VM may report any error. */
+/**
+ * Returns the outcome for a limit that was reached, otherwise `outcome`. After an interrupt, the VM may report any
+ * error.
+ */
 function withinLimit(outcome: SandboxOutcome, limit: Limit, call: GuestCall): GuestResult['outcome'] {
   if (limit.usedMs() > call.timeoutMs) return failure('timeout', TIMED_OUT);
   if (limit.isLate) return failure('busy', TOO_BUSY);

@@ -63,7 +63,10 @@ export class RuleEvaluator {
     return verdict?.kind === 'rules' ? verdict.first : null;
   }
 
-  /** Returns the faults of the schema, or else of the value; null if unknown. `schema` and `value` are JSON texts. */
+  /**
+   * Returns the faults of the schema. If the schema is valid, returns the faults of the value. Null if the result is
+   * unknown. `schema` and `value` are JSON texts.
+   */
   async schema(
     owner: Owner,
     schema: string,

@@ -45,7 +45,10 @@ export class AdaptiveLinger {
     if (this.arrivalsMs.length > SEEN) this.arrivalsMs.shift();
   }
 
-  /** Returns how long a group's first request waits for further ones, or 0. Counts skips: call it once per group. */
+  /**
+   * Returns how long the first request of a group waits for further requests, or 0. Call it once per group, because it
+   * counts skips.
+   */
   lingerMs(nowMs: number): number {
     if (this.arrivalsMs.length < SEEN) return 0;
     const waitMs = Math.min(this.limits.waitMsMax, this.limits.lingerAndWriteMs - this.writeMs);

@@ -11,7 +11,10 @@ export class KeyedSemaphore {
 
   constructor(private readonly perKeyMax = PLACES_PER_KEY) {}
 
-  /** Runs `work` once a slot is free, with the rest of `timeoutMs`. Returns null if no slot became free in time. */
+  /**
+   * Waits for a free slot, then runs `work` with the remaining part of `timeoutMs`. Returns null if no slot became free
+   * in time.
+   */
   async run<T>(key: string, timeoutMs: number, work: (leftMs: number) => Promise<T>): Promise<T | null> {
     const fromMs = performance.now();
     const taken = this.taken.get(key) ?? 0;

@@ -22,7 +22,10 @@ export interface GroupCommitOptions<T, R> {
   weightMax: number;
   /** Time to wait for further items. With 0, items are written as soon as the previous group is written. */
   lingerMs: number;
-  /** Minimum time between the starts of two groups. A busy service commits less often. An idle one commits at once. */
+  /**
+   * Minimum time between the starts of two groups. A busy service therefore commits less often. An idle service commits
+   * immediately.
+   */
   gapMs: number;
   /** Decides whether to linger longer than `lingerMs`. If omitted, groups never linger longer. */
   adaptiveLinger?: AdaptiveLinger;

@@ -82,7 +82,10 @@ export class ApplicationEndpointEntity {
   @Column('jsonb')
   metadata: Record<string, string>;
 
-  /** Status of an endpoint with a registered destination. Otherwise the status of the owned destination applies. */
+  /**
+   * Status of an endpoint with a registered destination. For an endpoint with its own destination, the destination's
+   * status applies.
+   */
   @Column('text')
   status: 'active' | 'disabled';
 

@@ -8,7 +8,10 @@ export const SHOWN_MAX = 25;
 const ROWS_MAX = SHOWN_MAX + 1;
 /** Maximum number of events with failed verification to read, newest first. */
 const QUARANTINED_MAX = 2_000;
-/** Maximum number of due deliveries read, oldest first across all environments, to include long-waiting ones. */
+/**
+ * Maximum number of due deliveries to read. Reads the oldest first, across all environments, so that no long wait is
+ * missed.
+ */
 const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;
 const JOBS_MAX = 500;

@@ -120,7 +120,10 @@ export class ApiKeyEntity {
   @Column('text', { name: 'granted_by', nullable: true })
   grantedBy: string | null;
 
-  /** Member who approved the grant, or else the key used to sign in. A granted key is revoked with its approver. */
+  /**
+   * Member who approved the grant. If the approver signed in with a key, `granterKeyId` is set instead. A granted key
+   * is revoked with its approver.
+   */
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
 

@@ -81,7 +81,7 @@ export class SchedulerPressure {
   private look(nowMs: number): void {
     this.lookedMs = nowMs;
     this.isBusy = this.felt.utilization() >= BUSY;
-    // A target that stopped responding triggers no recount by itself, so it is recounted here.
+    // A target that stopped responding triggers no recount, so it is recounted here.
     for (const target of this.trusted) this.recount(target);
   }
 
