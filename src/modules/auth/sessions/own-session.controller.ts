@@ -32,7 +32,7 @@ export class OwnSessionController {
   })
   @ApiOkResponse({ type: OwnSessionItem, description: 'The session.' })
   @ApiNotFoundResponse(NO_SESSION)
-  @TryNeeds('Session cookie, which only the console sends.')
+  @TryNeeds('the session cookie, which only the console sends')
   async getOwnSession(@CurrentCaller() caller: Caller, @Req() { headers }: FastifyRequest): Promise<OwnSessionItem> {
     return presentOwnSession(await this.session.read(caller, headers.cookie));
   }
@@ -50,7 +50,7 @@ export class OwnSessionController {
   })
   @ApiNoContentResponse({ description: 'The user is signed out.' })
   @ApiNotFoundResponse(NO_SESSION)
-  @TryNeeds('Session cookie, which only the console sends.')
+  @TryNeeds('the session cookie, which only the console sends')
   async signOutOfSession(
     @CurrentCaller() caller: Caller,
     @Req() { headers, ip, id }: FastifyRequest,
