@@ -147,7 +147,7 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('07-list')).toEqual([]);
     await page.getByLabel('Name or uid begins with').fill('broken');
     await page.keyboard.press('Enter');
-    await page.getByText('1 in all').waitFor();
+    await page.getByText('1 total').waitFor();
     await page.getByRole('link', { name: 'Broken Inc.' }).click();
     await tab('Send again');
     const recover = page.getByRole('form', { name: 'Retry failed' });
@@ -156,7 +156,7 @@ const OPENAPI = JSON.stringify({
     await recover.getByRole('button', { name: 'Retry failed' }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Retry failed' }).click();
-    expect(await recover.getByRole('link', { name: 'Watch it' }).getAttribute('href')).toMatch(
+    expect(await recover.getByRole('link', { name: 'View job' }).getAttribute('href')).toMatch(
       /\/console\/live\/jobs\/rpj_/,
     );
   });
@@ -200,7 +200,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill('Acme Corporation');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('1 in all').waitFor();
+    await page.getByText('1 total').waitFor();
     expect((await server.api('GET', '/v1/app/customer-42')).status).toBe(404);
   });
 
@@ -221,7 +221,7 @@ const OPENAPI = JSON.stringify({
     await page.getByText('(line 3)').waitFor();
     for (const field of [schema, page.getByLabel('Example payload')]) {
       await field.fill('{\n"maximum": 9223372036854775807}');
-      await page.getByText(/^✕ 9223372036854775807 has more digits than settings keep\..*\(line 2\)$/).waitFor();
+      await page.getByText(/^✕ 9223372036854775807 cannot be stored exactly\..*\(line 2\)$/).waitFor();
       expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
       await field.fill('');
     }
@@ -280,7 +280,7 @@ const OPENAPI = JSON.stringify({
     await page
       .getByLabel('The document, as JSON')
       .fill(OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'));
-    await page.getByText(/^✕ 9223372036854775807 has more digits than settings keep\..*\(line 2\)$/).waitFor();
+    await page.getByText(/^✕ 9223372036854775807 cannot be stored exactly\..*\(line 2\)$/).waitFor();
     expect(await page.getByRole('button', { name: 'Preview changes' }).isEnabled()).toBe(true);
     await page.getByLabel('The document, as JSON').fill(OPENAPI);
     await page.getByRole('button', { name: 'Preview changes' }).click();
@@ -298,7 +298,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('button', { name: 'Restore' }).waitFor();
     await shown.open('event-types?archived=true');
     await page.getByRole('link', { name: 'order.shipped' }).waitFor();
-    await page.getByText('1 in all').waitFor({ state: 'detached' });
+    await page.getByText('1 total').waitFor({ state: 'detached' });
   });
 
   it('a user with the role read sees no button that the API would refuse, in German', async () => {

@@ -6,7 +6,7 @@ import { type PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
 const SECRET = 'a-secret-of-github';
-const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings keep\..*\(line 2\)$/;
+const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\(line 2\)$/;
 
 (isChromiumInstalled() ? describe : describe.skip)('inbound endpoints in the console', () => {
   let server: PosthornServer;
@@ -46,7 +46,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   });
 
   const tab = async (name: string): Promise<void> => {
-    await page.getByRole('navigation', { name: 'Of this endpoint' }).getByRole('link', { name, exact: true }).click();
+    await page.getByRole('navigation', { name: 'Endpoint sections' }).getByRole('link', { name, exact: true }).click();
   };
 
   it('first steps: a provider is found, an endpoint created, and its page shows the setup steps', async () => {
@@ -57,7 +57,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     const { data: presets } = (await server.api('GET', '/v1/presets')).json as { data: unknown[] };
     expect(await page.getByRole('radio').count()).toBe(presets.length + 1);
 
-    await page.getByLabel('Find a provider').fill('github');
+    await page.getByLabel('Search providers').fill('github');
     await page.keyboard.press('Enter');
     expect(await page.getByLabel('Slug').inputValue()).toBe('github');
     expect(await shown.violations('02-new')).toEqual([]);
@@ -78,11 +78,11 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByRole('button', { name: 'Replace secret' }).waitFor();
     expect(await page.content()).not.toContain(SECRET);
 
-    await page.getByRole('button', { name: 'Send a sample event' }).click();
+    await page.getByRole('button', { name: 'Send sample event' }).click();
     await page.getByText('The signature is valid.').waitFor();
     expect(await shown.violations('03-setup')).toEqual([]);
-    await page.getByRole('link', { name: 'Open the request' }).click();
-    await page.getByRole('heading', { name: 'Received headers' }).waitFor();
+    await page.getByRole('link', { name: 'View request' }).click();
+    await page.getByRole('heading', { name: 'Headers' }).waitFor();
     await page.getByRole('cell', { name: 'x-github-event' }).waitFor();
     expect(await shown.violations('04-request')).toEqual([]);
   });
@@ -100,13 +100,13 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
         'x-hostile': HOSTILE[0] ?? '',
       },
     });
-    await tab('Raw requests');
+    await tab('Requests');
     await page.getByLabel('Outcome').selectOption('quarantined');
     await page.getByText('The signature did not hold').waitFor();
     expect(page.url()).toContain('status=quarantined');
     expect(await shown.violations('05-requests')).toEqual([]);
     await page.getByRole('row').nth(1).getByRole('link').click();
-    await page.getByText('Set the right secret').waitFor();
+    await page.getByText('Correct the secret').waitFor();
 
     for (const text of HOSTILE.slice(0, 2))
       expect(await page.locator('main').innerText()).toContain(JSON.stringify(text).slice(1, -1));
@@ -114,7 +114,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
-    await page.getByText('Repeats', { exact: true }).waitFor();
+    await page.getByText('Replay of', { exact: true }).waitFor();
   });
 
   it('a route is created, and its filter is tested on a stored request while it is typed', async () => {
@@ -122,12 +122,12 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByText('No routes yet').waitFor();
     await page.getByRole('button', { name: 'New route' }).click();
     await page.getByLabel('Destination').selectOption(orders);
-    await page.getByText('Takes this request').waitFor();
+    await page.getByText('Matches this request').waitFor();
     await page.getByRole('textbox', { name: 'Path' }).fill('$.action');
     await page.getByRole('textbox', { name: 'Value' }).fill('opened');
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.getByText('Does not take this request').waitFor();
-    expect(JSON.parse(await page.getByLabel('Filter, as JSON').inputValue())).toEqual({
+    await page.getByText('Does not match this request').waitFor();
+    expect(JSON.parse(await page.getByLabel('Filter (JSON').inputValue())).toEqual({
       path: '$.action',
       op: 'eq',
       value: 'opened',
@@ -135,23 +135,23 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     const sample = (await server.api('GET', `/v1/endpoints/${endpoint}/requests?status=ignored`)).json.data[0] as {
       id: string;
     };
-    await page.getByLabel('On this request').selectOption(sample.id);
+    await page.getByLabel('Stored request').selectOption(sample.id);
     expect(await shown.violations('06-route-editor')).toEqual([]);
 
-    await page.getByLabel('Filter, as JSON').fill('{\n  "path": \n}');
+    await page.getByLabel('Filter (JSON').fill('{\n  "path": \n}');
     await page.getByText('(line 3)').waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await page.getByLabel('Filter, as JSON').fill('{ "path": "$.id",\n"op": "eq", "value": 12345678901234567890 }');
+    await page.getByLabel('Filter (JSON').fill('{ "path": "$.id",\n"op": "eq", "value": 12345678901234567890 }');
     await page.getByText(TOO_MANY_DIGITS).waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await page.getByLabel('Filter, as JSON').fill('{ "type": "header", "name": "x-github-event", "op": "exists" }');
-    await page.getByText('Takes this request').waitFor();
+    await page.getByLabel('Filter (JSON').fill('{ "type": "header", "name": "x-github-event", "op": "exists" }');
+    await page.getByText('Matches this request').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: '→ Orders' }).waitFor();
-    await page.getByText('Takes this request').waitFor();
+    await page.getByText('Matches this request').waitFor();
     expect(await shown.violations('07-routes')).toEqual([]);
     await page.getByRole('button', { name: 'Edit: Orders' }).click();
-    await page.getByLabel('Filter, as JSON').fill('');
+    await page.getByLabel('Filter (JSON').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('All events', { exact: true }).waitFor();
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.routes).toMatchObject([
@@ -161,23 +161,23 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
 
   it('a transform is written, runs on a stored request in the sandbox, reports the line of an error, and is saved', async () => {
     await tab('Transform');
-    await page.getByLabel('What changes events').selectOption('managed');
+    await page.getByLabel('Transform type').selectOption('managed');
     const code = page.getByLabel('Code', { exact: true });
     await code.fill('export default (event) => {\n  return event.body.missing.member;\n};');
     await page.getByRole('button', { name: 'Run' }).click();
-    await page.getByText('It failed').waitFor();
+    await page.getByText('Transform failed').waitFor();
     await page.locator('.code-lines b', { hasText: '2' }).waitFor();
     expect(await shown.violations('08-transform-failed')).toEqual([]);
     await code.fill(
       'export default (event, { secrets }) => ({ ...event, event_type: "hub." + event.event_type, body: { token: secrets.CRM_TOKEN } });',
     );
     await page.keyboard.press('Control+Enter');
-    await page.getByText('It ran').waitFor();
-    expect(await page.getByLabel('The body afterwards').innerText()).toContain('(CRM_TOKEN)');
+    await page.getByText('Transform succeeded').waitFor();
+    expect(await page.getByLabel('Transformed body').innerText()).toContain('(CRM_TOKEN)');
     expect(await page.content()).not.toContain('tok-very-secret');
     expect(await shown.violations('09-transform')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Not saved yet').waitFor({ state: 'detached' });
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.transform).toMatchObject({
       engine: 'managed',
       failMode: 'closed',
@@ -195,25 +195,25 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
 
   it('response rules are tested and saved', async () => {
     await tab('Responses');
-    await page.getByRole('button', { name: 'Begin with an example' }).click();
-    await page.getByText('No rule answers it').waitFor();
+    await page.getByRole('button', { name: 'Insert example' }).click();
+    await page.getByText('No matching rule').waitFor();
     await page
-      .getByLabel('Rules, as JSON')
+      .getByLabel('Rules (JSON')
       .fill('{ "rules":\n[{ "when": { "path": "$.id", "op": "eq", "value": 12345678901234567890 } }] }');
     await page.getByText(TOO_MANY_DIGITS).waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).first().isDisabled()).toBe(true);
-    await page.getByLabel('Rules, as JSON').fill(
+    await page.getByLabel('Rules (JSON').fill(
       JSON.stringify({
         rules: [
           { when: { type: 'header', name: 'x-github-event', op: 'exists' }, respond: { status: 202, body: 'noted' } },
         ],
       }),
     );
-    await page.getByText('Rule 1 answers it').waitFor();
+    await page.getByText('Rule 1 matches').waitFor();
     expect(await page.getByLabel('Response', { exact: true }).innerText()).toMatch(/HTTP 202[^]*noted/);
     expect(await shown.violations('10-answers')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).first().click();
-    await page.getByText('Not saved yet').waitFor({ state: 'detached' });
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseRules).toMatchObject({
       rules: [{ respond: { status: 202 } }],
     });
@@ -221,10 +221,10 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
 
   it('a custom response is written as code, saved with its defaults, and removed', async () => {
     const form = page.getByRole('form', { name: 'Custom response' });
-    await form.getByLabel('Who answers').selectOption('managed');
-    await form.getByRole('button', { name: 'Begin with an example' }).click();
-    await form.getByLabel('Waits at most').fill('300');
-    await form.getByLabel('Without an answer in time').selectOption('error');
+    await form.getByLabel('Response source').selectOption('managed');
+    await form.getByRole('button', { name: 'Insert example' }).click();
+    await form.getByLabel('Timeout').fill('300');
+    await form.getByLabel('On failure').selectOption('error');
     expect(await shown.violations('10-own-answer')).toEqual([]);
     const saved = async (): Promise<void> =>
       void (await Promise.all([
@@ -238,7 +238,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
       timeoutMs: 300,
       onUnavailable: 'error',
     });
-    await form.getByLabel('Who answers').selectOption('');
+    await form.getByLabel('Response source').selectOption('');
     await saved();
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseProxy).toBeNull();
   });
@@ -257,8 +257,8 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     });
 
     await tab('Replay');
-    await page.getByRole('button', { name: 'Count first' }).first().click();
-    await page.getByText('would be sent again').waitFor();
+    await page.getByRole('button', { name: 'Preview' }).first().click();
+    await page.getByText('would be replayed').waitFor();
     await page.getByRole('button', { name: /^Replay \(\d+\)/ }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
     expect(await shown.violations('12-replay')).toEqual([]);
@@ -266,10 +266,10 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
       .getByRole('dialog')
       .getByRole('button', { name: /^Replay/ })
       .click();
-    const job = (await page.getByRole('link', { name: 'Watch it' }).getAttribute('href')) ?? '';
+    const job = (await page.getByRole('link', { name: 'View job' }).getAttribute('href')) ?? '';
     expect(job).toMatch(/\/console\/live\/jobs\/rpj_/);
-    await page.getByRole('button', { name: 'Count first' }).last().click();
-    await page.getByText('would be tried again').waitFor();
+    await page.getByRole('button', { name: 'Preview' }).last().click();
+    await page.getByText('would be processed').waitFor();
     const { data } = (await server.api('GET', `/v1/replays?endpoint=${endpoint}`)).json as {
       data: { id: string; kind: string }[];
     };
@@ -282,11 +282,11 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await page.getByText('requests get a response and are parked').waitFor();
     await server.api('POST', '/v1/endpoints', { slug: 'other', preset: 'stripe' });
     await shown.navigate('Inbound endpoints');
-    await page.getByText('2 in all').waitFor();
+    await page.getByText('2 total').waitFor();
     expect(await shown.violations('13-list')).toEqual([]);
-    await page.getByLabel('Name or slug begins with').fill('hub');
+    await page.getByLabel('Name or slug starts with').fill('hub');
     await page.keyboard.press('Enter');
-    await page.getByText('1 in all').waitFor();
+    await page.getByText('1 total').waitFor();
     expect(page.url()).toContain('search=hub');
     await page.getByRole('link', { name: 'Hub' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
@@ -295,7 +295,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
       .getByLabel(/^Type/)
       .fill(`Hub ${HOSTILE[3] ?? ''}`);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('1 in all').waitFor();
+    await page.getByText('1 total').waitFor();
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).status).toBe(404);
   });
 
@@ -313,12 +313,12 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
     await reader.page.evaluate(() => localStorage.setItem('posthorn.preferences', JSON.stringify({ language: 'de' })));
     for (const place of ['', '/requests', '/routes', '/transform', '/answers', '/replay', '/settings']) {
       await reader.open(`endpoints/${id}${place}`);
-      await reader.page.getByRole('navigation', { name: 'Von diesem Endpunkt' }).waitFor();
+      await reader.page.getByRole('navigation', { name: 'Bereiche des Endpunkts' }).waitFor();
       await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: WAIT_MS_MAX });
       expect(
         await reader.page
           .locator('main')
-          .getByRole('button', { name: /speichern|löschen|anhalten|senden|neue|setzen|zählen|ausführen/i })
+          .getByRole('button', { name: /speichern|löschen|pausieren|senden|neue|festlegen|vorschau|ausführen/i })
           .count(),
       ).toBe(0);
     }

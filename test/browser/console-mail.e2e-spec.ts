@@ -224,7 +224,7 @@ const evil = (
       .getByLabel('Only what matches')
       .fill('{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}');
     await dialog()
-      .getByText(/^✕ 12345678901234567890 has more digits than settings keep\..*\(line 4\)$/)
+      .getByText(/^✕ 12345678901234567890 cannot be stored exactly\..*\(line 4\)$/)
       .waitFor();
     expect(await shown.violations('08-alias-filter')).toEqual([]);
     expect(await dialog().getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);

@@ -146,7 +146,7 @@ interface Example {
       .getByRole('textbox', { name: 'Filter', exact: true })
       .fill('{"path": "$.amount", "op": "gte",\n"value": 12345678901234567890}');
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
-    await shown.getByText(/^Filter: 12345678901234567890 has more digits than settings keep\..*\(line 2\)$/).waitFor();
+    await shown.getByText(/^Filter: 12345678901234567890 cannot be stored exactly\..*\(line 2\)$/).waitFor();
     await shown
       .getByRole('textbox', { name: 'Filter', exact: true })
       .fill('{"path": "$.amount", "op": "gte", "value": "1"}');
