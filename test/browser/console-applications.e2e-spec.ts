@@ -212,7 +212,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('dialog').getByLabel('Group').fill('Billing');
     await page
       .getByRole('dialog')
-      .getByLabel('What it says')
+      .getByLabel('Description')
       .fill(`Paid ${HOSTILE[0] ?? ''}`);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'invoice.paid' }).waitFor();
@@ -227,8 +227,8 @@ const OPENAPI = JSON.stringify({
     }
     await schema.fill('{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "integer"}}}');
     await page.getByLabel('Example payload').fill('{"amount": 4200}');
-    await page.getByText('This will be version 2').waitFor();
-    await page.getByLabel('Refuse payloads').check();
+    await page.getByText('Saving creates version 2').waitFor();
+    await page.getByLabel('Reject payloads').check();
     expect(await shown.violations('09-event-type')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('summary', { hasText: 'Version 2' }).waitFor();
@@ -254,11 +254,11 @@ const OPENAPI = JSON.stringify({
     expect(
       (await subscribers.allInnerTexts()).map((text) => [
         /\/(\w+)\n/.exec(text)?.[1],
-        /invoice\.\* · only channels eu|All types/.exec(text)?.[0],
-        text.includes('with a filter'),
+        /invoice\.\* · channels: eu|All types/.exec(text)?.[0],
+        text.includes('filtered'),
       ]),
     ).toEqual([
-      ['invoices', 'invoice.* · only channels eu', true],
+      ['invoices', 'invoice.* · channels: eu', true],
       ['broken', 'All types', false],
     ]);
     await page.getByRole('link', { name: 'Broken Inc. · broken-inc' }).waitFor();
@@ -278,17 +278,17 @@ const OPENAPI = JSON.stringify({
     await shown.navigate('Event types');
     await page.getByRole('button', { name: 'Import' }).click();
     await page
-      .getByLabel('The document, as JSON')
+      .getByLabel('OpenAPI document')
       .fill(OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'));
     await page.getByText(/^✕ 9223372036854775807 cannot be stored exactly\..*\(line 2\)$/).waitFor();
     expect(await page.getByRole('button', { name: 'Preview changes' }).isEnabled()).toBe(true);
-    await page.getByLabel('The document, as JSON').fill(OPENAPI);
+    await page.getByLabel('OpenAPI document').fill(OPENAPI);
     await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByText('Preview:').waitFor();
     expect(await shown.violations('10-import')).toEqual([]);
     expect((await server.api('GET', '/v1/event-types/order.shipped')).status).toBe(404);
     await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
-    await page.getByText('Done.').waitFor();
+    await page.getByText('Import complete.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('link', { name: 'order.shipped' }).waitFor();
     expect(await shown.violations('11-event-types')).toEqual([]);
