@@ -54,7 +54,7 @@ const OPENAPI = JSON.stringify({
 
   const tab = async (name: string): Promise<void> => {
     await page
-      .getByRole('navigation', { name: 'Of this application' })
+      .getByRole('navigation', { name: 'Application sections' })
       .getByRole('link', { name, exact: true })
       .click();
   };
@@ -67,7 +67,7 @@ const OPENAPI = JSON.stringify({
       .getByRole('dialog')
       .getByLabel('Name')
       .fill(`Acme ${HOSTILE[0] ?? ''}`);
-    await page.getByRole('dialog').getByLabel('Your own id').fill('customer-42');
+    await page.getByRole('dialog').getByLabel('UID', { exact: true }).fill('customer-42');
     expect(await shown.violations('02-new')).toEqual([]);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
@@ -142,14 +142,14 @@ const OPENAPI = JSON.stringify({
     )
       await new Promise((resolve) => setTimeout(resolve, 100));
     await shown.open('applications');
-    await page.getByRole('heading', { name: 'Failing in the last day' }).waitFor();
+    await page.getByRole('heading', { name: 'Failing in the last 24 hours' }).waitFor();
     await page.getByText('100% of attempts failed').waitFor();
     expect(await shown.violations('07-list')).toEqual([]);
-    await page.getByLabel('Name or uid begins with').fill('broken');
+    await page.getByLabel('Name or UID starts with').fill('broken');
     await page.keyboard.press('Enter');
     await page.getByText('1 total').waitFor();
     await page.getByRole('link', { name: 'Broken Inc.' }).click();
-    await tab('Send again');
+    await tab('Replay');
     const recover = page.getByRole('form', { name: 'Retry failed' });
     await recover.getByLabel('From').fill('2026-01-01T00:00:00');
     expect(await shown.violations('08-repair')).toEqual([]);
@@ -162,8 +162,8 @@ const OPENAPI = JSON.stringify({
   });
 
   it('the portal opens on a separate page as the customer sees it, without changes, and the audit log records it', async () => {
-    await page.getByRole('button', { name: 'Open the portal as this customer sees it' }).click();
-    await page.getByRole('dialog').getByText('ends after 15 minutes').waitFor();
+    await page.getByRole('button', { name: 'Preview portal' }).click();
+    await page.getByRole('dialog').getByText('for 15 minutes').waitFor();
     expect(await shown.violations('08-preview')).toEqual([]);
     const [portal] = await Promise.all([
       page.context().waitForEvent('page'),
