@@ -197,7 +197,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
 
   it('destinations: found by name and circuit, with the last day of each, and one with plots, schedule, next probe, recovery and cancellation', async () => {
     await shown.open('destinations');
-    await page.getByLabel('Name begins with').fill('Brok');
+    await page.getByLabel('Name starts with').fill('Brok');
     await pass(page.locator('tbody tr:only-child').filter({ hasText: HOSTILE_NAME }));
     expect(page.url()).toContain('search=Brok');
     await page.getByRole('img', { name: /0 delivered, 3 failed/ }).waitFor();
