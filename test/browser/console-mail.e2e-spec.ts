@@ -172,7 +172,7 @@ const evil = (
       await page.getByRole('button', { name: 'Check now' }).click();
     };
     await check();
-    await page.getByText('Wrong or gone').waitFor();
+    await page.getByText('Wrong or missing').waitFor();
     const said = (await server.api('GET', `/v1/domains/${domain.id}`)).json.records[0].error as string;
     await page.getByText(said).waitFor();
     expect(await shown.violations('06-domain')).toEqual([]);
@@ -197,12 +197,12 @@ const evil = (
     await page.getByRole('button', { name: 'Convert' }).click();
     await confirm('Convert');
     await dialog().getByRole('listitem').getByText('mail.elsewhere.example').waitFor();
-    await dialog().getByLabel('Its mail may be redirected.').check();
+    await dialog().getByLabel('Redirect the domain’s email here').check();
     // The browser logs the 409 response as an error, as it does for every error response.
     expect(shown.wrongs().filter((line) => !line.includes('409'))).toEqual([]);
     await confirm('Convert');
     await closed();
-    await page.getByText('leads mail here').waitFor();
+    await page.getByText('routes email here').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await dialog().getByLabel(/^Type/).fill('shop.customer.example');
     await confirm('Delete');
