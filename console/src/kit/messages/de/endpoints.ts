@@ -122,7 +122,7 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
     'Verarbeitet diese Anfrage mit den aktuellen Einstellungen des Endpunkts als neues Event. Umgebung:',
   'request.quarantined-next':
     'Secret unter „Einrichtung“ korrigieren, dann „Erneut senden“ wählen, um die Signatur neu zu prüfen.',
-  'became.routed': 'An ihre Ziele weitergeleitet.',
+  'became.routed': 'An die passenden Ziele weitergeleitet.',
   'became.quarantined': 'In Quarantäne: Die Signatur ist ungültig.',
   'became.parked': 'Geparkt: gespeichert, aber nicht zugestellt.',
   'became.ignored': 'Ignoriert: Keine Route passte.',

@@ -115,7 +115,7 @@ export const endpointsEn = {
     'Processes this request with the current settings of the endpoint, as a new event. Environment:',
   'request.quarantined-next':
     'Correct the secret on the Setup tab, then choose “Replay” to verify the signature again.',
-  'became.routed': 'Routed to its destinations.',
+  'became.routed': 'Routed to the matching destinations.',
   'became.quarantined': 'Quarantined: the signature is invalid.',
   'became.parked': 'Parked: stored, but not delivered.',
   'became.ignored': 'Ignored: no route matched.',
