@@ -90,9 +90,9 @@ function FigurePlots({
         counted(t('destination.retried'), ({ retried }) => retried, { tone: 'busy', kind: 'line', dash: 'dotted' }),
       ],
       latency: [
-        timed('p50', '50 %', { tone: 'accent' }),
-        timed('p95', '95 %', { tone: 'busy', dash: 'dashed' }),
-        timed('p99', '99 %', { tone: 'bad', dash: 'dotted' }),
+        timed('p50', 'p50', { tone: 'accent' }),
+        timed('p95', 'p95', { tone: 'busy', dash: 'dashed' }),
+        timed('p99', 'p99', { tone: 'bad', dash: 'dotted' }),
       ],
     };
   }, [rollups, language]);

@@ -50,9 +50,9 @@ export function Plots({
         count('failed', t('overview.no-retry'), { tone: 'bad', kind: 'line', dash: 'dashed' }),
       ],
       latency: [
-        latency('p50', '50 %', { tone: 'accent', kind: 'line' }),
-        latency('p95', '95 %', { tone: 'busy', kind: 'line', dash: 'dashed' }),
-        latency('p99', '99 %', { tone: 'bad', kind: 'line', dash: 'dotted' }),
+        latency('p50', 'p50', { tone: 'accent', kind: 'line' }),
+        latency('p95', 'p95', { tone: 'busy', kind: 'line', dash: 'dashed' }),
+        latency('p99', 'p99', { tone: 'bad', kind: 'line', dash: 'dotted' }),
       ],
     }),
     [data, total, language],

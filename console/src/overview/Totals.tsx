@@ -77,7 +77,7 @@ export function Totals({ of: { total, waiting, since } }: { of: Overview }): Rea
       <Total
         label={t('overview.latency')}
         value={latency === null ? '–' : formatDuration(latency.p95, language)}
-        unit={latency === null ? '' : '95 %'}
+        unit={latency === null ? '' : 'p95'}
         below={
           latency === null
             ? ' '
