@@ -51,7 +51,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       expect(await shown.violations('02-new-secret')).toEqual([]);
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('{{secrets.CRM_TOKEN}}').waitFor();
-      await page.getByRole('button', { name: 'New value: CRM_TOKEN' }).click();
+      await page.getByRole('button', { name: 'Replace value: CRM_TOKEN' }).click();
       await page.getByLabel('Value', { exact: true }).fill('the-second-value');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('cell', { name: '2', exact: true }).waitFor();
@@ -79,13 +79,13 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     it('a member: added, given another role, removed', async () => {
       await shown.navigate('Members');
       await page.getByText('No members yet').waitFor();
-      await page.getByRole('button', { name: 'Add a member' }).click();
+      await page.getByRole('button', { name: 'Add member' }).click();
       await page.getByLabel('Email address').fill('ada@example.com');
       await page.getByLabel('Name').fill(PERSON);
-      await confirm('Add a member');
+      await confirm('Add member');
       await page.getByLabel(`Role of ${PERSON}`).selectOption('write');
-      await dialog.getByText('gets the role Write').waitFor();
-      await confirm('Change the role');
+      await dialog.getByText('gets the Write role').waitFor();
+      await confirm('Change role');
       expect((await server.api('GET', '/v1/members')).json.data).toMatchObject([
         { email: 'ada@example.com', role: 'write', name: PERSON },
       ]);
@@ -102,14 +102,14 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await theirs.goto(`${server.url}/signin?return_to=/console`);
       await theirs.getByLabel('API key of your organization').fill(server.apiKey);
       await theirs.getByRole('button', { name: 'Sign in with the key' }).click();
-      await theirs.getByRole('navigation', { name: 'Screens' }).waitFor();
+      await theirs.getByRole('navigation', { name: 'Main' }).waitFor();
       await shown.navigate('Sessions');
       const row = page.getByRole('row').filter({ hasText: HOSTILE[0] ?? '' });
       await row.waitFor();
-      expect(await page.getByRole('row').filter({ hasText: 'this one' }).count()).toBe(1);
+      expect(await page.getByRole('row').filter({ hasText: 'this session' }).count()).toBe(1);
       expect(await shown.violations('05-sessions')).toEqual([]);
-      await row.getByRole('button', { name: 'End' }).click();
-      await confirm('End');
+      await row.getByRole('button', { name: 'End session' }).click();
+      await confirm('End session');
       await row.waitFor({ state: 'detached' });
       await theirs.getByText('You are signed out.').waitFor();
       await other.close();
@@ -118,8 +118,8 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     it('the organization: renamed, with another retention and a destination for system events', async () => {
       await shown.navigate('Organization');
       await page.getByLabel('Name', { exact: true }).fill(`Acme ${HOSTILE[0] ?? ''}`);
-      await page.getByLabel('Days that this environment keeps events').fill('7');
-      await page.getByLabel('Where the service’s own events go').selectOption({ label: 'CRM' });
+      await page.getByLabel('Event retention in days').fill('7');
+      await page.getByLabel('Destination for system events').selectOption({ label: 'CRM' });
       expect(await shown.violations('06-organization')).toEqual([]);
       await Promise.all([
         page.waitForResponse((response) => response.request().method() === 'PATCH'),
@@ -137,7 +137,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
 
     it('the audit log: filtered by its address, with the values before and after a change, and exported', async () => {
       await shown.navigate('Audit log');
-      await page.getByLabel('What', { exact: true }).fill('PATCH /v1/org');
+      await page.getByLabel('Action', { exact: true }).fill('PATCH /v1/org');
       await page.keyboard.press('Enter');
       await page.waitForURL(/action=PATCH/);
       await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
@@ -147,7 +147,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       expect(await shown.violations('07-audit')).toEqual([]);
       const [file] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Export as JSON lines' }).click(),
+        page.getByRole('button', { name: 'Export JSON Lines' }).click(),
       ]);
 
       const lines = readFileSync(await file.path(), 'utf8')
@@ -164,15 +164,15 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
         since: new Date(Date.now() - 3_600_000).toISOString(),
       });
       await shown.open('jobs?state=pending');
-      await page.getByRole('link', { name: 'Recovery' }).click();
-      await page.getByRole('button', { name: 'Stop' }).click();
-      await confirm('Stop');
-      await page.getByText('It stops soon').or(page.getByText('Stopped')).first().waitFor();
+      await page.getByRole('link', { name: 'Retry of failed deliveries' }).click();
+      await page.getByRole('button', { name: 'Stop job' }).click();
+      await confirm('Stop job');
+      await page.getByText('Stopping after').or(page.getByText('Stopped')).first().waitFor();
 
       expect(await shown.violations('08-job')).toEqual([]);
     });
 
-    it('pull positions: waiting events of a destination, its acknowledged position, and links to both', async () => {
+    it('pull consumers: waiting events of a destination, its acknowledged position, and links to both', async () => {
       await shown.open('pull');
       await page.getByText('No pull destinations yet.').waitFor();
       const destination = (
@@ -196,10 +196,10 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     it('a user with the role read is offered no changes and sees which role can make them', async () => {
       const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
       const reader = await ConsolePage.open(browser, server, 'console-admin-reader', 'secrets', key);
-      await reader.page.getByText('Your role is read-only.').waitFor();
+      await reader.page.getByText('Read-only access.').waitFor();
 
       expect(await reader.page.getByRole('button', { name: 'New secret' }).count()).toBe(0);
-      expect(await reader.page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts()).toEqual([
+      expect(await reader.page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts()).toEqual([
         'Overview',
         'Events',
         'Destinations',
@@ -210,13 +210,13 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
         'Inbox',
         'Suppressions',
         'Domains',
-        'Pull positions',
+        'Pull consumers',
         'Jobs',
         'Secrets',
         'Organization',
       ]);
       await reader.navigate('Organization');
-      await reader.page.getByText('Changes are for role admin.').waitFor();
+      await reader.page.getByText('Only admins can change these settings.').waitFor();
       expect(await reader.page.getByRole('button', { name: 'Save' }).count()).toBe(0);
       for (const place of ['members', 'sessions', 'audit']) {
         await reader.open(place);

@@ -181,7 +181,7 @@ const OPENAPI = JSON.stringify({
 
   it('the command menu opens an application by its id, and it is renamed and then deleted by typing its name', async () => {
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'An ID' }).fill(acme);
+    await page.getByRole('combobox', { name: 'Search by ID' }).fill(acme);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
     await page.getByRole('button', { name: 'Rename' }).click();
@@ -189,9 +189,9 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
     await page.getByRole('button', { name: 'Metadata' }).click();
-    await page.getByLabel('One name and value per line').fill('plan: pro\nno value');
-    await page.getByText('Line 2 must be a name and a value').waitFor();
-    await page.getByLabel('One name and value per line').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
+    await page.getByLabel('Name and value, one pair per line').fill('plan: pro\nno value');
+    await page.getByText('Line 2 is invalid.').waitFor();
+    await page.getByLabel('Name and value, one pair per line').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
     expect(await shown.violations('08-metadata')).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -316,8 +316,8 @@ const OPENAPI = JSON.stringify({
       'event-types/invoice.paid',
     ]) {
       await reader.open(place);
-      await reader.page.getByText('Ihre Rolle').first().waitFor();
-      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: WAIT_MS_MAX });
+      await reader.page.getByText('Nur Lesezugriff.').first().waitFor();
+      await reader.page.getByText('Lädt …').first().waitFor({ state: 'detached', timeout: WAIT_MS_MAX });
       expect(
         await reader.page
           .locator('main')

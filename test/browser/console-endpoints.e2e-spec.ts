@@ -314,7 +314,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     for (const place of ['', '/requests', '/routes', '/transform', '/answers', '/replay', '/settings']) {
       await reader.open(`endpoints/${id}${place}`);
       await reader.page.getByRole('navigation', { name: 'Bereiche des Endpunkts' }).waitFor();
-      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: WAIT_MS_MAX });
+      await reader.page.getByText('Lädt …').first().waitFor({ state: 'detached', timeout: WAIT_MS_MAX });
       expect(
         await reader.page
           .locator('main')

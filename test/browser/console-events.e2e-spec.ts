@@ -164,13 +164,13 @@ const KEPT = 'Headers are stored for failed attempts only.';
       'Received',
       'ID',
     ]);
-    await page.locator('.heading summary', { hasText: 'Views' }).click();
+    await page.locator('.heading summary', { hasText: 'Saved views' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(`Broken ${HOSTILE[0] ?? ''}`);
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect(await violations('02-views')).toEqual([]);
     await shown.open('events');
     await types('invoice.paid').waitFor();
-    await page.locator('.heading summary', { hasText: 'Views' }).click();
+    await page.locator('.heading summary', { hasText: 'Saved views' }).click();
     await page.getByRole('link', { name: 'Broken' }).click();
     await types('invoice.paid').waitFor({ state: 'detached' });
 
@@ -191,11 +191,11 @@ const KEPT = 'Headers are stored for failed attempts only.';
       .getByRole('checkbox', { name: /^Select evt_/ })
       .first()
       .click();
-    await page.getByRole('button', { name: 'Select all 2 that match' }).click();
-    await page.getByText('All 2 that match').waitFor();
+    await page.getByRole('button', { name: 'Select all 2 matching events' }).click();
+    await page.getByText('All 2 matching events selected').waitFor();
     expect(await violations('03-all')).toEqual([]);
     await page.locator('.selection').getByRole('button', { name: 'Export' }).click();
-    await page.getByText('2 events, without their payloads.').waitFor();
+    await page.getByText('2 events, without payloads.').waitFor();
     const lines = (await saved('Export')).text
       .trim()
       .split('\n')
@@ -226,12 +226,12 @@ const KEPT = 'Headers are stored for failed attempts only.';
         .getByRole('checkbox', { name: /^Select evt_/ })
         .first()
         .click();
-      await page.getByRole('button', { name: 'Select all 3 that match' }).click();
+      await page.getByRole('button', { name: 'Select all 3 matching events' }).click();
       await page.locator('.selection').getByRole('button', { name: act, exact: true }).click();
       await page.getByRole('dialog').getByText(sentence).waitFor();
       if (act === 'Replay') expect(await violations('03-bulk')).toEqual([]);
       await page.getByRole('dialog').getByRole('button', { name: act }).click();
-      const link = page.getByRole('dialog').getByRole('link', { name: 'Open the job' });
+      const link = page.getByRole('dialog').getByRole('link', { name: 'View job' });
       const id = /\/live\/jobs\/(rpj_\w+)$/.exec((await link.getAttribute('href')) ?? '')?.[1];
       expect(
         await until(
@@ -247,7 +247,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
       .getByRole('checkbox', { name: /^Select evt_/ })
       .first()
       .click();
-    await page.getByRole('button', { name: 'Select all 3 that match' }).click();
+    await page.getByRole('button', { name: 'Select all 3 matching events' }).click();
     await page.locator('.selection').getByRole('button', { name: 'Cancel pending' }).click();
     await page.getByText('No matching event is in a state that allows this action.').waitFor();
     expect(await page.getByRole('dialog').getByRole('button', { name: 'Cancel pending' }).isDisabled()).toBe(true);
@@ -257,10 +257,10 @@ const KEPT = 'Headers are stored for failed attempts only.';
   it('an event shows why and until when it waits and its step of the schedule, and is copied as a command', async () => {
     await shown.open('events?status=retrying');
     await types('invoice.failed').click();
-    await page.getByText('The next attempt is due').waitFor();
+    await page.locator('.why', { hasText: 'Next attempt' }).waitFor();
     await page.getByText('Attempt 1 of').waitFor();
 
-    expect(await page.locator('.steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*within/s);
+    expect(await page.locator('.steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*up to/s);
     expect(await page.locator('.attempts details[open] pre').innerText()).toContain(
       'broken <img src=x onerror=alert(1)>',
     );
@@ -348,7 +348,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
     });
     await shown.open('events?direction=inbound');
     await page.locator('[data-id] a').first().click();
-    await page.getByText('This payload is not UTF-8 text').waitFor();
+    await page.getByText('Not UTF-8 text.').waitFor();
 
     expect(await page.locator('.text-row').first().innerText()).toBe(
       `000000  00 ff c3 28 00 01 02 03 04 05 06 07 08 09 0a 0b  ...(............`,
@@ -365,7 +365,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
     const other = await sendRaw('compared', '{"amount":1.1,"same":true}');
     await shown.open(`events/${other}`);
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.getByLabel('Id of the event').fill(one);
+    await page.getByLabel('Event ID').fill(one);
     await page.locator('.compare').getByRole('button', { name: 'Compare' }).click();
     await page.locator('.compare .added').waitFor();
 
@@ -464,8 +464,8 @@ const KEPT = 'Headers are stored for failed attempts only.';
         ? { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(empty) }
         : null;
     await shown.open('events?event_type=rare&columns=type');
-    await page.getByText('Looked through everything since').waitFor();
-    await page.getByRole('link', { name: 'Look no further back' }).click();
+    await page.getByText('Searched back to').waitFor();
+    await page.getByRole('link', { name: 'Stop searching' }).click();
     await page.getByText('No events match these filters.').waitFor();
 
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
@@ -524,11 +524,11 @@ const KEPT = 'Headers are stored for failed attempts only.';
           }
         : null;
     proxy.comeBack();
-    await page.getByText('A newer version of the console is here.').waitFor();
+    await page.getByText('A new version of the console is available.').waitFor();
     expect(await violations('09-replaced')).toEqual([]);
     proxy.instead = () => null;
     await page.evaluate(() => Object.assign(globalThis, { isOld: true }));
-    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Destinations' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Destinations' }).click();
     await page.getByRole('heading', { name: 'Destinations' }).waitFor();
 
     expect(await page.evaluate(() => 'isOld' in globalThis)).toBe(false);

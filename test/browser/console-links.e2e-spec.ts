@@ -21,7 +21,7 @@ const LISTS = [
   ['inbox', 'Inbox'],
   ['suppressions', 'Suppressions'],
   ['domains', 'Domains'],
-  ['pull', 'Pull positions'],
+  ['pull', 'Pull consumers'],
   ['jobs', 'Jobs'],
   ['secrets', 'Secrets'],
   ['keys', 'API keys'],
@@ -138,7 +138,7 @@ const HINT = 'Ignored parameters in this link:';
   it('the navigation shrinks to icons, also after a reload, and opens with a button on phones', async () => {
     await open('console-navigation', 'events');
     await heading('Events');
-    const screens = page.getByRole('navigation', { name: 'Screens' });
+    const screens = page.getByRole('navigation', { name: 'Main' });
     const widthOf = async (): Promise<number> => (await screens.boundingBox())?.width ?? 0;
     const full = await widthOf();
     await page.getByRole('button', { name: 'Collapse navigation' }).click();
@@ -175,7 +175,7 @@ const HINT = 'Ignored parameters in this link:';
     await shown.navigate('Secrets');
     await heading('This screen could not be loaded');
     expect(await shown.violations('02-away')).toEqual([]);
-    expect(await page.getByRole('navigation', { name: 'Screens' }).isVisible()).toBe(true);
+    expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Try again' }).click();
     await heading('This screen could not be loaded');
     proxy.comeBack();

@@ -71,12 +71,12 @@ const evil = (
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('heading', { name: 'No emails yet' }).waitFor();
     expect(await shown.violations('01-empty')).toEqual([]);
-    await page.getByRole('button', { name: 'Send a test email' }).click();
+    await page.getByRole('button', { name: 'Send test email' }).click();
     await page.getByLabel('To').selectOption(`bounced@${HOST}`);
     await page.getByLabel('Subject').fill(`Order ${HOSTILE[0] ?? ''}`);
     expect(await shown.violations('02-simulator')).toEqual([]);
     await confirm('Send');
-    await page.getByText('The recipient’s server rejected it permanently.').waitFor();
+    await page.getByText('The recipient’s server rejected the message permanently.').waitFor();
 
     await page.getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
     await page.getByText('550 rejected').waitFor();
@@ -90,7 +90,7 @@ const evil = (
     await page.getByRole('button', { name: 'Headers' }).click();
     await page.getByRole('cell', { name: 'dkim-signature' }).waitFor();
     await page.getByRole('button', { name: 'Raw' }).click();
-    await page.getByRole('button', { name: 'Show the original' }).click();
+    await page.getByRole('button', { name: 'Show original' }).click();
     await page.getByText('DKIM-Signature: v=1').waitFor();
   });
 
@@ -145,7 +145,7 @@ const evil = (
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Later' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('It is composed when it is sent').waitFor();
+    await page.getByText('The message is composed when it is sent.').waitFor();
     await page.getByRole('button', { name: 'Cancel email' }).click();
     await confirm('Cancel email');
     await page.getByRole('heading', { name: 'Emails' }).waitFor();
@@ -216,25 +216,25 @@ const evil = (
     await shown.navigate('Inbox');
     await page.getByRole('heading', { name: 'No addresses yet' }).waitFor();
     await page.getByRole('button', { name: 'New address' }).click();
-    await page.getByLabel('Name before the @').fill('support');
-    await dialog().getByLabel('Goes to').selectOption(pull);
-    await page.getByLabel('Only what matches').fill('{subject}');
+    await page.getByLabel('Local part').fill('support');
+    await dialog().getByLabel('Destinations').selectOption(pull);
+    await page.getByLabel('Filter (JSON').fill('{subject}');
     await dialog().getByText('(line 1)').waitFor();
     await page
-      .getByLabel('Only what matches')
+      .getByLabel('Filter (JSON')
       .fill('{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}');
     await dialog()
       .getByText(/^✕ 12345678901234567890 cannot be stored exactly\..*\(line 4\)$/)
       .waitFor();
     expect(await shown.violations('08-alias-filter')).toEqual([]);
     expect(await dialog().getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
-    await page.getByLabel('Only what matches').fill('{"path": "$.subject", "op": "starts_with", "value": "Order"}');
+    await page.getByLabel('Filter (JSON').fill('{"path": "$.subject", "op": "starts_with", "value": "Order"}');
     expect(await shown.violations('08-new-alias')).toEqual([]);
     await confirm('Create');
     await page.getByText('No messages yet.').waitFor();
     await page.getByText('filtered').waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Who may write').fill('@b.example');
+    await page.getByLabel('Allowed senders').fill('@b.example');
     await confirm('Save');
     await closed();
     const alias = (await server.api('GET', '/v1/aliases')).json.data[0];
@@ -255,7 +255,7 @@ const evil = (
     await messagesOf(server, alias.id, 2);
     await page.getByRole('link', { name: 'Order-1' }).waitFor();
     expect(await shown.violations('09-alias')).toEqual([]);
-    await page.getByLabel('Sender’s address').fill('nobody@b.example');
+    await page.getByLabel('Sender address').fill('nobody@b.example');
     await page.keyboard.press('Enter');
     await page.getByText('No messages match these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
@@ -264,24 +264,24 @@ const evil = (
     await page.getByRole('link', { name: 'Order-1' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Order-2' }).click();
     await page.getByRole('heading', { name: 'Order-2' }).waitFor();
-    await page.getByText('its sender may not write to this address.').waitFor();
+    await page.getByText('sender not allowed').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Messages' }).waitFor();
     if ((await page.getByLabel('Status').inputValue()) !== '')
       await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('link', { name: 'Order-1' }).click();
     await page.getByText('Where is it?').waitFor();
-    await page.getByText('It is not signed.').waitFor();
-    await page.getByText('The domain of its author has no policy, so the result is unknown.').waitFor();
+    await page.getByText('The message is not signed.').waitFor();
+    await page.getByText('The domain in the From header has no DMARC policy, so the result is unknown.').waitFor();
     await page.getByRole('button', { name: 'Replay' }).click();
     await confirm('Replay');
     await closed();
     await page.keyboard.press('u');
-    await page.getByRole('button', { name: 'Replay a time' }).click();
-    await confirm('Count');
-    await dialog().getByText('Messages that are sent again: 1, in').waitFor();
+    await page.getByRole('button', { name: 'Replay messages' }).click();
+    await confirm('Count messages');
+    await dialog().getByText('Messages to replay: 1, in').waitFor();
     await confirm('Replay');
-    await dialog().getByText('Sent again: 1').waitFor();
+    await dialog().getByText('Messages replayed: 1').waitFor();
     await confirm('Close');
   });
 
@@ -328,7 +328,7 @@ const evil = (
         .locator('#x')
         .evaluate((element) => [element.textContent, getComputedStyle(element).color]),
     ).toEqual(['before', 'rgb(1, 2, 3)']);
-    await page.getByText('Remote images are not loaded, and links lead nowhere.').waitFor();
+    await page.getByText('Remote images and links are disabled.').waitFor();
     await frame().locator('#js').click();
     await frame().locator('#away').click();
     await frame().locator('#send').click();
@@ -376,13 +376,13 @@ const evil = (
     await shown.open(`inbox/${id}/${large.id}`);
     await frame().getByText('First').waitFor();
     await page.getByRole('button', { name: 'HTML source' }).click();
-    await page.getByText('Payload truncated for display.').waitFor();
+    await page.getByText('Truncated for display.').waitFor();
   });
 
   it('suppressions: added, found by address, removed', async () => {
     await shown.navigate('Suppressions');
-    await page.getByText('No suppressed addresses.').waitFor();
-    await page.getByRole('button', { name: 'Suppress an address' }).click();
+    await page.getByText('No suppressed addresses yet.').waitFor();
+    await page.getByRole('button', { name: 'Suppress address' }).click();
     await dialog().getByLabel('Address').fill('customer@example.org');
     await confirm('Suppress');
     await page.getByRole('cell', { name: 'customer@example.org', exact: true }).waitFor();
@@ -394,7 +394,7 @@ const evil = (
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('button', { name: 'Remove: customer@example.org' }).click();
     await confirm('Remove');
-    await page.getByText('No suppressed addresses.').waitFor();
+    await page.getByText('No suppressed addresses yet.').waitFor();
   });
 
   it('a user with the role read is offered nothing that the API would refuse, also in German', async () => {
@@ -403,9 +403,9 @@ const evil = (
     };
     const reader = await ConsolePage.open(browser, server, 'mail-reader', 'emails', key);
     for (const [screen, offered] of [
-      ['Emails', 'Send a test email'],
+      ['Emails', 'Send test email'],
       ['Inbox', 'New address'],
-      ['Suppressions', 'Suppress an address'],
+      ['Suppressions', 'Suppress address'],
       ['Domains', 'New domain'],
     ] as const) {
       await reader.navigate(screen);
@@ -416,7 +416,7 @@ const evil = (
     await reader.page.getByLabel('Language').selectOption('de');
     await reader.page.getByRole('navigation').getByRole('link', { name: 'E-Mails', exact: true }).click();
     await reader.page.getByRole('link', { name: /^Order/ }).click();
-    await reader.page.getByText('Der Server eines Empfängers hat sie endgültig abgelehnt.').waitFor();
+    await reader.page.getByText('Der Server des Empfängers hat die Nachricht endgültig abgelehnt.').waitFor();
     await reader.screenshot('german');
     expect(reader.wrongs()).toEqual([]);
   });

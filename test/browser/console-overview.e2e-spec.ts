@@ -74,23 +74,23 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(page.url()).toBe(`${server.url}/console/live/overview`);
     expect(await page.locator('.steps .done').count()).toBe(0);
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.getByRole('button', { name: 'Hide the key' }).waitFor();
+    await page.getByRole('button', { name: 'Hide key' }).waitFor();
     const run = (...commands: string[]): string =>
       execFileSync('bash', ['-c', commands.join('\n')], { encoding: 'utf8' });
     const text = (name: string): Promise<string> => page.getByLabel(name, { exact: true }).innerText();
-    const [key, making] = [await text('A key'), await text('A destination')];
+    const [key, making] = [await text('Create an API key'), await text('Create a destination')];
     expect(run(key, making)).toMatch(/^dst_/);
     await pass(page.locator('.steps li.done').nth(1));
     expect(await shown.violations('01-first-steps')).toEqual([]);
     const id = (await server.api('GET', '/v1/destinations')).json.data[0].id as string;
-    expect(run(key, `DST=${id}`, await text('An event'))).toContain('"message_id":"msg_');
+    expect(run(key, `DST=${id}`, await text('Send an event'))).toContain('"message_id":"msg_');
     await pass(page.getByRole('link', { name: 'View event' }));
-    expect(run(key, `DST=${id}`, await text('Collect it'))).toContain('"payload":{"amount": 4200}');
-    await page.getByRole('button', { name: 'Hide the key' }).click();
+    expect(run(key, `DST=${id}`, await text('Fetch the event'))).toContain('"payload":{"amount": 4200}');
+    await page.getByRole('button', { name: 'Hide key' }).click();
     expect(await page.content()).not.toContain(/ek_live_\w{8,}/.exec(key)?.[0] ?? 'a key');
 
     expect(await shown.violations('02-steps-done')).toEqual([]);
-    await page.getByRole('button', { name: 'To the overview' }).click();
+    await page.getByRole('button', { name: 'Go to overview' }).click();
     await page.getByText('No issues found.').waitFor();
   });
 
@@ -236,13 +236,13 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await shown.navigate('Jobs');
     await pass(page.locator('.status').filter({ hasText: 'Completed' }));
     expect(await shown.violations('09-jobs')).toEqual([]);
-    await page.getByRole('link', { name: 'Recovery' }).click();
-    await page.getByRole('heading', { name: 'Recovery' }).waitFor();
+    await page.getByRole('link', { name: 'Retry of failed deliveries' }).click();
+    await page.getByRole('heading', { name: 'Retry of failed deliveries' }).waitFor();
 
     expect(page.url()).toBe(`${server.url}/console/live/jobs/${id}`);
     // The page may show an earlier state of the job for some seconds.
     await page
-      .getByText('Sent again')
+      .getByText('Replayed', { exact: true })
       .locator('xpath=following-sibling::dd')
       .filter({ hasText: /^[23]$/ })
       .waitFor();
@@ -250,7 +250,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('link', { name: broken }).first().click();
     await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'An ID' }).fill(id);
+    await page.getByRole('combobox', { name: 'Search by ID' }).fill(id);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/live/jobs/${id}`);
   });

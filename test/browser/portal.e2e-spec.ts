@@ -128,18 +128,18 @@ interface Example {
     const { page: shown, wrongs } = await page(url);
     const click = (name: string): Promise<void> => shown.getByRole('button', { name, exact: true }).click();
 
-    await shown.getByText('No endpoint yet').waitFor();
-    expect([shown.url(), await shown.title()]).toEqual([url.split('#')[0], 'Webhooks of Globex']);
+    await shown.getByText('No endpoints yet').waitFor();
+    expect([shown.url(), await shown.title()]).toEqual([url.split('#')[0], 'Webhooks · Globex']);
     expect(await violations(shown, 'empty')).toEqual([]);
     await click('Add endpoint');
-    await shown.getByLabel('Address').fill(target.url);
-    await click('Check the address');
+    await shown.getByLabel('Endpoint URL').fill(target.url);
+    await click('Check URL');
     await shown.getByText('Reachable.').waitFor();
     await shown.getByLabel('Description').fill('Production');
-    await shown.getByLabel('Only these').check();
+    await shown.getByLabel('Selected types only').check();
     await shown.getByRole('checkbox', { name: /^invoice\.\*/ }).check();
     expect(await shown.getByRole('checkbox', { name: /^invoice\.paid/ }).isDisabled()).toBe(true);
-    await shown.getByLabel('Another type or pattern').fill('order.*');
+    await shown.getByLabel('Other type or pattern').fill('order.*');
     await shown.getByRole('button', { name: 'Add', exact: true }).click();
     await shown.getByText('Filter and headers').click();
     await shown
@@ -153,7 +153,7 @@ interface Example {
     await shown.getByLabel('Headers').fill('x-team: billing');
     expect(await violations(shown, 'new')).toEqual([]);
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
-    await shown.getByText('The endpoint was created.').waitFor();
+    await shown.getByText('Endpoint created.').waitFor();
     const [endpoint] = (await server.api('GET', `/v1/app/${application}/endpoints`, undefined, testKey)).json.data;
     expect(endpoint).toMatchObject({
       url: target.url,
@@ -163,7 +163,7 @@ interface Example {
     });
 
     await click('Send test event');
-    await shown.getByText('Sent: it answered 200').waitFor();
+    await shown.getByText('Sent. Response: 200').waitFor();
     await click('Show');
     const {
       json: { secret },
@@ -174,8 +174,8 @@ interface Example {
       await shown.getByLabel('Use the Standard Webhooks library').selectOption(language);
       expect(await shown.locator('details pre').last().textContent()).toContain('WEBHOOK_SECRET');
     }
-    await click('Make a new one');
-    await shown.locator('.why').getByRole('button', { name: 'Make a new one' }).click();
+    await click('Rotate secret');
+    await shown.locator('.why').getByRole('button', { name: 'Rotate secret' }).click();
     await until(
       async () => shown.locator('.secret').textContent(),
       (text) => text !== secret && text !== null && text.startsWith('whsec_'),
@@ -212,14 +212,14 @@ interface Example {
     await click('Cancel');
     await shown.getByRole('main').getByRole('button', { name: 'Deliveries' }).click();
     await shown.locator('tbody tr').first().getByRole('button').click();
-    await click('Send again');
-    await shown.getByText('Resending.').waitFor();
+    await click('Resend');
+    await shown.getByText('Resend started.').waitFor();
     await shown.getByText('HTTP 200').waitFor();
     expect((await target.arrived(4)).at(-1)?.headers['webhook-id']).toBe(failing.message_id);
     await shown.getByRole('navigation').getByRole('button', { name: 'Endpoints' }).click();
     await click('Production');
-    await shown.getByRole('button', { name: 'Send again' }).click();
-    await shown.getByText('Started:').waitFor();
+    await shown.getByRole('button', { name: 'Resend failed' }).click();
+    await shown.getByText('Resend started.').waitFor();
     await shown.getByRole('navigation').getByRole('button', { name: 'Event types' }).click();
     await shown.locator('summary', { hasText: 'invoice.paid' }).click();
     await shown.getByText('"amount": 4200').waitFor();
@@ -227,13 +227,13 @@ interface Example {
 
     await shown.getByRole('navigation').getByRole('button', { name: 'Endpoints' }).click();
     await click('Production');
-    await click('Change');
+    await click('Edit');
     await shown.getByLabel('Description').fill(HOSTILE[1] ?? '');
     await click('Save');
     await shown.getByRole('heading', { name: HOSTILE[1] }).waitFor();
     await click('Delete');
     await shown.getByRole('group', { name: 'Delete' }).getByRole('button', { name: 'Delete' }).click();
-    await shown.getByText('No endpoint yet').waitFor();
+    await shown.getByText('No endpoints yet').waitFor();
     expect(wrongs()).toEqual([]);
     expect(await shown.evaluate(() => [location.hash, document.cookie, localStorage.length])).toEqual(['', '', 0]);
     await shown.close();
@@ -303,9 +303,9 @@ interface Example {
   it('Back does not lead to the form of an endpoint that was created', async () => {
     const { page: shown } = await page((await opened(await made())).url);
     await shown.getByRole('button', { name: 'Add endpoint' }).click();
-    await shown.getByLabel('Address').fill(targets.open().url);
+    await shown.getByLabel('Endpoint URL').fill(targets.open().url);
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
-    await shown.getByText('The endpoint was created.').waitFor();
+    await shown.getByText('Endpoint created.').waitFor();
 
     await shown.goBack();
     await shown.getByRole('heading', { name: 'Endpoints', exact: true }).waitFor();
@@ -327,8 +327,8 @@ interface Example {
     await german.getByRole('heading', { name: 'Endpunkte' }).waitFor();
     expect(await german.getByRole('button', { name: 'Endpunkt hinzufügen' }).count()).toBe(0);
     await german.locator('.card-link').click();
-    await german.getByText('Keine Zustellungen in 24 Stunden').waitFor();
-    for (const name of ['Ändern', 'Anzeigen', 'Testereignis senden', 'Erneut senden'])
+    await german.getByText('Keine Zustellungen in den letzten 24 Stunden').waitFor();
+    for (const name of ['Bearbeiten', 'Anzeigen', 'Test-Event senden', 'Erneut senden'])
       expect(await german.getByRole('button', { name }).count()).toBe(0);
     expect(
       await german.evaluate(() => [document.documentElement.lang, document.documentElement.dataset['scheme']]),
@@ -356,7 +356,7 @@ interface Example {
     const complaints = complaintsOf(host);
     await host.goto(allowed);
     const frame = await portalFrame(host);
-    await frame.getByText('No endpoint yet').waitFor();
+    await frame.getByText('No endpoints yet').waitFor();
     // Checks that the browser denies storage to the frame, and that the frame's address contains no token.
     const storage = await frame.evaluate(() => {
       try {
@@ -369,7 +369,7 @@ interface Example {
     expect(frame.url()).not.toContain('#');
     const low = await host.locator('iframe').evaluate((element) => element.clientHeight);
     await frame.getByRole('button', { name: 'Add endpoint' }).click();
-    await frame.getByLabel('Address').fill('https://a.example/');
+    await frame.getByLabel('Endpoint URL').fill('https://a.example/');
     await until(
       () => host.locator('iframe').evaluate((element) => element.clientHeight),
       (height) => height > low,
@@ -379,16 +379,16 @@ interface Example {
 
     // The page's session is closed. The page gets another session in the background and keeps the entered values.
     expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`, undefined, testKey), 204);
-    await frame.getByRole('button', { name: 'Check the address' }).click();
+    await frame.getByRole('button', { name: 'Check URL' }).click();
     await until(
       async () =>
         (await server.api('GET', `/v1/app/${application}/portal`, undefined, testKey)).json.data.length as number,
       (count) => count === 1,
       WAIT_MS_MAX,
     );
-    await frame.getByRole('button', { name: 'Check the address' }).click();
+    await frame.getByRole('button', { name: 'Check URL' }).click();
     await frame.getByText('Not reachable yet.').waitFor();
-    expect(await frame.getByLabel('Address').inputValue()).toBe('https://a.example/');
+    expect(await frame.getByLabel('Endpoint URL').inputValue()).toBe('https://a.example/');
     // The browser logs only the 401 as an error.
     expect(complaints.filter((line) => !line.includes('401'))).toEqual([]);
 

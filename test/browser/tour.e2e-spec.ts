@@ -210,7 +210,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
     },
     async (words) => {
       await page
-        .getByRole('navigation', { name: 'Screens' })
+        .getByRole('navigation', { name: 'Main' })
         .getByRole('link', { name: words.name(), exact: true })
         .click();
       const type = words.value();

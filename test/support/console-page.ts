@@ -109,7 +109,7 @@ export class ConsolePage {
     await opened.open(place);
     await page.getByLabel('API key of your organization').fill(key);
     await page.getByRole('button', { name: 'Sign in with the key' }).click();
-    await page.getByRole('navigation', { name: 'Screens' }).waitFor();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
     // Expected errors: the first request without a session, and over plain http a header of the sign-in page.
     opened.complaints.splice(
       0,
@@ -124,7 +124,7 @@ export class ConsolePage {
   }
 
   async navigate(name: string): Promise<void> {
-    await this.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name, exact: true }).click();
+    await this.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
   }
 
   /** Stores a screenshot in the suite's folder. */
