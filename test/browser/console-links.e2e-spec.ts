@@ -173,11 +173,11 @@ const HINT = 'Ignored parameters in this link:';
     await page.evaluate(() => Object.assign(globalThis, { isSame: true }));
     proxy.goDown();
     await shown.navigate('Secrets');
-    await heading('This screen could not be loaded');
+    await heading('This page could not be loaded');
     expect(await shown.violations('02-away')).toEqual([]);
     expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await heading('This screen could not be loaded');
+    await heading('This page could not be loaded');
     proxy.comeBack();
     await heading('Secrets');
 

@@ -15,7 +15,7 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   actions: 'Aktionen',
   description: 'Beschreibung',
   changed: 'Geändert',
-  'for-admins': 'Erfordert die Rolle admin.',
+  'for-admins': 'Erfordert die Rolle „Admin“.',
   'secrets.none':
     'Noch keine Secrets. Ein Secret erstellen, um es in Zielen und Endpunkten über seinen Namen zu verwenden.',
   'secrets.use': 'Referenz',
@@ -44,7 +44,7 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'members.remove-text':
     'Alle Sitzungen des Mitglieds enden innerhalb von fünf Sekunden. Frühere Aktionen bleiben im Audit-Log.',
   'members.role-text':
-    '{name} erhält die Rolle {role} in beiden Umgebungen. Offene Sitzungen folgen innerhalb von fünf Sekunden.',
+    '{name} erhält die Rolle {role} in beiden Umgebungen. Offene Sitzungen ändern sich innerhalb von fünf Sekunden.',
   'members.role-change': 'Rolle ändern',
   'sessions.text':
     'Browser, die bei dieser Organisation angemeldet sind. Eine beendete Sitzung ist innerhalb von fünf Sekunden abgemeldet.',
@@ -56,7 +56,7 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'sessions.where': 'Netzwerk und Browser',
   'sessions.begun': 'Gestartet',
   'sessions.seen': 'Letzte Anfrage',
-  'sessions.expires': 'Läuft spätestens ab',
+  'sessions.expires': 'Spätester Ablauf',
   'sessions.end': 'Sitzung beenden',
   'sessions.end-text': '{name} wird in diesem Browser abgemeldet.',
   'sessions.this': 'diese Sitzung',

@@ -5,7 +5,7 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'nav.jobs': 'Aufträge',
   'shortcut.jobs': 'Aufträge',
   'jobs.none':
-    'Noch keine Aufträge. Hier erscheinen erneutes Senden, Wiederholungen, Freigaben und Löschungen in großer Zahl.',
+    'Noch keine Aufträge. Hier erscheinen Sammelaktionen wie erneutes Senden, Wiederholungen, Freigaben und Löschungen.',
   'jobs.none-match': 'Keine Aufträge entsprechen diesem Filter.',
   'jobs.kind': 'Auftrag',
   'jobs.about': 'Bezieht sich auf',
@@ -14,8 +14,8 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'jobs.state': 'Status',
   'jobs.stop': 'Auftrag anhalten',
   'jobs.stop-text':
-    'Der Auftrag hält nach der aktuellen Seite mit Events an. Erneut gesendete Events bleiben gesendet. Umgebung:',
-  'jobs.stopping': 'Hält nach der aktuellen Seite mit Events an.',
+    'Der Auftrag hält nach dem aktuellen Batch an. Bereits verarbeitete Einträge bleiben verarbeitet. Umgebung:',
+  'jobs.stopping': 'Hält nach dem aktuellen Batch an.',
   'jobs.progress-of': '{scanned} von etwa {total}',
   'jobs.number': '{count}',
   'jobs.cancelled': 'Abgebrochene Zustellungen',

@@ -66,7 +66,7 @@ export const overviewDe: Readonly<Record<keyof typeof overviewEn, string>> = {
   'first-steps.key-make': 'Schlüssel erstellen',
   'first-steps.key-hide': 'Schlüssel verbergen',
   'first-steps.key-ask':
-    'Ein Admin kann einen API-Schlüssel mit dem Scope write erstellen. Den Schlüssel in den Befehl einsetzen.',
+    'Einen API-Schlüssel mit dem Scope „Schreiben“ bei einem Admin anfragen und in den Befehl einsetzen.',
   'first-steps.key-other': 'Ein vorhandener Schlüssel funktioniert auch.',
   'first-steps.destination': 'Ziel erstellen',
   'first-steps.destination-text':

@@ -11,7 +11,7 @@ export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'pull.consumer': 'Quelle',
   'pull.everything': 'Alle Events',
   'pull.backlog': 'Ausstehend',
-  'pull.oldest': 'Ältestes unbestätigtes',
+  'pull.oldest': 'Ältestes unbestätigtes Event',
   'pull.position': 'Bestätigt bis',
   'pull.moved': 'Zuletzt bestätigt',
   'pull.copy': 'Pfad kopieren',

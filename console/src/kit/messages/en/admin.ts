@@ -38,7 +38,7 @@ export const adminEn = {
   'members.never': 'Never',
   'members.remove': 'Remove',
   'members.remove-text': 'All sessions of this member end within five seconds. Past actions stay in the audit log.',
-  'members.role-text': '{name} gets the {role} role in both environments. Open sessions follow within five seconds.',
+  'members.role-text': '{name} gets the {role} role in both environments. Open sessions change within five seconds.',
   'members.role-change': 'Change role',
   'sessions.text':
     'Browsers that are signed in to this organization. A session that you end is signed out within five seconds.',

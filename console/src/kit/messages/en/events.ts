@@ -19,7 +19,7 @@ export const eventsEn = {
   'views.none': 'No saved views yet. Save these filters under a name.',
   'views.name': 'Name',
   'views.save': 'Save',
-  'views.full': 'You have reached the limit of {count} views. Remove one to save another.',
+  'views.full': 'Limit of {count} views reached. Remove one to save another.',
   'views.remove': 'Remove {name}',
   'views.copy': 'Copy link',
   'events.searched': 'Searched back to',

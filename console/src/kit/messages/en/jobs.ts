@@ -11,8 +11,8 @@ export const jobsEn = {
   'jobs.state': 'Status',
   'jobs.stop': 'Stop job',
   'jobs.stop-text':
-    'The job stops after its current page of events. Events that were already replayed stay replayed. Environment:',
-  'jobs.stopping': 'Stopping after the current page of events.',
+    'The job stops after the current batch. Items that are already processed stay processed. Environment:',
+  'jobs.stopping': 'Stopping after the current batch.',
   'jobs.progress-of': '{scanned} of about {total}',
   'jobs.number': '{count}',
   'jobs.cancelled': 'Cancelled deliveries',

@@ -54,7 +54,8 @@ export const overviewEn = {
   'concern.domain.records_lost': 'DNS records missing',
   'concern.job.failed': 'Job failed',
   'first-steps.title': 'First steps',
-  'first-steps.text': 'Send your first event with three commands in one terminal. Each step is ticked when it is done.',
+  'first-steps.text':
+    'Send your first event with three commands in one terminal. Each step is checked off when it is done.',
   'first-steps.done': 'Done',
   'first-steps.open': 'Not done yet',
   'first-steps.close': 'Go to overview',
