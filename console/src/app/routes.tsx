@@ -126,6 +126,12 @@ const destination = createRoute({
     import('../destinations/DestinationScreen').then(({ DestinationScreen }) => DestinationScreen),
   ),
 });
+const destinationEdit = createRoute({
+  getParentRoute: () => environment,
+  path: 'destinations/$id/edit',
+  validateSearch: none,
+  component: lazyPart(() => import('../destinations/EditDestination').then(({ EditDestination }) => EditDestination)),
+});
 const jobs = createRoute({
   getParentRoute: () => environment,
   path: 'jobs',
@@ -234,6 +240,12 @@ const applicationTabs = [
     component: lazyPart(() =>
       import('../applications/OwnEndpointScreen').then(({ OwnEndpointScreen }) => OwnEndpointScreen),
     ),
+  }),
+  createRoute({
+    getParentRoute: () => application,
+    path: 'endpoints/$endpoint/edit',
+    validateSearch: none,
+    component: lazyPart(() => import('../applications/EditOwnEndpoint').then(({ EditOwnEndpoint }) => EditOwnEndpoint)),
   }),
   createRoute({
     getParentRoute: () => application,
@@ -364,6 +376,7 @@ export const router = createRouter({
       event,
       destinations,
       destination,
+      destinationEdit,
       endpoints,
       endpoint.addChildren(endpointTabs),
       applications,

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
@@ -8,10 +8,9 @@ import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
-import { readTypes } from './application-filters';
 import type { OwnEndpoint } from './application-queries';
 
-type Asked = 'status' | 'types' | 'test' | 'recover' | 'delete';
+type Asked = 'status' | 'test' | 'recover' | 'delete';
 
 /** Actions on an endpoint of a customer. Every action requires confirmation. */
 export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
@@ -19,7 +18,6 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [types, setTypes] = useState('');
   const [type, setType] = useState(of.event_types.find((each) => !each.endsWith('*')) ?? 'posthorn.test');
   const [since, setSince] = useState('');
   const [job, setJob] = useState<string | null>(null);
@@ -37,10 +35,6 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
           params,
           body: { status: isOn ? 'disabled' : 'active' } as never,
         }),
-      ).then(refresh),
-    types: () =>
-      answered(
-        api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { event_types: readTypes(types) } as never }),
       ).then(refresh),
     test: () =>
       answered(api.POST('/v1/app/{app}/endpoints/{endpoint}/test', { params, body: { event_type: type } })).then(
@@ -66,26 +60,27 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
   };
   const labels: Readonly<Record<Asked, string>> = {
     status: t(isOn ? 'disable' : 'enable'),
-    types: t('own-endpoint.edit-types'),
     test: t('test.send'),
     recover: t('own-endpoint.recover'),
     delete: t('delete'),
   };
   const texts: Readonly<Record<Asked, string>> = {
     status: t(isOn ? 'own-endpoint.disable-text' : 'own-endpoint.enable-text'),
-    types: t('own-endpoint.types-hint'),
     test: t('own-endpoint.test-text'),
     recover: t('repair.recover-text'),
     delete: t('own-endpoint.delete-text'),
   };
-  const open = (act: Asked): void => {
-    setTypes(of.event_types.join('\n'));
-    setAsked(act);
-  };
   return (
     <span className="actions">
+      <Link
+        to="/$env/applications/$id/endpoints/$endpoint/edit"
+        params={{ env, id: app, endpoint: of.id }}
+        className="button"
+      >
+        {t('edit')}
+      </Link>
       {(Object.keys(labels) as Asked[]).map((act) => (
-        <button key={act} type="button" onClick={() => open(act)}>
+        <button key={act} type="button" onClick={() => setAsked(act)}>
           {labels[act]}
         </button>
       ))}
@@ -105,26 +100,13 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
       {asked !== null && (
         <Confirm
           title={labels[asked]}
-          action={asked === 'types' ? t('save') : labels[asked]}
+          action={labels[asked]}
           isDangerous={asked === 'delete' || (asked === 'status' && isOn)}
           onConfirm={acts[asked]}
           onClose={() => setAsked(null)}
           {...(asked === 'delete' && { typed: of.url ?? of.id })}
         >
           <p>{texts[asked]}</p>
-          {asked === 'types' && (
-            <p>
-              <label>
-                {t('own-endpoint.types')}
-                <textarea
-                  rows={6}
-                  value={types}
-                  spellCheck={false}
-                  onChange={(event) => setTypes(event.target.value)}
-                />
-              </label>
-            </p>
-          )}
           {asked === 'test' && (
             <p>
               <label>

@@ -1,8 +1,10 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
+import { SigningSecret } from '../kit/form/SigningSecret';
 import { writeJson } from '../kit/json/read-json';
 import { t, word } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
@@ -47,10 +49,27 @@ export function OwnEndpointScreen(): ReactNode {
           )}
           <Facts of={data} />
           <Notes of={data.metadata} />
+          {can('write') && data.url !== null && <Secret app={id} of={data} />}
           <History app={id} endpoint={endpoint} />
         </>
       )}
     </>
+  );
+}
+
+function Secret({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
+  const { api } = useSigned();
+  const params = { path: { app, endpoint: of.id } };
+  return (
+    <SigningSecret
+      name={of.url ?? of.id}
+      onRead={() => answered(api.GET('/v1/app/{app}/endpoints/{endpoint}/secret', { params }))}
+      onRotate={(grace) =>
+        answered(
+          api.POST('/v1/app/{app}/endpoints/{endpoint}/secret/rotate', { params, body: { grace_seconds: grace } }),
+        )
+      }
+    />
   );
 }
 

@@ -53,6 +53,35 @@ export function useApplicationOverview(application: string, range: OverviewRange
   });
 }
 
+const CATALOGUE_PAGES_MAX = 20;
+
+/** Queries the event types of the catalog that are not archived, up to 2,000. */
+export function useCatalogue() {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['catalogue', environment],
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const found: Schemas['EventTypeItem'][] = [];
+      for (
+        let cursor: string | null | undefined, pages = 0;
+        cursor !== null && pages < CATALOGUE_PAGES_MAX;
+        pages += 1
+      ) {
+        const page: Schemas['EventTypePage'] = await answered(
+          api.GET('/v1/event-types', {
+            params: { query: { limit: 100, ...(cursor !== undefined && { cursor }) } },
+            signal,
+          }),
+        );
+        found.push(...page.data.filter(({ archived }) => !archived));
+        cursor = page.next_cursor;
+      }
+      return found;
+    },
+  });
+}
+
 /** Queries the messages sent to an application, newest first. */
 export function useMessages(app: string) {
   const { api, environment } = useSigned();

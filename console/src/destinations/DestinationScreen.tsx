@@ -4,8 +4,10 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Schedule } from '../kit/delivery/Schedule';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { SigningSecret } from '../kit/form/SigningSecret';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -16,8 +18,6 @@ import { CancelWaiting } from './CancelWaiting';
 import { type DestinationDetail, useDestination } from './destination-queries';
 import { Figures } from './Figures';
 import { Recover } from './Recover';
-import { Schedule } from './Schedule';
-import { Secret } from './Secret';
 import { TestEvent } from './TestEvent';
 
 /** One destination: its state, delivery settings and secret. */
@@ -65,10 +65,24 @@ export function DestinationScreen(): ReactNode {
           <Figures id={data.id} />
           {data.type !== 'pull' && <Schedule retry={data.retry} />}
           {can('write') && data.type !== 'pull' && <TestEvent id={data.id} />}
-          {can('write') && <Secret id={data.id} name={data.name} />}
+          {can('write') && <Secret of={data} />}
         </>
       )}
     </div>
+  );
+}
+
+function Secret({ of: { id, name } }: { of: DestinationDetail }): ReactNode {
+  const { api } = useSigned();
+  const params = { path: { id } };
+  return (
+    <SigningSecret
+      name={name}
+      onRead={() => answered(api.GET('/v1/destinations/{id}/secret', { params }))}
+      onRotate={(grace) =>
+        answered(api.POST('/v1/destinations/{id}/secret/rotate', { params, body: { grace_seconds: grace } }))
+      }
+    />
   );
 }
 
@@ -154,6 +168,9 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
       <span role="status" className="quiet">
         {cancelled === null ? '' : t('destination.cancelled', { count: cancelled })}
       </span>
+      <Link to="/$env/destinations/$id/edit" params={{ env, id: of.id }} className="button">
+        {t('edit')}
+      </Link>
       {of.type !== 'pull' && (
         <button type="button" onClick={() => setAsked('recover')}>
           {t('destination.recover')}

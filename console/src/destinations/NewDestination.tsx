@@ -1,35 +1,38 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
-import { answered, type Schemas } from '../api/client';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
+import { isOtherType, NEW_TARGET, newTargetOf, targetFaultOf, TYPES } from './target-draft';
+import { TargetFields } from './TargetFields';
+import { UrlCheck } from './UrlCheck';
 
-const TYPES = ['https', 'mirror', 'pull'] as const;
-/** Wait after the last keystroke before the URL is checked. */
-const CHECK_AFTER_MS = 600;
+/** Value of the type field for a type that an extension adds. */
+const OTHER = 'other' as const;
 
-/** Form for a new destination. Checks the URL while the user types. */
+/** Form for a new destination of any type. Checks a URL while the user types. */
 export function NewDestination({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState('');
-  const [type, setType] = useState<(typeof TYPES)[number]>('https');
-  const [url, setUrl] = useState('');
+  const [choice, setChoice] = useState<(typeof TYPES)[number] | typeof OTHER>('https');
+  const [otherType, setOtherType] = useState('');
+  const [draft, setDraft] = useState(NEW_TARGET);
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  const hasUrl = type !== 'pull';
-  const check = useCheck(type, hasUrl ? url : '');
+  const type = choice === OTHER ? otherType.trim() : choice;
+  const { config, credentialsLine } = targetFaultOf(type, draft, '');
   const create = async (): Promise<void> => {
     setBusy(true);
     setFault(null);
     try {
       const { id } = await answered(
         api.POST('/v1/destinations', {
-          body: { name, type, ...(hasUrl && { url }), timeout_ms: null, asymmetric: null },
+          body: { name, type, ...newTargetOf(type, draft), timeout_ms: null, asymmetric: null },
         }),
       );
       await queries.invalidateQueries({ queryKey: ['destinations', env] });
@@ -63,43 +66,39 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
         </label>
         <label>
           {t('destination.type')}
-          <select value={type} onChange={(event) => setType(event.target.value as typeof type)}>
-            {TYPES.map((each) => (
+          <select value={choice} onChange={(event) => setChoice(event.target.value as typeof choice)}>
+            {[...TYPES, OTHER].map((each: (typeof TYPES)[number] | typeof OTHER) => (
               <option key={each} value={each}>
                 {t(`type.${each}`)}
               </option>
             ))}
           </select>
         </label>
-        {hasUrl && (
+        {choice === OTHER && (
           <label>
-            URL
+            {t('destination.type-name')}
             <input
               required
-              type="url"
-              maxLength={2048}
-              value={url}
-              onChange={(event) => setUrl(event.target.value)}
+              maxLength={64}
+              value={otherType}
+              onChange={(event) => setOtherType(event.target.value)}
               autoComplete="off"
               spellCheck={false}
-              placeholder="https://example.com/webhooks"
             />
           </label>
         )}
-        {hasUrl && (
-          <p role="status" className="check">
-            {check === 'asking'
-              ? t('check.asking')
-              : check === null
-                ? ' '
-                : check.ok
-                  ? `✓ ${t('check.good')}`
-                  : `✕ ${check.detail ?? t('check.bad')}`}
-          </p>
+        {type !== '' && (
+          <TargetFields
+            type={type}
+            draft={draft}
+            hasCredentials={false}
+            onChange={(changes) => setDraft({ ...draft, ...changes })}
+          />
         )}
+        {type !== 'pull' && type !== 'sqs' && !isOtherType(type) && <UrlCheck type={type} url={draft.url} />}
         <FaultLine fault={fault} />
         <p className="actions">
-          <button type="submit" className="primary" disabled={isBusy}>
+          <button type="submit" className="primary" disabled={isBusy || config !== null || credentialsLine !== null}>
             {t('create')}
           </button>
           <button type="button" onClick={onClose}>
@@ -109,30 +108,4 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
       </form>
     </Dialog>
   );
-}
-
-/** Returns the result of the URL check. Null before the first check. */
-function useCheck(type: string, url: string): Schemas['CheckResult'] | 'asking' | null {
-  const { api } = useSigned();
-  const [result, setResult] = useState<Schemas['CheckResult'] | 'asking' | null>(null);
-  useEffect(() => {
-    setResult(null);
-    if (!/^https?:\/\/[^/]+/.test(url) || !URL.canParse(url)) return;
-    const abort = new AbortController();
-    const timer = setTimeout(() => {
-      setResult('asking');
-      answered(api.POST('/v1/destinations/check', { body: { type, url }, signal: abort.signal })).then(
-        setResult,
-        (error: unknown) => {
-          if (!abort.signal.aborted)
-            setResult({ ok: false, detail: error instanceof Error ? error.message : String(error) });
-        },
-      );
-    }, CHECK_AFTER_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [api, type, url]);
-  return result;
 }

@@ -2,15 +2,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { answered } from '../api/client';
 import { portalApi } from '../api/portal';
+import { EventTypePicker } from '../kit/event-types/EventTypePicker';
 import { describeJsonFault } from '../kit/form/describe-json-fault';
 import { FaultLine } from '../kit/form/FaultLine';
+import { fromLines, toLines } from '../kit/form/header-lines';
 import { readObject } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { postToHost } from '../session/host';
 import { usePortal } from './context';
-import { EventTypePicker } from './EventTypePicker';
-import { fromLines, toLines } from './header-lines';
-import type { Endpoint } from './portal-queries';
+import { type Endpoint, useEventTypes } from './portal-queries';
 import { p } from './texts';
 import { UrlField } from './UrlField';
 
@@ -36,6 +36,7 @@ export function EndpointForm({
 }): ReactNode {
   const { app } = usePortal();
   const queries = useQueryClient();
+  const { data: catalogue = [] } = useEventTypes();
   const [draft, setDraft] = useState<Draft>(() => draftOf(endpoint));
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
@@ -80,7 +81,7 @@ export function EndpointForm({
           onChange={(event) => set({ description: event.target.value })}
         />
       </label>
-      <EventTypePicker value={draft.types} onChange={(types) => set({ types })} />
+      <EventTypePicker types={catalogue} value={draft.types} onChange={(types) => set({ types })} text={p} />
       <Advanced
         draft={draft}
         set={set}

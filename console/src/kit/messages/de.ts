@@ -1,5 +1,6 @@
 import { adminDe } from './de/admin';
 import { applicationsDe } from './de/applications';
+import { deliveryDe } from './de/delivery';
 import { destinationsDe } from './de/destinations';
 import { domainsDe } from './de/domains';
 import { endpointsDe } from './de/endpoints';
@@ -15,6 +16,7 @@ import type { en } from './en';
 export const de: Readonly<Record<keyof typeof en, string>> = {
   ...adminDe,
   ...applicationsDe,
+  ...deliveryDe,
   ...destinationsDe,
   ...domainsDe,
   ...endpointsDe,

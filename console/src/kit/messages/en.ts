@@ -1,5 +1,6 @@
 import { adminEn } from './en/admin';
 import { applicationsEn } from './en/applications';
+import { deliveryEn } from './en/delivery';
 import { destinationsEn } from './en/destinations';
 import { domainsEn } from './en/domains';
 import { endpointsEn } from './en/endpoints';
@@ -14,6 +15,7 @@ import { pullEn } from './en/pull';
 export const en = {
   ...adminEn,
   ...applicationsEn,
+  ...deliveryEn,
   ...destinationsEn,
   ...domainsEn,
   ...endpointsEn,

@@ -1,23 +1,27 @@
+import './event-types.css';
 import { type ReactNode, useId, useState } from 'react';
 import { isCovered, toggled, type TypeNode, typeTree } from './event-tree';
-import { useEventTypes } from './portal-queries';
-import { p } from './texts';
 
-/** Props of the picker. `value` contains the chosen patterns. An empty list means all event types. */
+type TextKey = 'types' | 'types.all' | 'types.some' | 'types.other' | 'types.add' | 'types.below' | 'types.remove';
+
 interface Choice {
+  /** Chosen types and patterns. An empty choice means all event types. */
   value: readonly string[];
   onChange: (value: string[]) => void;
+  /** Returns a text. The console and the portal have catalogues of their own. */
+  text: (key: TextKey, values?: Readonly<Record<string, string>>) => string;
 }
 
-/**
- * Picker for event types: single types, wildcards for groups of types, and typed patterns for types outside the
- * catalog.
- */
-export function EventTypePicker({ value, onChange }: Choice): ReactNode {
-  const { data = [] } = useEventTypes();
+interface EventTypePickerProps extends Choice {
+  /** Event types of the catalog. */
+  types: readonly { name: string; description: string | null }[];
+}
+
+/** Picker for event types: single types, wildcards for groups, and typed patterns that are not in the catalog. */
+export function EventTypePicker({ types, value, onChange, text }: EventTypePickerProps): ReactNode {
   const [isSome, setSome] = useState(value.length > 0);
   const group = useId();
-  const tree = typeTree(data);
+  const tree = typeTree(types);
   const known = new Set(tree.flatMap((node) => [node.pattern, ...node.children.map((child) => child.pattern)]));
   const choose = (some: boolean): void => {
     setSome(some);
@@ -25,33 +29,33 @@ export function EventTypePicker({ value, onChange }: Choice): ReactNode {
   };
   return (
     <fieldset>
-      <legend>{p('types')}</legend>
+      <legend>{text('types')}</legend>
       <label className="choice">
-        <input type="radio" name={group} checked={!isSome} onChange={() => choose(false)} /> {p('types.all')}
+        <input type="radio" name={group} checked={!isSome} onChange={() => choose(false)} /> {text('types.all')}
       </label>
       <label className="choice">
-        <input type="radio" name={group} checked={isSome} onChange={() => choose(true)} /> {p('types.some')}
+        <input type="radio" name={group} checked={isSome} onChange={() => choose(true)} /> {text('types.some')}
       </label>
       {isSome && (
         <div className="types">
           {tree.map((node) => (
-            <Node key={node.pattern} node={node} value={value} onChange={onChange} />
+            <Node key={node.pattern} node={node} value={value} onChange={onChange} text={text} />
           ))}
-          <Others value={value} known={known} onChange={onChange} />
+          <Others value={value} known={known} onChange={onChange} text={text} />
         </div>
       )}
     </fieldset>
   );
 }
 
-function Node({ node, value, onChange }: Choice & { node: TypeNode }): ReactNode {
+function Node({ node, ...choice }: Choice & { node: TypeNode }): ReactNode {
   return (
     <div className="type-group">
-      <Check node={node} value={value} onChange={onChange} />
+      <Check node={node} {...choice} />
       {node.children.length > 0 && (
         <div className="type-children">
           {node.children.map((child) => (
-            <Check key={child.pattern} node={child} value={value} onChange={onChange} />
+            <Check key={child.pattern} node={child} {...choice} />
           ))}
         </div>
       )}
@@ -59,7 +63,7 @@ function Node({ node, value, onChange }: Choice & { node: TypeNode }): ReactNode
   );
 }
 
-function Check({ node, value, onChange }: Choice & { node: TypeNode }): ReactNode {
+function Check({ node, value, onChange, text }: Choice & { node: TypeNode }): ReactNode {
   const isBelow = !value.includes(node.pattern) && isCovered(node.pattern, value);
   return (
     <label className="choice">
@@ -72,7 +76,7 @@ function Check({ node, value, onChange }: Choice & { node: TypeNode }): ReactNod
       <span>
         <code>{node.label}</code>
         {node.children.length > 0 && (
-          <span className="quiet"> {p('types.below', { name: node.pattern.slice(0, -1) })}</span>
+          <span className="quiet"> {text('types.below', { name: node.pattern.slice(0, -1) })}</span>
         )}
         {node.description !== null && <span className="quiet"> {node.description}</span>}
       </span>
@@ -80,14 +84,14 @@ function Check({ node, value, onChange }: Choice & { node: TypeNode }): ReactNod
   );
 }
 
-function Others({ value, known, onChange }: Choice & { known: ReadonlySet<string> }): ReactNode {
-  const [text, setText] = useState('');
+function Others({ value, known, onChange, text }: Choice & { known: ReadonlySet<string> }): ReactNode {
+  const [typed, setTyped] = useState('');
   const field = useId();
   const others = value.filter((pattern) => !known.has(pattern));
   const add = (): void => {
-    const pattern = text.trim();
+    const pattern = typed.trim();
     if (pattern !== '' && !value.includes(pattern)) onChange(toggled(pattern, value));
-    setText('');
+    setTyped('');
   };
   return (
     <>
@@ -99,7 +103,7 @@ function Others({ value, known, onChange }: Choice & { known: ReadonlySet<string
               <button
                 type="button"
                 className="small"
-                aria-label={p('types.remove', { name: pattern })}
+                aria-label={text('types.remove', { name: pattern })}
                 onClick={() => onChange(toggled(pattern, value))}
               >
                 ×
@@ -108,12 +112,12 @@ function Others({ value, known, onChange }: Choice & { known: ReadonlySet<string
           ))}
         </ul>
       )}
-      <label htmlFor={field}>{p('types.other')}</label>
+      <label htmlFor={field}>{text('types.other')}</label>
       <div className="actions">
         <input
           id={field}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
           placeholder="invoice.*"
           spellCheck={false}
           autoComplete="off"
@@ -124,8 +128,8 @@ function Others({ value, known, onChange }: Choice & { known: ReadonlySet<string
             }
           }}
         />
-        <button type="button" onClick={add} disabled={text.trim() === ''}>
-          {p('types.add')}
+        <button type="button" onClick={add} disabled={typed.trim() === ''}>
+          {text('types.add')}
         </button>
       </div>
     </>

@@ -1,10 +1,8 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { answered } from '../api/client';
-import { CopyButton } from '../kit/CopyButton';
-import { Confirm } from '../kit/dialog/Confirm';
-import { FaultLine } from '../kit/form/FaultLine';
-import { t } from '../kit/messages/t';
-import { useSigned } from '../session/session';
+import { CopyButton } from '../CopyButton';
+import { Confirm } from '../dialog/Confirm';
+import { t } from '../messages/t';
+import { FaultLine } from './FaultLine';
 
 const SHOWN_MS = 60_000;
 const GRACES = [
@@ -14,12 +12,16 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
-/**
- * The signing secret. It is loaded by a click, is hidden after a minute or when the page is hidden, and is never
- * cached.
- */
-export function Secret({ id, name }: { id: string; name: string }): ReactNode {
-  const { api } = useSigned();
+interface SigningSecretProps {
+  /** Text that the user must type before the secret is rotated. */
+  name: string;
+  onRead: () => Promise<{ secret: string }>;
+  /** Rotates the secret. The old secret stays valid for the given number of seconds. */
+  onRotate: (graceSeconds: number) => Promise<{ secret: string }>;
+}
+
+/** The signing secret. Loaded by a click, hidden after a minute or when the page is hidden, and never cached. */
+export function SigningSecret({ name, onRead, onRotate }: SigningSecretProps): ReactNode {
   const [shown, setShown] = useState<string | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [isRotating, setRotating] = useState(false);
@@ -36,15 +38,10 @@ export function Secret({ id, name }: { id: string; name: string }): ReactNode {
   }, [shown]);
   const reveal = (): void => {
     setFault(null);
-    answered(api.GET('/v1/destinations/{id}/secret', { params: { path: { id } } })).then(
-      ({ secret }) => setShown(secret),
-      setFault,
-    );
+    onRead().then(({ secret }) => setShown(secret), setFault);
   };
   const rotate = async (): Promise<void> => {
-    const { secret } = await answered(
-      api.POST('/v1/destinations/{id}/secret/rotate', { params: { path: { id } }, body: { grace_seconds: grace } }),
-    );
+    const { secret } = await onRotate(grace);
     setShown(secret);
   };
   return (
