@@ -15,6 +15,7 @@ export const GROUPS = [
     screens: [
       { id: 'overview', path: '/$env/overview', label: 'nav.overview', scope: 'read' },
       { id: 'events', path: '/$env/events', label: 'nav.events', scope: 'read' },
+      { id: 'send', path: '/$env/send', label: 'send.title', scope: 'write' },
     ],
   },
   {

@@ -12,6 +12,7 @@ import { readJobFilters } from '../jobs/job-filters';
 import { lazyPart } from '../kit/load/lazy-part';
 import { readEmailFilters, readMessageFilters, readSuppressionFilters } from '../mail/mail-filters';
 import { readRange } from '../overview/overview-range';
+import { readSend } from '../send/send-draft';
 import { ARRIVED } from './arrived';
 import { Missing, Wrong, WrongScreen } from './Missing';
 import { none, only } from './search';
@@ -109,6 +110,12 @@ const event = createRoute({
   path: 'events/$id',
   validateSearch: none,
   component: lazyPart(() => import('../events/EventScreen').then(({ EventScreen }) => EventScreen)),
+});
+const sendEvent = createRoute({
+  getParentRoute: () => environment,
+  path: 'send',
+  validateSearch: only(readSend),
+  component: lazyPart(() => import('../send/SendScreen').then(({ SendScreen }) => SendScreen)),
 });
 const destinations = createRoute({
   getParentRoute: () => environment,
@@ -374,6 +381,7 @@ export const router = createRouter({
       overview,
       events,
       event,
+      sendEvent,
       destinations,
       destination,
       destinationEdit,

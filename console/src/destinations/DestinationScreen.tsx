@@ -35,6 +35,11 @@ export function DestinationScreen(): ReactNode {
         <Link to="/$env/events" params={{ env }} search={{ destination: id }}>
           {t('destination.events')}
         </Link>
+        {can('write') && (
+          <Link to="/$env/send" params={{ env }} search={{ to: id }}>
+            {t('send.title')}
+          </Link>
+        )}
       </nav>
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />

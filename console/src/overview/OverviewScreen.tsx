@@ -1,6 +1,6 @@
 import './overview.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useBeat } from '../kit/beat';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
@@ -8,6 +8,7 @@ import { useSigned } from '../session/session';
 import { AttentionPanel } from './AttentionPanel';
 import { FailingTargets } from './FailingTargets';
 import { FirstSteps } from './FirstSteps';
+import { areStepsOpen, keepStepsOpen } from './open-steps';
 import { useFirstSteps, useOverview } from './overview-queries';
 import { eventsOf, RANGE_DEFAULT, RANGES } from './overview-range';
 import { Plots } from './Plots';
@@ -28,11 +29,18 @@ export function OverviewScreen(): ReactNode {
     figures.total.received === 0 &&
     figures.total.attempts === 0 &&
     figures.waiting.count === 0;
-  const [isBeginning, setBeginning] = useState(false);
+  const [isBeginning, setBeginning] = useState(() => areStepsOpen(env));
   const [isOver, setOver] = useState(false);
   const first = useFirstSteps(!isOver && (isQuiet || isBeginning));
   if (!isBeginning && isQuiet && first.isKnown && first.event === null) setBeginning(true);
   const isFirst = isBeginning && !isOver;
+  useEffect(() => {
+    if (isFirst) keepStepsOpen(env, true);
+  }, [env, isFirst]);
+  const close = (): void => {
+    keepStepsOpen(env, false);
+    setOver(true);
+  };
   useBeat(isFirst ? [...first.tasks, ...tasks.slice(0, 2)] : tasks);
   const openEvents = (fromMs: number, toMs: number): void =>
     void navigate({ to: '/$env/events', params: { env }, search: eventsOf(fromMs, toMs) });
@@ -61,7 +69,7 @@ export function OverviewScreen(): ReactNode {
       </div>
       <FaultLine fault={figures === undefined ? overview.error : null} />
       {overview.isPending && <p role="status">{t('loading')}</p>}
-      {isFirst && <FirstSteps destination={first.destination} event={first.event} onClose={() => setOver(true)} />}
+      {isFirst && <FirstSteps destination={first.destination} event={first.event} onClose={close} />}
       {figures && !isFirst && <Totals of={figures} />}
       <AttentionPanel
         concerns={attention.data?.data}

@@ -6,6 +6,7 @@ export const SHORTCUTS = {
   help: { keys: ['?'], label: 'shortcut.help' },
   overview: { keys: ['g o'], label: 'shortcut.overview' },
   events: { keys: ['g e'], label: 'shortcut.events' },
+  send: { keys: ['g c'], label: 'send.title' },
   destinations: { keys: ['g d'], label: 'shortcut.destinations' },
   endpoints: { keys: ['g n'], label: 'shortcut.endpoints' },
   applications: { keys: ['g a'], label: 'shortcut.applications' },
