@@ -262,6 +262,12 @@ const applicationTabs = [
   }),
   createRoute({
     getParentRoute: () => application,
+    path: 'portal',
+    validateSearch: none,
+    component: lazyPart(() => import('../applications/PortalTab').then(({ PortalTab }) => PortalTab)),
+  }),
+  createRoute({
+    getParentRoute: () => application,
     path: 'repair',
     validateSearch: none,
     component: lazyPart(() => import('../applications/RepairTab').then(({ RepairTab }) => RepairTab)),

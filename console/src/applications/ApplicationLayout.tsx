@@ -18,6 +18,7 @@ const TABS = [
   ['/$env/applications/$id/endpoints', 'application.endpoints'],
   ['/$env/applications/$id/messages', 'application.messages'],
   ['/$env/applications/$id/repair', 'application.repair'],
+  ['/$env/applications/$id/portal', 'portal.tab'],
 ] as const;
 
 /** Header and tabs of one application. */

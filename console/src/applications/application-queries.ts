@@ -53,6 +53,16 @@ export function useApplicationOverview(application: string, range: OverviewRange
   });
 }
 
+/** Queries the newest 100 portal links of an application that have not expired. */
+export function usePortalLinks(app: string) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['portal-links', environment, app],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/app/{app}/portal', { params: { path: { app }, query: { limit: 100 } }, signal })),
+  });
+}
+
 const CATALOGUE_PAGES_MAX = 20;
 
 /** Queries the event types of the catalog that are not archived, up to 2,000. */
