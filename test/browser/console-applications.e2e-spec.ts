@@ -77,7 +77,11 @@ const OPENAPI = JSON.stringify({
     await page.getByText('No endpoints yet').waitFor();
     await page.getByRole('button', { name: 'New endpoint' }).click();
     await page.getByRole('dialog').getByLabel('URL').fill(`${receiver.url}/acme`);
-    await page.getByRole('dialog').getByLabel('Event types').fill('invoice.*, order.shipped');
+    await page.getByRole('dialog').getByLabel('Selected types only').check();
+    for (const pattern of ['invoice.*', 'order.shipped']) {
+      await page.getByRole('dialog').getByLabel('Other type or pattern').fill(pattern);
+      await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    }
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
     const secret = await page.locator('code.secret').innerText();
     expect(secret).toMatch(/^whsec_/);
@@ -115,9 +119,11 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('dialog').getByLabel('Event type').fill('invoice.tested');
     await page.getByRole('dialog').getByRole('button', { name: 'Send test event' }).click();
     await page.getByRole('cell', { name: 'invoice.tested' }).waitFor();
-    await page.getByRole('button', { name: 'Event types' }).click();
-    await page.getByRole('dialog').getByLabel('Event types').fill('invoice.*\nuser.created');
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Remove order.shipped' }).click();
+    await page.getByLabel('Other type or pattern').fill('user.created');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('invoice.*, user.created').waitFor();
     for (const [act, next] of [
       ['Disable', 'Enable'],

@@ -73,6 +73,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
     expect(page.url()).toBe(`${server.url}/console/live/overview`);
     expect(await page.locator('.steps .done').count()).toBe(0);
+    await page.getByRole('button', { name: 'With curl' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'Hide key' }).waitFor();
     const run = (...commands: string[]): string =>
