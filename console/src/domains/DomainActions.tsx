@@ -2,7 +2,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
-import { Fault } from '../api/fault';
 import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
@@ -48,7 +47,7 @@ function Convert({ domain, onClose }: { domain: Domain; onClose: () => void }): 
       );
     } catch (fault) {
       setMx(mxOf(fault));
-      throw withUsers(fault);
+      throw fault;
     }
   };
   return (
@@ -64,9 +63,7 @@ function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): R
   const queries = useQueryClient();
   const navigate = useNavigate();
   const remove = async (): Promise<void> => {
-    await answered(api.DELETE('/v1/domains/{id}', { params: { path: { id: domain.id } } })).catch((fault: unknown) => {
-      throw withUsers(fault);
-    });
+    await answered(api.DELETE('/v1/domains/{id}', { params: { path: { id: domain.id } } }));
     await navigate({ to: '/$env/domains', params: { env } });
     queries.removeQueries({ queryKey: ['domain', env, domain.id] });
     for (const key of ['domains', 'mail-domains', 'ingest-hosts'])
@@ -83,20 +80,5 @@ function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): R
     >
       <p>{t('domain.delete')}</p>
     </Confirm>
-  );
-}
-
-/** Adds the resources that use the domain, such as aliases, to the message of a fault. */
-function withUsers(fault: unknown): unknown {
-  if (!(fault instanceof Fault)) return fault;
-  const users = fault.details['used_by'];
-  if (!Array.isArray(users) || users.length === 0) return fault;
-  return new Fault(
-    fault.status,
-    fault.type,
-    `${fault.message} (${users.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(', ')})`,
-    fault.requestId,
-    fault.details,
-    fault.retryAfterSeconds,
   );
 }

@@ -6,6 +6,7 @@ import { domainsDe } from './de/domains';
 import { endpointsDe } from './de/endpoints';
 import { eventTypesDe } from './de/event-types';
 import { eventsDe } from './de/events';
+import { faultsDe } from './de/faults';
 import { jobsDe } from './de/jobs';
 import { mailDe } from './de/mail';
 import { overviewDe } from './de/overview';
@@ -22,6 +23,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...endpointsDe,
   ...eventTypesDe,
   ...eventsDe,
+  ...faultsDe,
   ...jobsDe,
   ...mailDe,
   ...overviewDe,

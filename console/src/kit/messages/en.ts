@@ -6,6 +6,7 @@ import { domainsEn } from './en/domains';
 import { endpointsEn } from './en/endpoints';
 import { eventTypesEn } from './en/event-types';
 import { eventsEn } from './en/events';
+import { faultsEn } from './en/faults';
 import { jobsEn } from './en/jobs';
 import { mailEn } from './en/mail';
 import { overviewEn } from './en/overview';
@@ -21,6 +22,7 @@ export const en = {
   ...endpointsEn,
   ...eventTypesEn,
   ...eventsEn,
+  ...faultsEn,
   ...jobsEn,
   ...mailEn,
   ...overviewEn,
