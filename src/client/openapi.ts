@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends an event of type `posthorn.test` through the normal delivery path and responds with its first attempt. Needs a key of scope `write`.
+         * @description Sends an event of type `posthorn.test` through the normal delivery path. Returns the result of the first attempt. Needs a key of scope `write`.
          */
         post: operations["testDestination"];
         delete?: never;
@@ -287,7 +287,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event to an endpoint
-         * @description Sends a test event to this endpoint only, through the normal delivery path and regardless of its subscriptions. Returns the first attempt, or 409 if the endpoint is disabled. Needs a key of scope `write`.
+         * @description Sends a test event to this endpoint only, through the normal delivery path and regardless of its subscriptions. Returns the result of the first attempt, or 409 if the endpoint is disabled. Needs a key of scope `write`.
          */
         post: operations["testApplicationEndpoint"];
         delete?: never;
@@ -467,7 +467,7 @@ export interface paths {
         put?: never;
         /**
          * Send a webhook
-         * @description Accepts one payload for one target. The response is sent after the message is stored durably; delivery starts immediately. Needs a key of scope `write`.
+         * @description Accepts one payload for one target. The response is sent after the message is stored durably. Delivery starts immediately. Needs a key of scope `write`.
          */
         post: operations["sendWebhook"];
         delete?: never;
@@ -545,7 +545,7 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description Streams server-sent events. `accepted`, `attempt` and `status` (a delivery reached a final status) contain the current state of the event. The stream starts with `ready` and sends `heartbeat` every 15 s. It closes with `end` and a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). To resume, send the last received `id` as `Last-Event-ID`. This works for changes of the last hour, up to 5,000. A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). The console connects with `EventSource` and its session cookie, and names the environment in the query. Each process allows 100 open streams per key, 1,000 per organization and 2,000 in total. Further requests are rejected with 429 and `Retry-After`. Needs a key of scope `read`.
+         * @description Streams server-sent events. The items `accepted`, `attempt` and `status` (a delivery reached a final status) contain the current state of the event. The stream starts with `ready` and sends `heartbeat` every 15 s. It closes with `end` and a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). To resume, send the last received `id` as `Last-Event-ID`. This works for at most 5,000 changes of the last hour. A `gap` reports missing changes, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the time range in which they happened (`since`, `until`). The console connects with `EventSource` and its session cookie, and names the environment in the query. Each process allows 100 open streams per key, 1,000 per organization and 2,000 in total. Further requests are rejected with 429 and `Retry-After`. Needs a key of scope `read`.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description Returns the event with its payload, its deliveries and every attempt. A message to an application consists of many events, so its `msg_` id returns 404. `details.events` names the list of its events. Needs a key of scope `read`.
+         * @description Returns the event with its payload, its deliveries and every attempt. A message to an application consists of many events. Its `msg_` id returns 404, with the URL of the list of its events in `details.events`. Needs a key of scope `read`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -605,7 +605,7 @@ export interface paths {
         };
         /**
          * Get the requests and responses of failed attempts
-         * @description Returns the URL and headers of failed HTTP attempts as they were sent, and the headers of the responses as they were received. They were recorded during the attempt. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted. Needs a key of scope `read`.
+         * @description Returns the URLs and headers of failed HTTP attempts and the headers of their responses, as recorded during the attempts. Attempts with a 2xx response are not recorded. The `msg_` id of a send is also accepted. Needs a key of scope `read`.
          */
         get: operations["listEventExchanges"];
         put?: never;
@@ -625,7 +625,7 @@ export interface paths {
         };
         /**
          * Get a payload
-         * @description Returns only the payload, regardless of its size, byte for byte as it is delivered: JSON exactly as it was sent, or a received body with its original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased. Needs a key of scope `read`.
+         * @description Returns only the payload, of any size, byte for byte as it is delivered. A sent payload is exactly the JSON that was sent. A received body has its original content type. Browsers download the response and do not run it. The `msg_` id of a message to an application is also accepted. Returns 404 after the payload was erased. Needs a key of scope `read`.
          */
         get: operations["getEventPayload"];
         put?: never;
@@ -651,7 +651,7 @@ export interface paths {
         put?: never;
         /**
          * Sign a stored delivery
-         * @description Returns the URL and headers that an attempt would send now, signed with the current keys. Use them to send the payload by hand while debugging a receiver. Nothing is sent, and no secret is returned. The signature is valid only for this message and for five minutes. The audit log records the request and the caller. Needs a key of scope `write`.
+         * @description Returns the URL and headers that an attempt would send now, signed with the current keys. Use them to send the payload manually while you debug a receiver. Posthorn sends nothing and returns no secret. The signature is valid only for this message and for five minutes. The audit log records the request and the caller. Needs a key of scope `write`.
          */
         post: operations["signEvent"];
         delete?: never;
@@ -669,7 +669,7 @@ export interface paths {
         };
         /**
          * List endpoints
-         * @description Lists endpoints newest first, without rules and code. Needs a key of scope `read`.
+         * @description Returns the endpoints without rules and code, newest first. Needs a key of scope `read`.
          */
         get: operations["listEndpoints"];
         put?: never;
@@ -693,7 +693,7 @@ export interface paths {
         };
         /**
          * List presets
-         * @description Lists the presets of all supported providers. Each preset describes the secret with which the provider signs, and the response that the provider expects. Needs a key of scope `read`.
+         * @description Returns the presets of all supported providers. A preset describes the secret with which the provider signs, and the response that the provider expects. Needs a key of scope `read`.
          */
         get: operations["listPresets"];
         put?: never;
@@ -727,7 +727,7 @@ export interface paths {
         head?: never;
         /**
          * Change an endpoint
-         * @description Omitted fields keep their value, `null` clears a field. A new `url` replaces the old one. Returns 409 if another endpoint of this installation has the new URL. Needs a key of scope `write`.
+         * @description Omitted fields keep their value. `null` clears a field. A new `url` replaces the old one. Returns 409 if another endpoint of this installation has the new URL. Needs a key of scope `write`.
          */
         patch: operations["updateEndpoint"];
         trace?: never;
@@ -781,7 +781,7 @@ export interface paths {
         };
         /**
          * Get a raw request
-         * @description Returns the headers, query and body as they were received. Credentials are shown only to a key of scope `write`; with scope `read` they are `(hidden)`. Credentials are the values of authentication headers (`authorization`, `cookie`, the header with the token of the provider) and of the query parameter that holds the key of the provider. Needs a key of scope `read`.
+         * @description Returns the headers, query and body as they were received. Credentials are shown only to a key of scope `write`. With scope `read`, they are `(hidden)`. Credentials are the values of authentication headers (`authorization`, `cookie`, the header with the provider's token) and of the query parameter with the provider's key. Needs a key of scope `read`.
          */
         get: operations["getRequest"];
         put?: never;
@@ -848,7 +848,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a route
-         * @description Deliveries that the route has already created continue. Needs a key of scope `write`.
+         * @description Deliveries that the route has already created are not affected. Needs a key of scope `write`.
          */
         delete: operations["deleteRoute"];
         options?: never;
@@ -891,7 +891,7 @@ export interface paths {
         put?: never;
         /**
          * Try settings on a raw request
-         * @description Tests a transform, routes or rules on a received request and returns the outcome. They need not be saved. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden. Needs a key of scope `write`.
+         * @description Processes a received request with a transform, routes or rules that need not be saved, and returns the outcome. Nothing is stored, delivered or sent to the provider. Code gets the name of each secret in parentheses instead of its value, and authentication headers are hidden. Needs a key of scope `write`.
          */
         post: operations["trySettings"];
         delete?: never;
@@ -909,7 +909,7 @@ export interface paths {
         };
         /**
          * List ingest domains
-         * @description Lists the platform's own host and the verified webhook domains of the environment, and returns the domain to which their DNS records point. Needs a key of scope `read`.
+         * @description Returns the platform's own host and the verified webhook domains of the environment. Also returns the domain name to which their DNS records point. Needs a key of scope `read`.
          */
         get: operations["listIngestDomains"];
         put?: never;
@@ -929,7 +929,7 @@ export interface paths {
         };
         /**
          * List the positions of pull consumers
-         * @description Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. After each one, it lists the inbound endpoints that were pulled by their own id. Needs a key of scope `read`.
+         * @description Returns the positions of consumers, newest destination first. The list contains every pull destination, even if it was never pulled. Each destination is followed by the inbound endpoints whose `ep_` ids consumers used to pull from it. Needs a key of scope `read`.
          */
         get: operations["listPullPositions"];
         put?: never;
@@ -971,7 +971,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge a batch
-         * @description Commits all events before the cursor without returning further events. The committed position never moves back. Needs a key of scope `write`.
+         * @description Commits all events before the cursor and returns no events. The committed position never moves back. Needs a key of scope `write`.
          */
         post: operations["acknowledgeEvents"];
         delete?: never;
@@ -989,7 +989,7 @@ export interface paths {
         };
         /**
          * Get your portal
-         * @description Returns what the portal page shows, its permissions and its expiry time. Only the portal page can use this call, with its portal token. An API key gets 404. Needs a key of scope `read`.
+         * @description Returns the contents of the portal page, its permissions and its expiry time. Only the portal page can use this call, with its portal token. A request with an API key gets 404. Needs a key of scope `read`.
          */
         get: operations["getOwnPortal"];
         put?: never;
@@ -1015,7 +1015,7 @@ export interface paths {
         put?: never;
         /**
          * Open a portal
-         * @description Call this from your backend for a customer who is signed in to your product, and redirect them to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted, when the key that opened it is revoked or expires, or when the member who opened it is removed. Needs a key of scope `write`.
+         * @description Call this operation from your backend for a customer who is signed in to your product, and redirect the customer to `url`. The page can be framed only on the origins that `PATCH /v1/org` lists. Each call opens another session. The session ends when it expires or is deleted. It also ends when the key that opened it is revoked or expires, or when the member who opened it is removed. Needs a key of scope `write`.
          */
         post: operations["openPortal"];
         /**
@@ -1039,7 +1039,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a portal as the customer sees it
-         * @description Opens a preview of the portal for your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records who opened it. Needs a key of scope `read`.
+         * @description Opens a preview of the portal for your own staff. A preview is read-only, shows no secrets, cannot be framed, and ends after 15 minutes. The audit log records the caller. Needs a key of scope `read`.
          */
         post: operations["previewPortal"];
         delete?: never;
@@ -1107,7 +1107,7 @@ export interface paths {
         put?: never;
         /**
          * Replay, recover or cancel events by filter
-         * @description Starts a background job that processes every event that `GET /v1/events` shows with the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run` the response contains only the count (200). Returns 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also returns 409 while another job for the same destination, endpoint, application or message is pending or running (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be pending or running. If the filter names no target, disabled targets are skipped and counted. Needs a key of scope `write`.
+         * @description Starts a background job that processes every event that `GET /v1/events` returns for the same filters, newest first. The job resumes after an interruption and processes nothing twice. Events accepted after the request are not included. With `dry_run`, the response (200) contains only the count. Returns 409 if the filter names a destination or an endpoint that is disabled (`details.reason: "disabled"`). Also returns 409 while another job for the same destination, endpoint, application or message is pending or running (`"replay_live"`, with the id of that job as `details.replay`). If the filter names none of these, only one such job per environment may be pending or running. If the filter names no target, disabled targets are skipped and counted. Needs a key of scope `write`.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -1167,7 +1167,7 @@ export interface paths {
         put?: never;
         /**
          * Erase an application
-         * @description Starts a background job that permanently erases the application, its endpoints and their secrets. It also erases its waiting deliveries, the responses of its receivers, and the payload, header values and channels of every message that was sent to it. Ids, types, times and states stay. The field `erased` of the job counts the erased items. A deleted application can be erased by its `app_` id. With `dry_run` the response contains only the counts (200) and nothing is erased. Needs a key of scope `write`.
+         * @description Starts a background job that permanently erases the application, its endpoints and their secrets. It also erases its waiting deliveries, the responses of its receivers, and the payload, header values and channels of every message that was sent to it. Ids, types, times and states are kept. The field `erased` of the job counts the erased items. A deleted application can be erased by its `app_` id. With `dry_run`, the response (200) contains only the counts, and nothing is erased. Needs a key of scope `write`.
          */
         post: operations["eraseApplication"];
         delete?: never;
@@ -1187,7 +1187,7 @@ export interface paths {
         put?: never;
         /**
          * Resend a message to an endpoint
-         * @description Sends the message to this endpoint of the application again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Returns 404 if the message was not sent to the endpoint. Returns 409 if the payload was erased, if the endpoint is disabled, or if it has another destination now. Needs a key of scope `write`.
+         * @description Sends the message to this endpoint of the application again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Returns 404 if the message was not sent to the endpoint. Returns 409 if the payload was erased, if the endpoint is disabled, or if it now has another destination. Needs a key of scope `write`.
          */
         post: operations["resendMessage"];
         delete?: never;
@@ -1207,7 +1207,7 @@ export interface paths {
         put?: never;
         /**
          * Resend failed events of an application
-         * @description Starts a background job that sends again every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints. Needs a key of scope `write`.
+         * @description Starts a background job that resends every event of the time range whose delivery to an endpoint of the application ended as `failed` or `dlq`. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints. Needs a key of scope `write`.
          */
         post: operations["recoverApplication"];
         delete?: never;
@@ -1227,7 +1227,7 @@ export interface paths {
         put?: never;
         /**
          * Resend all events of an application
-         * @description Starts a background job that sends again every event of the time range, whatever its state. Each event is sent only to its original endpoint. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints. Needs a key of scope `write`.
+         * @description Starts a background job that resends every event of the time range, whatever its state. Each event is sent only to its original endpoint. Events for an endpoint that currently accepts no deliveries are counted as `skipped`. Returns 409 for an application without endpoints. Needs a key of scope `write`.
          */
         post: operations["replayApplication"];
         delete?: never;
@@ -1287,7 +1287,7 @@ export interface paths {
         put?: never;
         /**
          * Replay the events of an endpoint in a time range
-         * @description Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its routes. With `dry_run` the response contains only the counts (200) and nothing is sent. Needs a key of scope `write`.
+         * @description Starts a background job that sends the events that the endpoint received between `since` and `until` to the current destinations of its routes. With `dry_run`, the response (200) contains only the counts, and nothing is sent. Needs a key of scope `write`.
          */
         post: operations["replayRange"];
         delete?: never;
@@ -1307,7 +1307,7 @@ export interface paths {
         put?: never;
         /**
          * Release quarantined, parked or dropped requests
-         * @description Starts a background job that processes the requests that the endpoint quarantined, parked or dropped between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. A request that was already released is skipped. With `dry_run` the response contains only the counts (200). Needs a key of scope `write`.
+         * @description Starts a background job that processes the requests that the endpoint quarantined, parked or dropped between `since` and `until`, oldest first. Each is verified, transformed and routed as a new event, with the current settings of the endpoint. Requests that were already released are skipped. With `dry_run`, the response (200) contains only the counts. Needs a key of scope `write`.
          */
         post: operations["replayRequests"];
         delete?: never;
@@ -1327,7 +1327,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an event
-         * @description Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Nothing is sent to targets that are disabled or were deleted. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations. Needs a key of scope `write`.
+         * @description Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Targets that are disabled or were deleted are skipped. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations. Needs a key of scope `write`.
          */
         post: operations["replayEvent"];
         delete?: never;
@@ -1411,7 +1411,7 @@ export interface paths {
         put?: never;
         /**
          * Import event types
-         * @description Imports the `webhooks` of an OpenAPI document, either all of them or none. A number that a double cannot represent exactly is imported and listed in `changed_numbers`. Needs a key of scope `write`.
+         * @description Imports all `webhooks` of an OpenAPI document, or none if one of them has an error. A number that a double cannot represent exactly is stored as the nearest double, and listed in `changed_numbers`. Needs a key of scope `write`.
          */
         post: operations["importEventTypes"];
         delete?: never;
@@ -1443,7 +1443,7 @@ export interface paths {
         head?: never;
         /**
          * Change an event type
-         * @description A changed schema creates a new version, which is in effect on every node within five seconds. Needs a key of scope `write`.
+         * @description A changed schema creates a new version, which takes effect on every node within five seconds. Needs a key of scope `write`.
          */
         patch: operations["updateEventType"];
         trace?: never;
@@ -1535,7 +1535,7 @@ export interface paths {
         head?: never;
         /**
          * Change a domain
-         * @description Changes the kind between `email` and `email-send`, the DKIM keys, or the thresholds of the reputation. Records that are already published stay valid, and a domain that sends keeps sending. A webhook domain is rejected with 422. Keys of the domain sign once name servers have their records; until then, mail is signed as before. Needs a key of scope `admin`.
+         * @description Changes the kind between `email` and `email-send`, the DKIM keys, or the reputation thresholds. Published records stay valid, and a domain that sends mail continues to send. Returns 422 for a webhook domain. New DKIM keys sign once name servers return their records. Until then, mail is signed as before. Needs a key of scope `admin`.
          */
         patch: operations["convertDomain"];
         trace?: never;
@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the DKIM keys of a domain
-         * @description Adds a new key, and lists its record. The new key signs once name servers have the record; until then, the previous key signs. A call during a rotation returns the domain unchanged. Needs a key of scope `admin`.
+         * @description Adds new keys, and returns their records. A new key signs once name servers return its record. Until then, the previous key signs. A call during a rotation changes nothing. Needs a key of scope `admin`.
          */
         post: operations["rotateDomainDkim"];
         delete?: never;
@@ -1569,7 +1569,7 @@ export interface paths {
         };
         /**
          * Get the reputation of a domain
-         * @description Returns the number of recipients, bounces and complaints, with their rates and thresholds. Mail of the test environment, and to or from simulator addresses, is not counted. Needs a key of scope `read`.
+         * @description Returns the numbers of recipients, bounces and complaints, with the rates and their thresholds. Does not count mail of the test environment, or mail to or from simulator addresses. Needs a key of scope `read`.
          */
         get: operations["getDomainReputation"];
         put?: never;
@@ -1591,7 +1591,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a paused domain
-         * @description Sends the waiting emails within five minutes, and accepts new ones. Only later mail counts towards the thresholds. A domain that is not paused stays unchanged. Needs a key of scope `admin`.
+         * @description Sends the waiting emails within five minutes, and accepts new ones. Only mail after the resumption counts toward the thresholds. Does nothing if the domain is not paused. Needs a key of scope `admin`.
          */
         post: operations["resumeDomain"];
         delete?: never;
@@ -1611,7 +1611,7 @@ export interface paths {
         put?: never;
         /**
          * Check a domain now
-         * @description Queries the name servers for at most ten seconds and returns the domain with all its records. A call during a check, or within five seconds after one, returns the last result. A failed domain gets another 72 hours for verification. Needs a key of scope `admin`.
+         * @description Queries the name servers for at most ten seconds, and returns the domain with all its records. A call during a check, or within five seconds after one, returns the last result. For a failed domain, starts another 72 hours in which it can be verified. Needs a key of scope `admin`.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -1660,14 +1660,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a template
-         * @description Deletes the template with all its versions. Emails that were accepted before keep their content. Needs a key of scope `write`.
+         * @description Deletes the template with all its versions. Emails that were already accepted keep their content. Needs a key of scope `write`.
          */
         delete: operations["deleteTemplate"];
         options?: never;
         head?: never;
         /**
          * Change a template
-         * @description A changed content creates a new version. Emails use it after it is published. The newest 100 versions and the published one are kept. Needs a key of scope `write`.
+         * @description Changed content creates a new version. Emails use it after it is published. The newest 100 versions and the published one are kept. Needs a key of scope `write`.
          */
         patch: operations["updateTemplate"];
         trace?: never;
@@ -1703,7 +1703,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a template
-         * @description Later emails use the latest version. It needs `html`, `text`, or both. Needs a key of scope `write`.
+         * @description From now on, emails use the latest version. It needs `html`, `text`, or both. Needs a key of scope `write`.
          */
         post: operations["publishTemplate"];
         delete?: never;
@@ -1801,7 +1801,7 @@ export interface paths {
         };
         /**
          * Download an attachment of an email by its link
-         * @description Takes the token of a `download_url` instead of a key. Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.
+         * @description Requires the token of a `download_url` instead of an API key. Returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream.
          */
         get: operations["downloadEmailAttachment"];
         put?: never;
@@ -1821,13 +1821,13 @@ export interface paths {
         };
         /**
          * List emails
-         * @description Returns the newest emails first. With a filter for status, tag or recipient, each page scans a limited number of emails, so a page can be short without being the last. Needs a key of scope `read`.
+         * @description Returns the newest emails first. With a filter for status, tag or recipient, each page scans a limited number of emails, so a page can be short although more pages follow. Needs a key of scope `read`.
          */
         get: operations["listEmails"];
         put?: never;
         /**
          * Send an email
-         * @description Accepts an email after it is composed, signed and stored. Every attempt sends the same bytes. To use the `resend` package with this operation, set its base URL to this service's URL followed by `/v1`. Needs a key of scope `write`.
+         * @description Composes, signs and stores an email, and then accepts it. Every attempt sends the same bytes. To use the `resend` package with this operation, set its base URL to this service's URL followed by `/v1`. Needs a key of scope `write`.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -1885,7 +1885,7 @@ export interface paths {
         };
         /**
          * Get an email
-         * @description Returns the email with its recipients, attempts, timeline, HTML and text. Reading the HTML and the text parses the whole message: to poll the status, send `content=false`. Needs a key of scope `read`.
+         * @description Returns the email with its recipients, attempts, timeline, HTML and text. To poll the status, send `content=false`. Otherwise, each call parses the whole message. Needs a key of scope `read`.
          */
         get: operations["getEmail"];
         put?: never;
@@ -1933,7 +1933,7 @@ export interface paths {
         };
         /**
          * Get an attachment of an email
-         * @description For a position, returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. For an id of the list, returns JSON with a link to the file, as the `resend` package expects. Needs a key of scope `read`.
+         * @description For a position, returns the decoded file, always as a download. Types that a browser would run (HTML, SVG, XML, scripts) are served as application/octet-stream. For an attachment id, returns JSON with a link to the file, as the `resend` package expects. Needs a key of scope `read`.
          */
         get: operations["getEmailAttachment"];
         put?: never;
@@ -2013,7 +2013,7 @@ export interface paths {
         };
         /**
          * List the replies to an email
-         * @description Returns the newest messages first that name the Message-ID of the email in `In-Reply-To` or `References`, from all aliases. A Message-ID proves nothing about the sender: check `auth`, too. Needs a key of scope `read`.
+         * @description Returns the messages from all aliases that name the Message-ID of the email in `In-Reply-To` or `References`, newest first. A Message-ID does not authenticate the sender, so check `auth` as well. Needs a key of scope `read`.
          */
         get: operations["listEmailReplies"];
         put?: never;
@@ -2053,7 +2053,7 @@ export interface paths {
         };
         /**
          * Show the HTML of a message
-         * @description Takes a token instead of a key, because a frame cannot send headers. Images that are attached to the message are embedded. Nothing else is loaded or active: no script, no form, no remote image or style, and no external link. Only pages of this origin may frame the document.
+         * @description Takes a token instead of a key, because a frame cannot send headers. Images that are attached to the message are embedded. The document loads nothing else and contains no scripts, forms or external links. Only pages of this origin may frame the document.
          */
         get: operations["showMail"];
         put?: never;
@@ -2127,7 +2127,7 @@ export interface paths {
         put?: never;
         /**
          * Create a topic
-         * @description Emails name the topic in `unsubscribe` or `topic_id`. Its recipients can then unsubscribe from it. Needs a key of scope `write`.
+         * @description Emails name the topic in `unsubscribe` or `topic_id`. Their recipients can then unsubscribe from it. Needs a key of scope `write`.
          */
         post: operations["createTopic"];
         delete?: never;
@@ -2152,7 +2152,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a topic
-         * @description Deletes the topic and its subscriptions. Emails of the topic that are still waiting are suppressed, because nothing shows any longer who unsubscribed. Needs a key of scope `write`.
+         * @description Deletes the topic and its subscriptions. Waiting emails of the topic are suppressed, because Posthorn no longer stores who has unsubscribed. Needs a key of scope `write`.
          */
         delete: operations["deleteTopic"];
         options?: never;
@@ -2173,7 +2173,7 @@ export interface paths {
         };
         /**
          * List the subscriptions to a topic
-         * @description Returns the addresses whose subscription was set, newest first. The topic's default applies to others. Needs a key of scope `read`.
+         * @description Returns the addresses whose subscription was set, newest first. The topic's default applies to all other addresses. Needs a key of scope `read`.
          */
         get: operations["listTopicSubscriptions"];
         put?: never;
@@ -2193,7 +2193,7 @@ export interface paths {
         };
         /**
          * Get the subscription of an address
-         * @description Returns the subscription that was set, or the topic's default with the origin `default`. Needs a key of scope `read`.
+         * @description Returns the subscription that was set for the address. If none was set, returns the topic's default with the origin `default`. Needs a key of scope `read`.
          */
         get: operations["getTopicSubscription"];
         /**
@@ -2204,7 +2204,7 @@ export interface paths {
         post?: never;
         /**
          * Remove the subscription of an address
-         * @description Deletes the address from the topic. The topic's default then applies to it again. Needs a key of scope `write`.
+         * @description Deletes the subscription that was set. The topic's default then applies to the address again. Needs a key of scope `write`.
          */
         delete: operations["deleteTopicSubscription"];
         options?: never;
@@ -2223,7 +2223,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a notification of Amazon SES
-         * @description Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic that `SES_TOPICS` lists to this URL, with raw message delivery switched off.
+         * @description Amazon SNS calls this operation and authenticates with its signature. Subscribe a topic of `SES_TOPICS` to this URL, with raw message delivery switched off.
          */
         post: operations["takeSesNotification"];
         delete?: never;
@@ -2241,7 +2241,7 @@ export interface paths {
         };
         /**
          * List reports
-         * @description Lists reports that concern an email of this environment, or claim to, newest first. Needs a key of scope `admin`.
+         * @description Lists reports that refer to an email of this environment, newest first. The reference may be unproven. Needs a key of scope `admin`.
          */
         get: operations["listReports"];
         put?: never;
@@ -2307,7 +2307,7 @@ export interface paths {
         put?: never;
         /**
          * Create an alias
-         * @description Mail to the alias is accepted within five seconds. An environment has at most 10,000 aliases. Needs a key of scope `write`.
+         * @description The alias accepts mail after at most five seconds. An environment has at most 10,000 aliases. Needs a key of scope `write`.
          */
         post: operations["createAlias"];
         delete?: never;
@@ -2332,14 +2332,14 @@ export interface paths {
         post?: never;
         /**
          * Delete an alias
-         * @description New mail is rejected with 550 within five seconds. Messages already received stay readable as events until their retention ends. Needs a key of scope `write`.
+         * @description After at most five seconds, new mail is rejected with 550. Received messages stay readable as events until their retention ends. Needs a key of scope `write`.
          */
         delete: operations["deleteAlias"];
         options?: never;
         head?: never;
         /**
          * Change an alias
-         * @description Omitted fields keep their values. The address cannot be changed. A request that changes it is rejected with 422. Needs a key of scope `write`.
+         * @description Omitted fields keep their values. The address cannot be changed: a request that tries to change it is rejected with 422. Needs a key of scope `write`.
          */
         patch: operations["changeAlias"];
         trace?: never;
@@ -2353,7 +2353,7 @@ export interface paths {
         };
         /**
          * List the messages of an alias
-         * @description Returns the newest messages first, including quarantined messages. With a filter, a page examines a limited number of messages, so it may be short without being the last. Needs a key of scope `read`.
+         * @description Returns the newest messages first, including quarantined messages. With filters, a page scans a limited number of messages. A short page may then not be the last one. Needs a key of scope `read`.
          */
         get: operations["listReceivedMessages"];
         put?: never;
@@ -2415,7 +2415,7 @@ export interface paths {
         put?: never;
         /**
          * Create signed links to the files of a message
-         * @description Returns URLs of the original message and of its attachments that need no key until they expire. A link cannot be revoked on its own. It ends early when the message is erased. Needs a key of scope `write`.
+         * @description Returns URLs of the original message and of its attachments. The URLs need no key. They cannot be revoked, but they stop working when they expire or when the message is erased. Needs a key of scope `write`.
          */
         post: operations["linkReceivedMessage"];
         delete?: never;
@@ -2455,7 +2455,7 @@ export interface paths {
         put?: never;
         /**
          * Release a quarantined message
-         * @description Sends the message to the current destinations of the alias. No check is repeated, and the verdicts stay unchanged. A message can be released only once. Returns 409 if the message is not quarantined (`details.reason: "not_quarantined"`), or if no destination of the alias accepts it (`"no_destination"`). Needs a key of scope `write`.
+         * @description Sends the message to the current destinations of the alias. No check is repeated, and the verdicts stay unchanged. A message can be released only once. Returns 409 if the message is not quarantined (`details.reason: "not_quarantined"`) or if no destination of the alias accepts it (`"no_destination"`). Needs a key of scope `write`.
          */
         post: operations["releaseReceivedMessage"];
         delete?: never;
@@ -2495,7 +2495,7 @@ export interface paths {
         put?: never;
         /**
          * Replay the messages of an alias
-         * @description Sends the messages of a time range to the current destinations of the alias again, whatever their state. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. A call without `since`, `until` and `dry_run` is rejected with 422, because it would send every stored message again. Quarantined messages are never sent again. Needs a key of scope `write`.
+         * @description Sends the messages of a time range to the current destinations of the alias again, in any state except quarantined. Each call processes at most 1,000 messages, newest first. Continue with `next_cursor`. A call without `since`, `until` and `dry_run` is rejected with 422, because it would send every stored message again. Needs a key of scope `write`.
          */
         post: operations["replayAlias"];
         delete?: never;
@@ -2665,7 +2665,7 @@ export interface paths {
         };
         /**
          * List current problems
-         * @description Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that are paused, at risk of it, or without their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds. Needs a key of scope `read`.
+         * @description Reports disabled destinations and endpoints, open circuits, growing numbers of dead letters, failing verification, deliveries that no worker claims, email domains that are paused, close to being paused, or without their DNS records, and failed jobs. The call is cheap enough for a page that polls it every few seconds. Needs a key of scope `read`.
          */
         get: operations["getAttention"];
         put?: never;
@@ -2868,7 +2868,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description The member's sessions end within five seconds, on every node. Keys that the member created stay valid and must be revoked one by one. Needs a key of scope `admin`.
+         * @description The member's sessions end within five seconds, on every node. Keys that the member granted to agents are revoked. Other keys that the member created stay valid and must be revoked one by one. Needs a key of scope `admin`.
          */
         delete: operations["removeMember"];
         options?: never;
@@ -2913,7 +2913,7 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Lists active sessions of members and of keys of both environments, newest first. Needs a key of scope `admin`.
+         * @description Lists the active sessions of both environments, newest first. A session belongs to a member, or to the key that opened it. Needs a key of scope `admin`.
          */
         get: operations["listSessions"];
         put?: never;
@@ -2973,7 +2973,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description Streams all entries, oldest first, as JSON lines or CSV. In the CSV, cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, continue from the last entry received. Needs a key of scope `admin`.
+         * @description Streams all entries, oldest first, as JSON lines or CSV. In the CSV, cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, repeat the call with `since` set to the time of the last entry received. Needs a key of scope `admin`.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -3061,7 +3061,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the authorization server
-         * @description Returns the metadata of RFC 8414. It is also served at `/.well-known/openid-configuration`. If BASE_URL has a path, it is also served at both locations with the path appended.
+         * @description Returns the metadata of the authorization server (RFC 8414). It is also served at `/.well-known/openid-configuration`. If BASE_URL has a path, it is also served at both locations with the path appended.
          */
         get: operations["getAuthorizationServer"];
         put?: never;
@@ -3081,7 +3081,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the MCP server
-         * @description Returns the metadata of RFC 9728. It is also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, it is also served at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
+         * @description Returns the metadata of the protected resource (RFC 9728). It is also served at `/.well-known/oauth-protected-resource/mcp`. If BASE_URL has a path, it is also served at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
          */
         get: operations["getProtectedResource"];
         put?: never;
@@ -3123,7 +3123,7 @@ export interface paths {
         put?: never;
         /**
          * Call the MCP server
-         * @description Serves the Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call and each request that a tool makes count against the quota of the key. On 401, `WWW-Authenticate` tells an agent where to sign in. Needs a key of scope `read`.
+         * @description Serves the Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message per request. The available tools depend on the scope of the key. Each call and each request that a tool makes count against the quota of the key. A 401 response contains the URL of the sign-in metadata in the header `WWW-Authenticate`. Needs a key of scope `read`.
          */
         post: operations["callAgentServer"];
         delete?: never;
@@ -3141,7 +3141,7 @@ export interface paths {
         };
         /**
          * Request access from a user
-         * @description Opens a page in the user's browser, where the user signs in and grants or refuses access. The response, including a refusal, is a redirect to the client with `iss` and `state`. Unknown parameters and other scopes are ignored. An invalid request is reported on the page. It is redirected only to a client that already has a key of the organization.
+         * @description Opens a page in the user's browser, where the user signs in and grants or refuses access. The response, including a refusal, is a redirect to the client with `iss` and `state`. Unknown parameters and other scopes are ignored. For an invalid request, the page shows the error. Errors are sent to the client by redirect only if the client already has a key of the organization.
          */
         get: operations["askForAccess"];
         put?: never;
@@ -3183,7 +3183,7 @@ export interface paths {
         put?: never;
         /**
          * Register a client
-         * @description Registers a public client (RFC 7591), which gets no secret. One network can register ten clients per hour (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. For the device grant, the client lists it in `grant_types`. A client with only this grant needs no `redirect_uris`.
+         * @description Registers a public client (RFC 7591), which gets no secret. One network can register ten clients per hour (RATE_LIMIT_REGISTRATION). Rejected requests are not counted. A client that no user approves is deleted after a day. `redirect_uris` must use https, http on the local computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that uses the device grant must list it in `grant_types`. A client that uses only the device grant needs no `redirect_uris`.
          */
         post: operations["registerClient"];
         delete?: never;
@@ -3223,7 +3223,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code for a key
-         * @description Issues an API key according to RFC 6749 with PKCE, or RFC 8628 for devices. `GET /v1/keys` lists the key with `source` `oauth`, and `DELETE /v1/keys/{id}` revokes it. A code is valid once and for 60 s. A second use of a code revokes the key that it was exchanged for. There are no refresh tokens.
+         * @description Issues an API key according to RFC 6749 with PKCE, or RFC 8628 for devices. `GET /v1/keys` lists the key with `source` `oauth`, and `DELETE /v1/keys/{id}` revokes it. A code can be used once, within 60 seconds. A second use revokes the key that the first use returned. There are no refresh tokens.
          */
         post: operations["exchangeToken"];
         delete?: never;
@@ -3740,7 +3740,7 @@ export interface components {
             slug?: string;
             /**
              * @description Number of days for which the calling key's environment keeps data. A change applies to data accepted from then on.
-             *     If the number is 60 or more, data may be kept longer by a thirtieth of the period.
+             *     If the number is 60 or more, data may be kept up to a thirtieth of the period longer.
              * @example 30
              */
             retention_days?: number;
@@ -4436,7 +4436,7 @@ export interface components {
         };
         ForwardBody: {
             /**
-             * @description If `true`, deliveries have the method of the received request. Otherwise, they are POST requests.
+             * @description If `true`, deliveries use the method of the received request. Otherwise, they are POST requests.
              * @default false
              * @example true
              */
@@ -4449,7 +4449,7 @@ export interface components {
              */
             path: boolean;
             /**
-             * @description If `true`, the query of the received request is appended to the query of the URL, except parameters that the URL
+             * @description If `true`, the query parameters of the received request are added to the URL, except parameters that the URL
              *     already contains.
              * @default true
              * @example true
@@ -4458,8 +4458,8 @@ export interface components {
         };
         NewDestinationBody: {
             /**
-             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
-             *     overridden by headers of a send request.
+             * @description Headers that are added to every delivery. They replace headers of the same name from a received request. Headers of
+             *     a send request replace them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4478,8 +4478,8 @@ export interface components {
              */
             timeout_ms: number | null;
             /**
-             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
-             *     what the target can handle, up to 512.
+             * @description Maximum number of concurrent attempts per worker process. If omitted, the limit adapts to what the target can
+             *     handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
@@ -4512,7 +4512,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Parts of a received request that deliveries repeat. Only for type `https`.
+             * @description Parts of a received request that deliveries copy. Only for type `https`.
              * @example {
              *       "method": true,
              *       "path": true,
@@ -4548,13 +4548,12 @@ export interface components {
         };
         RetryItem: {
             /**
-             * @description Name of the retry policy in use. Omitted if the destination has its own or the default attempts and schedule.
+             * @description Name of the retry policy from an extension. Omitted if the destination uses no named policy.
              * @example patient
              */
             policy?: string;
             /**
-             * @description Reason why the default schedule applies instead of the policy: the policy's extension is not loaded. Omitted
-             *     otherwise.
+             * @description Set only if the extension with the policy is not loaded: the reason why the default schedule applies instead.
              * @example Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.
              */
             policy_unserved?: string;
@@ -4619,7 +4618,7 @@ export interface components {
         };
         ForwardItem: {
             /**
-             * @description `true` if deliveries have the method of the received request. Otherwise, they are POST requests.
+             * @description `true` if deliveries use the method of the received request. Otherwise, they are POST requests.
              * @example false
              */
             method: boolean;
@@ -4718,8 +4717,7 @@ export interface components {
              */
             timeout_ms: number;
             /**
-             * @description Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
-             *     the target.
+             * @description Maximum number of concurrent attempts per worker process. `null` if the limit adapts to the target.
              * @example null
              */
             concurrency: number | null;
@@ -4741,7 +4739,7 @@ export interface components {
             config: {
                 [key: string]: unknown;
             };
-            /** @description Parts of a received request that deliveries repeat. `null` for types other than `https`. */
+            /** @description Parts of a received request that deliveries copy. `null` for types other than `https`. */
             forward: components["schemas"]["ForwardItem"] | null;
             /** @description Circuit breaker of the destination. */
             circuit: components["schemas"]["CircuitItem"];
@@ -4751,15 +4749,15 @@ export interface components {
              */
             disabled_reason: string | null;
             /**
-             * @description Reason why every attempt fails until the operator fixes it: no adapter for the type is loaded. `null` otherwise.
+             * @description Reason why every attempt fails, if no adapter for the destination's type is loaded. `null` otherwise.
              * @example null
              */
             unserved: string | null;
         };
         DestinationChangesBody: {
             /**
-             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
-             *     overridden by headers of a send request.
+             * @description Headers that are added to every delivery. They replace headers of the same name from a received request. Headers of
+             *     a send request replace them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -4778,8 +4776,8 @@ export interface components {
              */
             timeout_ms: number | null;
             /**
-             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
-             *     what the target can handle, up to 512.
+             * @description Maximum number of concurrent attempts per worker process. If omitted, the limit adapts to what the target can
+             *     handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
@@ -4812,7 +4810,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Parts of a received request that deliveries repeat. Only for type `https`.
+             * @description Parts of a received request that deliveries copy. Only for type `https`.
              * @example {
              *       "method": true,
              *       "path": true,
@@ -5222,8 +5220,7 @@ export interface components {
              */
             timeout_ms?: number;
             /**
-             * @description Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
-             *     the target.
+             * @description Maximum number of concurrent attempts per worker process. `null` if the limit adapts to the target.
              * @example null
              */
             concurrency?: number | null;
@@ -5246,8 +5243,8 @@ export interface components {
         };
         NewApplicationEndpointBody: {
             /**
-             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
-             *     overridden by headers of a send request.
+             * @description Headers that are added to every delivery. They replace headers of the same name from a received request. Headers of
+             *     a send request replace them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -5266,8 +5263,8 @@ export interface components {
              */
             timeout_ms: number | null;
             /**
-             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
-             *     what the target can handle, up to 512.
+             * @description Maximum number of concurrent attempts per worker process. If omitted, the limit adapts to what the target can
+             *     handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
@@ -5465,8 +5462,7 @@ export interface components {
              */
             timeout_ms?: number;
             /**
-             * @description Maximum number of attempts that one worker process has in flight at the same time. `null` if the limit adapts to
-             *     the target.
+             * @description Maximum number of concurrent attempts per worker process. `null` if the limit adapts to the target.
              * @example null
              */
             concurrency?: number | null;
@@ -5512,8 +5508,8 @@ export interface components {
         };
         ApplicationEndpointChangesBody: {
             /**
-             * @description Headers that are added to every delivery. They override headers with the same name of a received request. They are
-             *     overridden by headers of a send request.
+             * @description Headers that are added to every delivery. They replace headers of the same name from a received request. Headers of
+             *     a send request replace them.
              * @example {
              *       "x-tenant": "42"
              *     }
@@ -5532,8 +5528,8 @@ export interface components {
              */
             timeout_ms: number | null;
             /**
-             * @description Maximum number of attempts that one worker process has in flight at the same time. If omitted, the limit adapts to
-             *     what the target can handle, up to 512.
+             * @description Maximum number of concurrent attempts per worker process. If omitted, the limit adapts to what the target can
+             *     handle, up to 512.
              * @example 10
              */
             concurrency?: number | null;
@@ -5820,8 +5816,8 @@ export interface components {
              */
             message_id: string;
             /**
-             * @description The first attempt; `null` if none was made within 20 seconds because the circuit breaker is open or a rate limit
-             *     delays it.
+             * @description The first attempt; `null` if none was made within 20 seconds, for example because the circuit breaker is open or a
+             *     rate limit delays it.
              */
             attempt: components["schemas"]["TestAttempt"] | null;
         };
@@ -5949,7 +5945,7 @@ export interface components {
              */
             mode: "platform" | "domain";
             /**
-             * @description Algorithms of the keys that sign each message now or will do so once their records are found.
+             * @description Algorithms of the keys that sign each message, or that will sign once their records are found.
              * @example rsa-2048
              * @enum {string}
              */
@@ -5991,7 +5987,7 @@ export interface components {
              */
             ttl: number;
             /**
-             * @description `true` if the domain can be verified only once this record is found.
+             * @description `true` if Posthorn must find this record before it verifies the domain.
              * @example true
              */
             required: boolean;
@@ -6003,8 +5999,8 @@ export interface components {
              */
             status: "pending" | "verified" | "failed" | "temporary_failure";
             /**
-             * @description The value that was found instead of `value`, and how to correct it. Null if the record is correct, and before the
-             *     first check.
+             * @description The value found instead of `value`, and how to correct it. Null if the record is correct, and before the first
+             *     check.
              * @example There is no TXT record at _posthorn.mail.example.com yet, or name servers still remember that there was none.
              */
             error: string | null;
@@ -6027,8 +6023,8 @@ export interface components {
              */
             kind: "webhook" | "email" | "email-send";
             /**
-             * @description `verified` once every required record was found. `failed` after 72 hours in which name servers responded but at
-             *     least one required record was missing or wrong.
+             * @description `verified` once every required record was found. `failed` if required records were missing or wrong for 72 hours in
+             *     which the name servers responded.
              * @example pending-dns
              * @enum {string}
              */
@@ -6070,7 +6066,7 @@ export interface components {
             updated_at: string;
             /**
              * Format: date-time
-             * @description Time at which all required records were found again after some were missing. Null if all were never found.
+             * @description Time at which the domain last became `verified`. Null if it was never verified.
              * @example null
              */
             verified_at: string | null;
@@ -6086,8 +6082,8 @@ export interface components {
         };
         DkimBody: {
             /**
-             * @description `platform`: the operator's key. CNAME records of the domain point to that key's records. `domain`: keys that belong
-             *     only to this domain. You publish their records.
+             * @description `platform`: the operator's key, to which CNAME records of the domain point. `domain`: keys that belong only to this
+             *     domain, with records that you publish.
              * @example domain
              * @enum {string}
              */
@@ -6115,9 +6111,9 @@ export interface components {
              */
             kind: "webhook" | "email" | "email-send";
             /**
-             * @description Only for kind `email`: confirms that mail for the domain will no longer go to its current mail server. That is the
-             *     server in its MX records, or at its addresses if it has no MX record. If this field is false and there is such a
-             *     server, the response is 409 with `details.mx`.
+             * @description Only for kind `email`: confirms that mail for the domain will no longer go to its current mail server. The current
+             *     server is in the domain's MX records. Without MX records, it is the server at the domain's addresses. If there is
+             *     such a server and this field is `false`, the response is 409 with `details.mx`.
              * @default false
              * @example false
              */
@@ -6166,7 +6162,7 @@ export interface components {
             kind?: "email" | "email-send";
             /**
              * @description Only for a conversion to `email`: confirms that mail for the domain will no longer go to its current mail server.
-             *     That is the server in its MX records, or at its addresses if it has no MX record.
+             *     The current server is in the domain's MX records. Without MX records, it is the server at the domain's addresses.
              * @default false
              * @example true
              */
@@ -6252,7 +6248,7 @@ export interface components {
         };
         DomainReputationDetail: {
             /**
-             * @description Reputation of the domain: the same value as `reputation` in the domain itself.
+             * @description Reputation of the domain. The domain itself has the same value in `reputation`.
              * @example healthy
              * @enum {string}
              */
@@ -6294,7 +6290,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Second name of the template in paths and emails; `null` if it has none.
+             * @description Alternative to the id in paths and emails; `null` if there is none.
              * @example order-confirmation
              */
             alias: string | null;
@@ -6367,42 +6363,45 @@ export interface components {
         };
         NewTemplateBody: {
             /**
-             * @description Second name of the template in paths and emails, unique within the environment. It cannot begin with `tpl_`.
+             * @description Alternative to the id in paths and emails, unique within the environment. It cannot begin with `tpl_`.
              * @example order-confirmation
              */
             alias?: string | null;
             /**
-             * @description Sender of emails that do not set `from`. Variables in it are not filled in.
+             * @description Sender of emails that do not set `from`. Variables in it are not replaced.
              * @example Shop <shop@simulator.localhost>
              */
             from?: string | null;
             /**
-             * @description Reply addresses of emails that do not set `reply_to`. Variables in them are not filled in.
+             * @description Reply addresses of emails that do not set `reply_to`. Variables in them are not replaced.
              * @example [
              *       "support@example.com"
              *     ]
              */
             reply_to?: string | string[] | null;
             /**
-             * @description Subject of emails that do not set `subject`. Variables are filled in without escaping.
+             * @description Subject of emails that do not set `subject`. Values of variables are inserted without escaping.
              * @example Your order {{order}}
              */
             subject?: string | null;
             /**
-             * @description HTML body, at most 512 KB. `{{name}}` is escaped, `{{{name}}}` is not.
+             * @description HTML body, at most 512 KB. `{{name}}` inserts a value with HTML escaping, and `{{{name}}}` without.
              * @example <p>Hello {{first_name}}, your order {{order}} is on its way.</p>
              */
             html?: string | null;
             /**
-             * @description Plain-text body, at most 512 KB. Variables are filled in without escaping.
+             * @description Plain-text body, at most 512 KB. Values of variables are inserted without escaping.
              * @example Hello {{first_name}}, your order {{order}} is on its way.
              */
             text?: string | null;
-            /** @description Types and fallback values of variables, at most 50. An unlisted variable accepts any type and has no fallback. */
+            /**
+             * @description Types and fallback values of at most 50 variables. A variable that is not listed accepts any type and has no
+             *     fallback.
+             */
             variables?: components["schemas"]["TemplateVariableBody"][];
             /**
              * @description Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
-             *     values as that field. `false` and `null` remove the setting.
+             *     values as that field. `false` or `null` removes the setting.
              * @example {
              *       "topic": "newsletter"
              *     }
@@ -6450,7 +6449,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Second name of the template in paths and emails; `null` if it has none.
+             * @description Alternative to the id in paths and emails; `null` if there is none.
              * @example order-confirmation
              */
             alias: string | null;
@@ -6538,42 +6537,45 @@ export interface components {
         };
         TemplateChangesBody: {
             /**
-             * @description Second name of the template in paths and emails, unique within the environment. It cannot begin with `tpl_`.
+             * @description Alternative to the id in paths and emails, unique within the environment. It cannot begin with `tpl_`.
              * @example order-confirmation
              */
             alias?: string | null;
             /**
-             * @description Sender of emails that do not set `from`. Variables in it are not filled in.
+             * @description Sender of emails that do not set `from`. Variables in it are not replaced.
              * @example Shop <shop@simulator.localhost>
              */
             from?: string | null;
             /**
-             * @description Reply addresses of emails that do not set `reply_to`. Variables in them are not filled in.
+             * @description Reply addresses of emails that do not set `reply_to`. Variables in them are not replaced.
              * @example [
              *       "support@example.com"
              *     ]
              */
             reply_to?: string | string[] | null;
             /**
-             * @description Subject of emails that do not set `subject`. Variables are filled in without escaping.
+             * @description Subject of emails that do not set `subject`. Values of variables are inserted without escaping.
              * @example Your order {{order}}
              */
             subject?: string | null;
             /**
-             * @description HTML body, at most 512 KB. `{{name}}` is escaped, `{{{name}}}` is not.
+             * @description HTML body, at most 512 KB. `{{name}}` inserts a value with HTML escaping, and `{{{name}}}` without.
              * @example <p>Hello {{first_name}}, your order {{order}} is on its way.</p>
              */
             html?: string | null;
             /**
-             * @description Plain-text body, at most 512 KB. Variables are filled in without escaping.
+             * @description Plain-text body, at most 512 KB. Values of variables are inserted without escaping.
              * @example Hello {{first_name}}, your order {{order}} is on its way.
              */
             text?: string | null;
-            /** @description Types and fallback values of variables, at most 50. An unlisted variable accepts any type and has no fallback. */
+            /**
+             * @description Types and fallback values of at most 50 variables. A variable that is not listed accepts any type and has no
+             *     fallback.
+             */
             variables?: components["schemas"]["TemplateVariableBody"][];
             /**
              * @description Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
-             *     values as that field. `false` and `null` remove the setting.
+             *     values as that field. `false` or `null` removes the setting.
              * @example {
              *       "topic": "newsletter"
              *     }
@@ -6806,8 +6808,8 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Subscription that applies to addresses for which none was set: with `opt_in` they receive emails of the topic until
-             *     they unsubscribe, with `opt_out` only after they subscribe. It cannot be changed.
+             * @description Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until they
+             *     unsubscribe. With `opt_out`, they receive them only after they subscribe. It cannot be changed.
              * @example opt_in
              * @enum {string}
              */
@@ -6815,7 +6817,7 @@ export interface components {
         };
         TopicChangesBody: {
             /**
-             * @description The id or key in the path, which the `resend` package repeats in the body. It cannot be changed.
+             * @description The id or key in the path. The `resend` package repeats it in the body. It cannot be changed.
              * @example newsletter
              */
             id?: string;
@@ -6848,7 +6850,8 @@ export interface components {
              */
             subscription: "opt_in" | "opt_out";
             /**
-             * @description `api`, `recipient` (set with the link of an email), or `default` if only the topic's default applies.
+             * @description `api` (set by the API), `recipient` (set with the link in an email), or `default` if only the topic's default
+             *     applies.
              * @example recipient
              * @enum {string}
              */
@@ -6884,30 +6887,29 @@ export interface components {
         };
         SimulatedAddressItem: {
             /**
-             * @description The simulated behavior: mail to the address is delivered, bounces, causes a complaint, is suppressed, or is
+             * @description The simulated behavior: mail to this address is delivered, bounces, causes a complaint, is suppressed, or is
              *     deferred.
              * @example bounced
              * @enum {string}
              */
             role: "delivered" | "bounced" | "complained" | "suppressed" | "deferred";
             /**
-             * @description The simulator address. You can add a label after a plus sign (`bounced+a-label@…`). The behavior is the same.
+             * @description The simulator address. A label after a plus sign (`bounced+a-label@…`) does not change the behavior.
              * @example bounced@simulator.posthorn.example
              */
             address: string;
         };
         SimulatorDetail: {
             /**
-             * @description Host name of the simulator's addresses. Any address at this host can be used as `from`, without a domain of your
-             *     own.
+             * @description Host name of the simulator's addresses. Any address at this host can be used as `from`, without a verified domain.
              * @example simulator.posthorn.example
              */
             host: string;
-            /** @description Addresses that simulate a recipient. Mail to them never leaves the installation. */
+            /** @description Addresses that simulate a recipient. Mail to them is never sent to another mail server. */
             addresses: components["schemas"]["SimulatedAddressItem"][];
             /**
-             * @description `true` if mail to any other address also stays inside the installation: in the test environment, and with the
-             *     transport `capture:`, which delivers mail to the installation's aliases.
+             * @description `true` if mail to other addresses is not sent either. This is the case in the test environment, and with the
+             *     transport `capture:`, which delivers mail only to the installation's aliases.
              * @example true
              */
             captured: boolean;
@@ -6946,8 +6948,8 @@ export interface components {
              */
             contentType?: string;
             /**
-             * @description Content of the file: base64 or base64url (RFC 4648), in which white space is ignored, or the JSON of a Node.js
-             *     `Buffer`.
+             * @description Content of the file: base64 or base64url (RFC 4648), or the JSON of a Node.js `Buffer`. White space in base64 is
+             *     ignored.
              * @example SGVsbG8=
              */
             content?: string | {
@@ -6970,8 +6972,8 @@ export interface components {
                 data: number[];
             };
             /**
-             * @description A public https URL from which to fetch the file, within ten seconds while the request is handled. Redirects are not
-             *     followed.
+             * @description Public https URL of the file. Posthorn fetches the file while it handles the request, within ten seconds. Redirects
+             *     are not followed.
              * @example https://example.com/invoice.pdf
              */
             url?: string;
@@ -6981,8 +6983,8 @@ export interface components {
              */
             path?: string;
             /**
-             * @description Content-ID of the file, with or without angle brackets. `cid:` URLs in the HTML refer to it. The file is then shown
-             *     inline.
+             * @description Content-ID of the file, with or without angle brackets. The HTML can refer to it with a `cid:` URL. The file is
+             *     then shown inline.
              * @example logo
              */
             content_id?: string;
@@ -7007,9 +7009,9 @@ export interface components {
         EmailBody: {
             /**
              * @description Adds the recipient's unsubscribe link to the headers (RFC 8058), and replaces `{{unsubscribe_url}}` in `html` and
-             *     `text`. With `true`, the link is for all emails of the environment; with `topic` (an id or key), for one topic.
-             *     Requires exactly one recipient. The headers `X-Unsubscribe: true` and `X-Unsubscribe-Topic: newsletter` do the
-             *     same, and are not sent.
+             *     `text`. `true`: the link unsubscribes from all emails of the environment. `topic` (an id or key): from one topic.
+             *     Requires exactly one recipient. The headers `X-Unsubscribe: true` and `X-Unsubscribe-Topic: newsletter` have the
+             *     same effect, and are not sent.
              * @example {
              *       "topic": "newsletter"
              *     }
@@ -7033,7 +7035,7 @@ export interface components {
             topicId?: string;
             /**
              * @description The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending.
-             *     Required unless the template has a sender.
+             *     Required unless the template specifies a sender.
              * @example Shop <shop@example.com>
              */
             from?: string;
@@ -7045,14 +7047,14 @@ export interface components {
              */
             to: string | string[];
             /**
-             * @description Recipients of a copy, visible to all recipients.
+             * @description Recipients of a copy. They are visible to all recipients.
              * @example [
              *       "accounts@example.org"
              *     ]
              */
             cc?: string | string[];
             /**
-             * @description Recipients of a blind copy. They do not appear in any header.
+             * @description Recipients of a blind copy. They are not visible to other recipients.
              * @example [
              *       "archive@example.com"
              *     ]
@@ -7069,24 +7071,24 @@ export interface components {
              */
             replyTo?: string | string[];
             /**
-             * @description The subject, without line breaks. Required unless the template has a subject.
+             * @description The subject, without line breaks. Required unless the template specifies a subject.
              * @example Your order
              */
             subject?: string;
             /**
-             * @description A published template that provides the content, instead of `html` and `text`. The email's own `from`, `subject` and
-             *     `reply_to` override those of the template.
+             * @description A published template that provides the content instead of `html` and `text`. `from`, `subject` and `reply_to` of
+             *     the email override those of the template.
              */
             template?: components["schemas"]["EmailTemplateBody"];
             /**
-             * @description HTML body, at most 1 MB. Without a template, at least one of `html` and `text` is required. If both are given, the
-             *     recipient's mail client chooses which one to show.
+             * @description HTML body, at most 1 MB. Without a template, `html` or `text` is required. If both are given, the recipient's mail
+             *     client chooses which one to show.
              * @example <p>It is on its way.</p>
              */
             html?: string;
             /**
-             * @description Plain-text body, at most 1 MB. If it is omitted, the text part is derived from the HTML (up to 128 KB of HTML). An
-             *     empty string means no text part.
+             * @description Plain-text body, at most 1 MB. If omitted, it is derived from the HTML, unless the HTML exceeds 128 KB. An empty
+             *     string means that the email has no plain-text body.
              * @example It is on its way.
              */
             text?: string;
@@ -7125,7 +7127,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description `sending`, `scheduled` if the email is sent later, `suppressed` if every recipient is on the suppression list.
+             * @description `sending`, `scheduled` if the email is sent later, or `suppressed` if every recipient is on the suppression list.
              * @example sending
              * @enum {string}
              */
@@ -7133,7 +7135,7 @@ export interface components {
         };
         EmailBatchError: {
             /**
-             * @description Error type, as in a single request's error response; `suppressed` if every recipient is on the suppression list.
+             * @description Error type, as in the response to a single email. `suppressed` if every recipient is on the suppression list.
              * @example validation_failed
              */
             type: string;
@@ -7145,7 +7147,7 @@ export interface components {
         };
         EmailBatchItem: {
             /**
-             * @description The email's id; `null` if the email was not accepted.
+             * @description The email's id. `null` if the email was not accepted.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string | null;
@@ -7199,17 +7201,17 @@ export interface components {
              */
             message_id: string;
             /**
-             * @description The worst status among the recipients. From worst to best: complained, bounced, dlq (all retries are used up),
-             *     failed, sending, delivered. Also `suppressed` if every recipient is suppressed, `scheduled` until the scheduled
-             *     time, and `canceled` if the email was canceled before that time.
+             * @description The worst status among the recipients. From worst to best: `complained`, `bounced`, `dlq` (all retries failed),
+             *     `failed`, `sending`, `delivered`. Also `suppressed` if every recipient is suppressed, `scheduled` until the
+             *     scheduled time, and `canceled` if the email was canceled before that time.
              * @example delivered
              * @enum {string}
              */
             status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled" | "dlq";
             /**
-             * @description The status in the terms of the `resend` package. `failed` stands for `dlq`. Instead of `sending`, it is `queued`
-             *     (no attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or
-             *     `delivery_delayed` (deferred, and will be retried).
+             * @description The status in the terms of the `resend` package. `failed` replaces `dlq`. `sending` is replaced by `queued` (no
+             *     attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or `delivery_delayed`
+             *     (deferred, and will be retried).
              * @example delivered
              * @enum {string}
              */
@@ -7237,8 +7239,8 @@ export interface components {
             /** @description The emails of this page. */
             data: components["schemas"]["EmailItem"][];
             /**
-             * @description Pass this value as `cursor` to get the next page. `null` on the last page. With a status filter, a page with fewer
-             *     items than `limit` is not necessarily the last.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page. With a filter, a page can have fewer
+             *     items than `limit` although more pages follow.
              * @example null
              */
             next_cursor: string | null;
@@ -7255,7 +7257,7 @@ export interface components {
              */
             address: string;
             /**
-             * @description Status for this recipient, with the same values as an email's status.
+             * @description Status for this recipient. Has the same values as the status of an email.
              * @example delivered
              * @enum {string}
              */
@@ -7279,7 +7281,7 @@ export interface components {
              */
             number: number;
             /**
-             * @description SMTP reply code; `null` if there was no reply.
+             * @description SMTP reply code. `null` if there was no reply.
              * @example 250
              */
             status: number | null;
@@ -7303,14 +7305,14 @@ export interface components {
         EmailFactItem: {
             /**
              * @description `sent` (passed to the mail transport), `delivered`, `bounced`, `complained`, `rejected` (the message was rejected,
-             *     or its recipient is suppressed), `canceled`, or `unsubscribed` (the recipient used the email's unsubscribe link).
+             *     or its recipient is suppressed), `canceled`, or `unsubscribed` (with the email's unsubscribe link).
              * @example delivered
              * @enum {string}
              */
             type: "sent" | "delivered" | "bounced" | "complained" | "rejected" | "canceled" | "unsubscribed";
             /**
-             * @description More specific type of the event: an enhanced status code (RFC 3463), `suppressed`, `unsubscribed`, the key of a
-             *     topic, or a word chosen by the source of the event.
+             * @description Details of the type: an enhanced status code (RFC 3463), `suppressed`, `unsubscribed`, the key of a topic, or a
+             *     word from the source of the event.
              * @example null
              */
             subtype: string | null;
@@ -7326,7 +7328,7 @@ export interface components {
              */
             detail: string | null;
             /**
-             * @description The recipient that the event concerns.
+             * @description Address of the recipient.
              * @example customer@example.org
              */
             recipient: string;
@@ -7350,7 +7352,7 @@ export interface components {
         };
         EmailTemplateItem: {
             /**
-             * @description Id of the template, which may have been deleted since.
+             * @description Id of the template. The template may have been deleted since.
              * @example tpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
@@ -7389,17 +7391,17 @@ export interface components {
              */
             message_id: string;
             /**
-             * @description The worst status among the recipients. From worst to best: complained, bounced, dlq (all retries are used up),
-             *     failed, sending, delivered. Also `suppressed` if every recipient is suppressed, `scheduled` until the scheduled
-             *     time, and `canceled` if the email was canceled before that time.
+             * @description The worst status among the recipients. From worst to best: `complained`, `bounced`, `dlq` (all retries failed),
+             *     `failed`, `sending`, `delivered`. Also `suppressed` if every recipient is suppressed, `scheduled` until the
+             *     scheduled time, and `canceled` if the email was canceled before that time.
              * @example delivered
              * @enum {string}
              */
             status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "canceled" | "dlq";
             /**
-             * @description The status in the terms of the `resend` package. `failed` stands for `dlq`. Instead of `sending`, it is `queued`
-             *     (no attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or
-             *     `delivery_delayed` (deferred, and will be retried).
+             * @description The status in the terms of the `resend` package. `failed` replaces `dlq`. `sending` is replaced by `queued` (no
+             *     attempt has succeeded yet), `sent` (accepted by a provider that reports the delivery later) or `delivery_delayed`
+             *     (deferred, and will be retried).
              * @example delivered
              * @enum {string}
              */
@@ -7438,7 +7440,7 @@ export interface components {
              */
             cc: string[];
             /**
-             * @description Addresses in the `bcc` field, which receive a blind copy.
+             * @description Addresses in the `bcc` field.
              * @example []
              */
             bcc: string[];
@@ -7467,7 +7469,8 @@ export interface components {
              */
             size_bytes: number;
             /**
-             * @description `true` if the email is captured instead of sent, as in the test environment or from the simulator's addresses.
+             * @description `true` if the email is captured instead of sent. This applies to the test environment, and to emails from simulator
+             *     addresses.
              * @example false
              */
             captured: boolean;
@@ -7568,12 +7571,12 @@ export interface components {
              */
             text: string | null;
             /**
-             * @description HTML body, up to 1 MB, exactly as submitted. The HTML is not sanitized. To display it, use the URL that
-             *     `GET /v1/emails/{id}/view` returns. `null` if the email has no HTML body.
+             * @description HTML body, up to 1 MB, exactly as submitted and not sanitized. To display it, use the URL that `GET
+             *     /v1/emails/{id}/view` returns. `null` if the email has no HTML body.
              * @example <p>It is on its way.</p>
              */
             html: string | null;
-            /** @description All headers in their original order, including repeated ones. */
+            /** @description All headers in their original order. A repeated header is listed every time it occurs. */
             header_lines: components["schemas"]["EmailHeaderItem"][];
             /** @description Attachments in their original order. */
             attachments: components["schemas"]["EmailFileItem"][];
@@ -7611,7 +7614,7 @@ export interface components {
              */
             content_type: string;
             /**
-             * @description `inline` if the attachment has a Content-ID that the HTML can refer to, otherwise `attachment`.
+             * @description `inline` if the attachment has a Content-ID to which the HTML can refer, otherwise `attachment`.
              * @example attachment
              * @enum {string}
              */
@@ -7622,7 +7625,7 @@ export interface components {
              */
             content_id?: string;
             /**
-             * @description URL from which to download the attachment. It needs no key, and is valid until `expires_at`.
+             * @description URL from which to download the attachment. It requires no API key, and is valid until `expires_at`.
              * @example https://hooks.example.com/v1/email-attachments?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsMCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl
              */
             download_url: string;
@@ -7643,7 +7646,7 @@ export interface components {
             /** @description The attachments in the order of the message. */
             data: components["schemas"]["EmailAttachmentLink"][];
             /**
-             * @description `true` if the email has more attachments beyond this page, in the direction of `after` or `before`.
+             * @description `true` if the email has more attachments after this page, or before it for a page with `before`.
              * @example false
              */
             has_more: boolean;
@@ -7678,14 +7681,16 @@ export interface components {
              */
             email: string;
             /**
-             * @description Reason for the suppression: `bounce` (the address's server permanently rejected an email), `complaint` (the owner
-             *     complained), `unsubscribe` (the owner unsubscribed from all emails), or `manual` (added manually).
+             * @description Reason for the suppression: `bounce` (the address's mail server permanently rejected an email), `complaint` (the
+             *     owner reported an email as spam), `unsubscribe` (the owner unsubscribed from all emails), or `manual` (added
+             *     manually).
              * @example bounce
              * @enum {string}
              */
             origin: "bounce" | "complaint" | "manual" | "unsubscribe";
             /**
-             * @description The email that caused the suppression, or whose unsubscribe link was used. `null` if it was added manually.
+             * @description The email that caused the suppression, or whose unsubscribe link was used. `null` if the address was added
+             *     manually.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             source_id: string | null;
@@ -7772,7 +7777,7 @@ export interface components {
              */
             from_name: string | null;
             /**
-             * @description Period in which a sender gets at most one reply, as a duration of ISO 8601.
+             * @description Period in which a sender gets at most one reply, as an ISO 8601 duration.
              * @example P7D
              */
             once_per: string;
@@ -7784,7 +7789,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Full address, computed by Posthorn.
+             * @description Full address, built by Posthorn.
              * @example invoices.acme@posthorn.example
              */
             address: string;
@@ -7849,7 +7854,8 @@ export interface components {
             /** @description Automatic reply to the alias's mail. Null if the alias does not reply automatically. */
             auto_reply: components["schemas"]["AliasAutoReplyItem"] | null;
             /**
-             * @description Lifetime in seconds of the links in events. These links need no key. Null if the links need a key.
+             * @description Lifetime in seconds of the links in events. With a lifetime, the links work without an API key. With null, they
+             *     need one.
              * @example null
              */
             link_ttl_seconds: number | null;
@@ -7891,7 +7897,7 @@ export interface components {
              */
             from_name?: string | null;
             /**
-             * @description Period in which a sender gets at most one reply: a duration of ISO 8601, from one hour (`PT1H`) to a year (`P365D`).
+             * @description Period in which a sender gets at most one reply: an ISO 8601 duration from one hour (`PT1H`) to a year (`P365D`).
              * @default P7D
              * @example P7D
              */
@@ -7904,9 +7910,8 @@ export interface components {
              */
             destination: string;
             /**
-             * @description Condition that selects the mail for this destination: it checks fields of the event, in the grammar of endpoints'
-             *     route filters. A condition without `type` has the type `json`. If null or omitted, the destination receives all
-             *     mail.
+             * @description Condition that selects the mail for this destination by fields of the event. It has the grammar of endpoints' route
+             *     filters. A condition without `type` has the type `json`. If null or omitted, the destination receives all mail.
              * @example {
              *       "path": "$.subject",
              *       "op": "starts_with",
@@ -7928,7 +7933,7 @@ export interface components {
             forward_to?: string[];
             /**
              * @description Automatic reply to the envelope sender. Null for no automatic reply. Automatic messages, mailing lists, blind
-             *     copies and messages whose `auth` is `fail` get no reply. `once_per` limits replies to a sender.
+             *     copies and messages with `auth: fail` get no reply. `once_per` limits the replies to one sender.
              * @example {
              *       "subject": "We received your message",
              *       "text": "Thank you. We answer within one working day.",
@@ -7939,8 +7944,8 @@ export interface components {
              */
             auto_reply?: components["schemas"]["AutoReplyConfig"] | null;
             /**
-             * @description Lifetime in seconds of the links in events, from one minute to thirty days. These links need no key. Null if the
-             *     links need a key.
+             * @description Lifetime in seconds of the links in events, from one minute to thirty days. With a lifetime, the links work without
+             *     an API key. With null, they need one.
              * @example 604800
              */
             link_ttl_seconds?: number | null;
@@ -7956,18 +7961,18 @@ export interface components {
              */
             domainId?: string;
             /**
-             * @description Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. Names that
-             *     mail servers use themselves (postmaster, abuse, mailer-daemon, bounces) are rejected with 400.
+             * @description Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. The
+             *     reserved names postmaster, abuse, mailer-daemon and bounces are rejected with 400.
              *
-             *     On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for every
-             *     tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the address
-             *     without its tag, the longest pattern, then `*`.
+             *     On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for
+             *     every tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the
+             *     address without its tag, the longest pattern, then `*`.
              * @example invoices
              */
             localPart: string;
             /**
              * @description Destinations that receive the alias's mail as events of type `email.received`. Short form of `routes`. Without
-             *     destinations, mail is stored, but its events are not delivered.
+             *     destinations, mail is stored as events, but not delivered.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -8015,7 +8020,7 @@ export interface components {
             forward_to?: string[];
             /**
              * @description Automatic reply to the envelope sender. Null for no automatic reply. Automatic messages, mailing lists, blind
-             *     copies and messages whose `auth` is `fail` get no reply. `once_per` limits replies to a sender.
+             *     copies and messages with `auth: fail` get no reply. `once_per` limits the replies to one sender.
              * @example {
              *       "subject": "We received your message",
              *       "text": "Thank you. We answer within one working day.",
@@ -8026,22 +8031,22 @@ export interface components {
              */
             auto_reply?: components["schemas"]["AutoReplyConfig"] | null;
             /**
-             * @description Lifetime in seconds of the links in events, from one minute to thirty days. These links need no key. Null if the
-             *     links need a key.
+             * @description Lifetime in seconds of the links in events, from one minute to thirty days. With a lifetime, the links work without
+             *     an API key. With null, they need one.
              * @example 604800
              */
             link_ttl_seconds?: number | null;
             /**
-             * @description Destinations that now receive the alias's mail. Short form of `routes`. Destinations that stay in the list keep
-             *     their filters.
+             * @description New list of destinations that receive the alias's mail. Short form of `routes`. Destinations that the alias already
+             *     has keep their filters.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds?: string[];
             /**
-             * @description Destinations that now receive the alias's mail, each with an optional filter. If a filter is null or omitted, the
-             *     destination receives all mail.
+             * @description New list of destinations that receive the alias's mail, each with an optional filter. If a filter is null or
+             *     omitted, the destination receives all mail.
              * @example [
              *       {
              *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -8110,7 +8115,7 @@ export interface components {
             state: "received" | "processed" | "quarantined";
             /**
              * @description Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
-             *     sender_unverified (name servers did not answer). Null for other messages, and after the message was released.
+             *     sender_unverified (name servers did not answer). Null for other messages, and after the release of the message.
              * @example null
              */
             reason: string | null;
@@ -8170,7 +8175,7 @@ export interface components {
             state: "received" | "processed" | "quarantined";
             /**
              * @description Reason for the quarantine: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or
-             *     sender_unverified (name servers did not answer). Null for other messages, and after the message was released.
+             *     sender_unverified (name servers did not answer). Null for other messages, and after the release of the message.
              * @example null
              */
             reason: string | null;
@@ -8198,8 +8203,8 @@ export interface components {
         };
         ReceivedVerdictsItem: {
             /**
-             * @description SPF result: whether the connecting client may send mail for the domain of the envelope sender. For a null sender,
-             *     the HELO domain is checked (RFC 7208).
+             * @description SPF result: whether the connecting client may send mail for the domain of the envelope sender. If the envelope
+             *     sender is empty, the HELO domain is checked (RFC 7208).
              * @example pass
              * @enum {string}
              */
@@ -8218,7 +8223,7 @@ export interface components {
              */
             dmarc: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description Result of checking the ARC headers that forwarders added (RFC 8617). For information only.
+             * @description Result of checking the ARC headers that forwarders added (RFC 8617). This result does not affect other results.
              * @example none
              * @enum {string}
              */
@@ -8289,14 +8294,14 @@ export interface components {
              */
             detail: string | null;
             /**
-             * @description Id of the email that carries the copy. Null if the message is not forwarded.
+             * @description Id of the email that contains the copy. Null if the message is not forwarded.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B2
              */
             email_id: string | null;
         };
         AutoReplyItem: {
             /**
-             * @description Id of the email that carries the reply. Null if the alias did not reply.
+             * @description Id of the email that contains the reply. Null if the alias did not reply.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B3
              */
             email_id: string | null;
@@ -8355,7 +8360,8 @@ export interface components {
              */
             reply_to: string[];
             /**
-             * @description Envelope recipients that led to this alias, as the sending server gave them. A blind copy is visible only here.
+             * @description Envelope recipients that led to this alias, as the sending server gave them. Blind-copy recipients appear only
+             *     here.
              * @example [
              *       "support.acme+orders@in.example.com"
              *     ]
@@ -8385,7 +8391,7 @@ export interface components {
              */
             text: string | null;
             /**
-             * @description Whether the text is, or contains, HTML that Posthorn converted to text. At most 256 KB of HTML are converted.
+             * @description Whether the text is, or contains, text that Posthorn converted from HTML. At most 256 KB of HTML are converted.
              * @example false
              */
             text_from_html: boolean;
@@ -8413,8 +8419,8 @@ export interface components {
              */
             truncated: boolean;
             /**
-             * @description Whether a text, a name or a header contains non-ASCII bytes that are not UTF-8, and declares no character set.
-             *     Posthorn then guesses the character set, so some characters may be wrong.
+             * @description Whether a text, a name or a header contains bytes that are not UTF-8, without a declared character set. Posthorn
+             *     then guesses the character set, so some characters may be wrong.
              * @example false
              */
             charset_guessed: boolean;
@@ -8445,13 +8451,13 @@ export interface components {
              */
             references: string[];
             /**
-             * @description Id of the sent email that this message replies to, by `in_reply_to` and `references`. Null if the environment sent
-             *     no such email, or if its retention has ended.
+             * @description Id of the sent email that this message replies to, found by `in_reply_to` and `references`. Null if the environment
+             *     sent no such email, or if the email's retention has ended.
              * @example null
              */
             in_reply_to_email_id: string | null;
             /**
-             * @description Whether the message was sent automatically (RFC 3834). Do not reply to an automatic message automatically.
+             * @description Whether the message was sent automatically (RFC 3834). Do not send automatic replies to such a message.
              * @example false
              */
             auto_submitted: boolean;
@@ -8475,7 +8481,7 @@ export interface components {
              */
             auth: "pass" | "fail" | "none";
             /**
-             * @description Reason why the message could not be parsed completely, as a sentence. Null if it could be parsed.
+             * @description Sentence that describes why the message could not be parsed completely. Null if it was parsed completely.
              * @example null
              */
             parse_error: string | null;
@@ -8590,12 +8596,13 @@ export interface components {
              */
             scanned: number;
             /**
-             * @description Number of messages that are sent again; with `dry_run`, the number that would be sent again.
+             * @description Number of messages that are sent again. With `dry_run`, the number that would be sent again.
              * @example 2
              */
             replayed: number;
             /**
-             * @description Number of deliveries created, one for each message and destination; with `dry_run`, the number to be created.
+             * @description Number of deliveries created, one for each message and destination. With `dry_run`, the number that would be
+             *     created.
              * @example 2
              */
             enqueued: number;
@@ -8629,7 +8636,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Host name, with the port unless it is the default port of the scheme.
+             * @description Host name. Includes the port unless it is the default port of the scheme.
              * @example hooks.example.com
              */
             host: string;
@@ -8683,8 +8690,7 @@ export interface components {
              */
             verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "jwt-hs256" | "jwt-hs384" | "jwt-hs512" | "bearer" | "basic" | "api-key";
             /**
-             * @description `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
-             *     endpoint off.
+             * @description `paused`: requests are stored as `parked` and not delivered. `disabled`: Posthorn has switched the endpoint off.
              * @example active
              * @enum {string}
              */
@@ -8772,7 +8778,7 @@ export interface components {
         ResponseRule: {
             /**
              * @description Condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}`. Some types also
-             *     need `name` or `path`. At most 8 levels of nesting and 64 `{type, op, value}` conditions.
+             *     need `name` or `path`. At most 8 levels of nesting and 64 conditions with `type`.
              * @example {
              *       "type": "json",
              *       "path": "$.type",
@@ -8787,7 +8793,7 @@ export interface components {
             respond: components["schemas"]["RuleAnswer"];
         };
         ResponseRules: {
-            /** @description Rules in order of evaluation, at most 50. */
+            /** @description Rules in the order of evaluation, at most 50. */
             rules?: components["schemas"]["ResponseRule"][];
             /** @description Response if no rule matches. If omitted or `null`, the endpoint's own response is sent. */
             default?: components["schemas"]["RuleAnswer"] | null;
@@ -8810,8 +8816,8 @@ export interface components {
              */
             url?: string;
             /**
-             * @description Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
-             *     time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
+             * @description Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed`, this is CPU time, and
+             *     the call also ends after twice the limit plus two seconds of wall-clock time.
              * @example 250
              */
             timeoutMs?: number;
@@ -8843,28 +8849,28 @@ export interface components {
              */
             url?: string;
             /**
-             * @description Behavior if the transform fails: `closed` stores the event as `parked`, `open` delivers it unchanged.
+             * @description Behavior if the transform fails: `closed` stores the event as `parked`, `open` delivers the unchanged event.
              * @default closed
              * @example closed
              * @enum {string}
              */
             failMode: "open" | "closed";
             /**
-             * @description Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed` the limit counts CPU
-             *     time, and the call also ends when twice the limit plus two seconds of wall-clock time have passed.
+             * @description Time limit in milliseconds. Defaults to 250 for `managed` and 3000 for `url`. For `managed`, this is CPU time, and
+             *     the call also ends after twice the limit plus two seconds of wall-clock time.
              * @example 250
              */
             timeoutMs?: number;
         };
         ResponseConfig: {
             /**
-             * @description `static` gives every request the same response. The other types perform the handshake of a provider.
+             * @description `static` sends the same response to every request. The other types answer the handshake of a provider.
              * @example meta-challenge
              * @enum {string}
              */
             type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm" | "monday-challenge";
             /**
-             * @description For `ebay-challenge`: the endpoint's URL as registered with eBay.
+             * @description Required for `ebay-challenge`: the endpoint's URL as registered with eBay.
              * @example https://hooks.example.com/in/acme/ebay
              */
             endpointUrl?: string;
@@ -8905,18 +8911,19 @@ export interface components {
         };
         VerificationConfig: {
             /**
-             * @description Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, for
+             * @description Header that carries the signature, key or token. Defaults to `x-signature`, for `api-key` to `x-api-key`, and for
              *     tokens (`jwt`, `jwt-hs256`, …) to `authorization`.
              * @example x-acme-signature
              */
             header?: string;
             /**
-             * @description For `api-key`: query parameter that carries the key, instead of a header. Posthorn hides its value like a header's.
+             * @description For `api-key`: query parameter that carries the key, instead of a header. Posthorn hides its value like that of a
+             *     header with a credential.
              * @example token
              */
             queryParameter?: string;
             /**
-             * @description Text before the signature. If omitted, the name of the hash followed by `=` is also accepted.
+             * @description Text before the signature, such as `v1=`. If omitted, the name of the hash followed by `=` is also accepted.
              * @example v1=
              */
             prefix?: string;
@@ -8927,14 +8934,14 @@ export interface components {
              */
             encoding?: "hex" | "base64";
             /**
-             * @description Encoding by which the secret represents the key. Defaults to `utf8`: the characters of the secret are the key.
+             * @description Encoding of the key in the secret. Defaults to `utf8`: the characters of the secret are the key.
              * @example utf8
              * @enum {string}
              */
             keyEncoding?: "utf8" | "base64" | "hex" | "whsec";
             /**
-             * @description Separator of the parts of the header, for a header such as `t=…,v1=…` or a list of signatures. Defaults to `,` if
-             *     `signatureField` is set. Without `signatureField`, every part is a signature.
+             * @description Separator between the parts of the header. Set it for a header such as `t=…,v1=…` or a list of signatures. Defaults
+             *     to `,` if `signatureField` is set. Without `signatureField`, every part is a signature.
              * @example ,
              * @enum {string}
              */
@@ -8951,7 +8958,7 @@ export interface components {
             timestampField?: string;
             /**
              * @description Header that carries the time of signing: seconds or milliseconds since the epoch, or a date and time (RFC 3339). If
-             *     neither this header nor `timestampField` is set, no time is checked.
+             *     neither this header nor `timestampField` is set, the time is not checked.
              * @example x-acme-timestamp
              */
             timestampHeader?: string;
@@ -8977,8 +8984,8 @@ export interface components {
              */
             issuer?: string;
             /**
-             * @description For tokens: value that `aud` must equal or contain. For `jwt`, set at least one of `audience`, `issuer`, `claims`
-             *     and `bodyHashClaim`, because the same keys also sign tokens for others.
+             * @description For tokens: value that `aud` must equal or contain. `jwt` requires at least one of `audience`, `issuer`, `claims`
+             *     and `bodyHashClaim`, because the sender's keys also sign tokens for other receivers.
              * @example https://hooks.example.com/in/acme/orders
              */
             audience?: string;
@@ -8997,22 +9004,22 @@ export interface components {
              */
             bodyHashClaim?: string;
             /**
-             * @description For tokens: maximum age of a token without `exp`, in seconds. Defaults to 300. With `bodyHashClaim` there is no
-             *     default: the token then needs neither `exp` nor `iat`.
+             * @description For tokens: maximum age of a token without `exp`, in seconds. Defaults to 300. If `bodyHashClaim` is set, there is
+             *     no default, and the token needs neither `exp` nor `iat`.
              * @example 300
              */
             maxAgeSeconds?: number;
         };
         DeduplicationConfig: {
             /**
-             * @description `provider_id`: the id that the preset's provider repeats when it resends a request. `header` or `body_path`: an id
-             *     that your own sender sets.
+             * @description `provider_id`: the id that the provider of the preset repeats when it resends a request. `header` or `body_path`:
+             *     an id that your own sender sets.
              * @example provider_id
              * @enum {string}
              */
             source: "provider_id" | "header" | "body_path";
             /**
-             * @description Required for `header`: name of the header with the id. Headers that authenticate the sender are not allowed.
+             * @description Required for `header`: name of the header that contains the id. Headers with credentials are not allowed.
              * @example x-event-id
              */
             name?: string;
@@ -9023,7 +9030,7 @@ export interface components {
              */
             path?: string;
             /**
-             * @description Time in hours after the first request during which a request with the same id is a duplicate. It cannot exceed the
+             * @description Number of hours after the first request in which a request with the same id is a duplicate. It cannot exceed the
              *     retention period of events.
              * @default 24
              * @example 24
@@ -9042,8 +9049,8 @@ export interface components {
              */
             preset?: string | null;
             /**
-             * @description All destinations that receive the events: the short form of `routes`. Destinations that stay in the list keep their
-             *     filters.
+             * @description Short form of `routes`: the ids of all destinations that receive the events. Existing routes to these destinations
+             *     keep their filters.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -9057,7 +9064,7 @@ export interface components {
             responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
             /** @description Transform that changes events before they are routed. */
             transform?: components["schemas"]["TransformConfig"] | null;
-            /** @description Response settings. Defaults to the preset's response. Omitted secrets keep their values unless the type changes. */
+            /** @description Response settings. Default to the preset's response. Omitted secrets keep their values unless the type changes. */
             response?: components["schemas"]["ResponseConfig"] | null;
             /**
              * @description Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
@@ -9068,18 +9075,18 @@ export interface components {
             /** @description Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
             verificationConfig?: components["schemas"]["VerificationConfig"] | null;
             /**
-             * @description HTTP methods that the endpoint accepts. If omitted, `null` or empty, any method is accepted. Requests with another
-             *     method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
-             *     check the URL before saving it.
+             * @description HTTP methods that the endpoint accepts. If omitted, `null` or empty, it accepts any method. Requests with another
+             *     method get 405 and are not stored. This also applies to handshakes. List GET or HEAD if the provider uses that
+             *     method to check the URL.
              * @example [
              *       "POST"
              *     ]
              */
             allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
             /**
-             * @description Drops requests that a provider resends. A request whose id was received within the window gets the response of the
-             *     first request and creates no event. The dropped request is stored as a raw request with the status `duplicate`. If
-             *     omitted, no requests are dropped.
+             * @description Drops requests that a provider resends. If a request has the id of an earlier request within the window, it gets
+             *     the response of that request and creates no event. The dropped request is stored as a raw request with the status
+             *     `duplicate`. If omitted, no requests are dropped.
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
@@ -9102,7 +9109,7 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description The single path segment after the organization's slug: lower-case letters, digits, - and _.
+             * @description The path segment after the organization's slug: lower-case letters, digits, - and _.
              * @example stripe
              */
             slug?: string | null;
@@ -9143,13 +9150,13 @@ export interface components {
         };
         ResponseView: {
             /**
-             * @description `static` gives every request the same response. The other types perform the handshake of a provider.
+             * @description `static` sends the same response to every request. The other types answer the handshake of a provider.
              * @example meta-challenge
              * @enum {string}
              */
             type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm" | "monday-challenge";
             /**
-             * @description For `ebay-challenge`: the endpoint's URL as registered with eBay.
+             * @description Required for `ebay-challenge`: the endpoint's URL as registered with eBay.
              * @example https://hooks.example.com/in/acme/ebay
              */
             endpointUrl?: string;
@@ -9216,8 +9223,7 @@ export interface components {
              */
             verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "jwt-hs256" | "jwt-hs384" | "jwt-hs512" | "bearer" | "basic" | "api-key";
             /**
-             * @description `paused` stores requests as `parked` and does not deliver them. `disabled` means that Posthorn switched the
-             *     endpoint off.
+             * @description `paused`: requests are stored as `parked` and not delivered. `disabled`: Posthorn has switched the endpoint off.
              * @example active
              * @enum {string}
              */
@@ -9252,7 +9258,10 @@ export interface components {
             responseProxy: components["schemas"]["ResponseProxyConfig"] | null;
             /** @description Transform that changes events before they are routed, with the defaults in effect. `null` if there is none. */
             transform: components["schemas"]["TransformConfig"] | null;
-            /** @description Response settings without secrets. `null` if the preset's response or the default 200 is sent. */
+            /**
+             * @description Response settings without secrets. `null` if the endpoint sends the preset's response, or the default response
+             *     (200).
+             */
             response: components["schemas"]["ResponseView"] | null;
             /** @description Settings of the verification scheme. `null` if the defaults apply. */
             verificationConfig: components["schemas"]["VerificationConfig"] | null;
@@ -9283,8 +9292,8 @@ export interface components {
              */
             preset?: string | null;
             /**
-             * @description All destinations that receive the events: the short form of `routes`. Destinations that stay in the list keep their
-             *     filters.
+             * @description Short form of `routes`: the ids of all destinations that receive the events. Existing routes to these destinations
+             *     keep their filters.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
@@ -9298,7 +9307,7 @@ export interface components {
             responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
             /** @description Transform that changes events before they are routed. */
             transform?: components["schemas"]["TransformConfig"] | null;
-            /** @description Response settings. Defaults to the preset's response. Omitted secrets keep their values unless the type changes. */
+            /** @description Response settings. Default to the preset's response. Omitted secrets keep their values unless the type changes. */
             response?: components["schemas"]["ResponseConfig"] | null;
             /**
              * @description Verification of requests: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`,
@@ -9309,18 +9318,18 @@ export interface components {
             /** @description Settings of the verification scheme, for schemes other than presets. Required for `jwt`. */
             verificationConfig?: components["schemas"]["VerificationConfig"] | null;
             /**
-             * @description HTTP methods that the endpoint accepts. If omitted, `null` or empty, any method is accepted. Requests with another
-             *     method get 405 and are not stored. This also applies to handshakes: list GET or HEAD if the provider uses them to
-             *     check the URL before saving it.
+             * @description HTTP methods that the endpoint accepts. If omitted, `null` or empty, it accepts any method. Requests with another
+             *     method get 405 and are not stored. This also applies to handshakes. List GET or HEAD if the provider uses that
+             *     method to check the URL.
              * @example [
              *       "POST"
              *     ]
              */
             allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
             /**
-             * @description Drops requests that a provider resends. A request whose id was received within the window gets the response of the
-             *     first request and creates no event. The dropped request is stored as a raw request with the status `duplicate`. If
-             *     omitted, no requests are dropped.
+             * @description Drops requests that a provider resends. If a request has the id of an earlier request within the window, it gets
+             *     the response of that request and creates no event. The dropped request is stored as a raw request with the status
+             *     `duplicate`. If omitted, no requests are dropped.
              */
             deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
             /**
@@ -9337,8 +9346,8 @@ export interface components {
              */
             status?: "active" | "paused";
             /**
-             * @description New URL of the endpoint. The old URL stops working immediately. A URL without a path means the URL that ends with
-             *     the organization's slug.
+             * @description New URL of the endpoint. The old URL stops working immediately. On the platform's host, a URL without a path gets
+             *     the organization's slug as its path.
              * @example https://hooks.example.com/in/acme/payments
              */
             url?: string;
@@ -9368,7 +9377,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Description of the secret that the endpoint needs, in the terms of the provider's console.
+             * @description The secret that the endpoint needs, in the terms of the provider's console.
              * @example The signing secret of the endpoint (whsec_…).
              */
             secret: string;
@@ -9378,8 +9387,8 @@ export interface components {
              */
             response: string | null;
             /**
-             * @description `true` if the provider checks the URL with an unsigned GET or HEAD request before saving it. Such requests get 200
-             *     and create no event.
+             * @description `true` if the provider checks the URL with an unsigned GET or HEAD request. Such requests get 200 and create no
+             *     event.
              * @example false
              */
             checks_url: boolean;
@@ -9389,13 +9398,13 @@ export interface components {
              */
             has_id: boolean;
             /**
-             * @description Retry behavior of the provider after a response other than 2xx.
+             * @description How the provider retries after a response other than 2xx.
              * @example Stripe retries for up to three days in live mode, with growing waits.
              */
             retries: string;
         };
         PresetPage: {
-            /** @description The presets, with similar ones next to each other. */
+            /** @description All presets. Similar presets are next to each other. */
             data: components["schemas"]["PresetItem"][];
             /**
              * @description Always `null`: all presets are on one page.
@@ -9410,7 +9419,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Host name, with the port unless it is the default port of the scheme.
+             * @description Host name. Includes the port unless it is the default port of the scheme.
              * @example hooks.example.com
              */
             host: string;
@@ -9426,7 +9435,7 @@ export interface components {
              */
             default: boolean;
             /**
-             * @description First part of the URLs of endpoints on this domain. Append a slug to get the URL of an endpoint.
+             * @description Beginning of the URLs of endpoints on this domain. Append a slug to get an endpoint's URL.
              * @example https://hooks.example.com/in/acme/
              */
             prefix: string;
@@ -9448,7 +9457,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Id of the event that the request created. For a duplicate, it is the event of the original request. `null` for
+             * @description Id of the event that the request created. For a duplicate, this is the event of the original request. `null` for
              *     status `too_large`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
@@ -9465,8 +9474,9 @@ export interface components {
             path: string;
             /**
              * @description `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
-             *     its transform failed), `ignored`, `duplicate` (an earlier request had the same id), or `too_large` (the body was
-             *     larger than the endpoint's `max_body_bytes`, and was not stored).
+             *     its transform failed), `ignored` (no route matched, or the transform dropped the event), `duplicate` (an earlier
+             *     request had the same id), or `too_large` (the body was larger than the endpoint's `max_body_bytes`, and was not
+             *     stored).
              * @example routed
              * @enum {string}
              */
@@ -9489,13 +9499,13 @@ export interface components {
              */
             size_bytes: number;
             /**
-             * @description The provider's id of this delivery, which stays the same when the provider resends. The endpoint's `deduplicate`
-             *     setting can use it to detect duplicates.
+             * @description The provider's id of this delivery, which stays the same when the provider resends it. The endpoint's `deduplicate`
+             *     setting can use this id to detect duplicates.
              * @example evt_1NG8Du2eZvKYlo2CUI79vXWy
              */
             dedupe_id: string | null;
             /**
-             * @description Additional information in one sentence: why the signature is invalid, why the request was parked, or that it was
+             * @description Note on the processing, as a sentence: why the signature is invalid, why the request was parked, or that it was
              *     transformed.
              * @example null
              */
@@ -9507,8 +9517,8 @@ export interface components {
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description Time at which a replay of the quarantined, parked or dropped request was routed, so that the request counts as
-             *     released. `null` if it was not released.
+             * @description Time at which a replay routed the quarantined, parked or dropped request. `null` if the request was not released in
+             *     this manner.
              * @example null
              */
             released_at: string | null;
@@ -9563,10 +9573,10 @@ export interface components {
             text: string;
         };
         CodeLogsItem: {
-            /** @description The lines in their order: at most 100 lines with at most 1,000 characters each, and 16 KB together. */
+            /** @description The lines in the order in which they were written: at most 100 lines of 1,000 characters each, and 16 KB in total. */
             lines: components["schemas"]["CodeLogLine"][];
             /**
-             * @description `true` if lines were left out or cut because of the limits.
+             * @description `true` if lines were left out or truncated because of the limits.
              * @example false
              */
             truncated: boolean;
@@ -9578,7 +9588,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Id of the event that the request created. For a duplicate, it is the event of the original request. `null` for
+             * @description Id of the event that the request created. For a duplicate, this is the event of the original request. `null` for
              *     status `too_large`.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
@@ -9595,8 +9605,9 @@ export interface components {
             path: string;
             /**
              * @description `routed` (deliveries were created), `quarantined` (the signature is invalid), `parked` (the endpoint was paused, or
-             *     its transform failed), `ignored`, `duplicate` (an earlier request had the same id), or `too_large` (the body was
-             *     larger than the endpoint's `max_body_bytes`, and was not stored).
+             *     its transform failed), `ignored` (no route matched, or the transform dropped the event), `duplicate` (an earlier
+             *     request had the same id), or `too_large` (the body was larger than the endpoint's `max_body_bytes`, and was not
+             *     stored).
              * @example routed
              * @enum {string}
              */
@@ -9619,13 +9630,13 @@ export interface components {
              */
             size_bytes: number;
             /**
-             * @description The provider's id of this delivery, which stays the same when the provider resends. The endpoint's `deduplicate`
-             *     setting can use it to detect duplicates.
+             * @description The provider's id of this delivery, which stays the same when the provider resends it. The endpoint's `deduplicate`
+             *     setting can use this id to detect duplicates.
              * @example evt_1NG8Du2eZvKYlo2CUI79vXWy
              */
             dedupe_id: string | null;
             /**
-             * @description Additional information in one sentence: why the signature is invalid, why the request was parked, or that it was
+             * @description Note on the processing, as a sentence: why the signature is invalid, why the request was parked, or that it was
              *     transformed.
              * @example null
              */
@@ -9637,8 +9648,8 @@ export interface components {
             replay_of: string | null;
             /**
              * Format: date-time
-             * @description Time at which a replay of the quarantined, parked or dropped request was routed, so that the request counts as
-             *     released. `null` if it was not released.
+             * @description Time at which a replay routed the quarantined, parked or dropped request. `null` if the request was not released in
+             *     this manner.
              * @example null
              */
             released_at: string | null;
@@ -9687,11 +9698,11 @@ export interface components {
              */
             ip: string;
             /**
-             * @description The response that the provider got. `null` for a replay, which has no waiting sender. Also `null` for requests
-             *     stored by versions that did not record it.
+             * @description The response that the provider got. `null` for a replay, because no provider waits for its response. Also `null`
+             *     for requests stored by versions that did not record it.
              */
             answer: components["schemas"]["RequestAnswer"] | null;
-            /** @description Output of the transform's console. `null` if it wrote nothing. */
+            /** @description Console output of the transform. `null` if there is no output. */
             logs: components["schemas"]["CodeLogsItem"] | null;
         };
         RequestReplayed: {
@@ -9742,7 +9753,7 @@ export interface components {
         };
         TriedRouteBody: {
             /**
-             * @description Id of the destination, which only identifies the route in the response. The destination need not exist.
+             * @description Id of the destination. It only identifies the route in the response, so the destination need not exist.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination?: string | null;
@@ -9816,8 +9827,8 @@ export interface components {
         TrialResult: {
             /**
              * @description `routed`, `quarantined` (the signature is invalid), `parked` (the transform fails, or filters or rules exceed their
-             *     time limit) or `ignored` (the transform drops the event, or no route matches). The results of all steps are given,
-             *     even if an earlier step fails.
+             *     time limit) or `ignored` (the transform drops the event, or no route matches). The results of all steps are
+             *     returned, even if an earlier step fails.
              * @example routed
              * @enum {string}
              */
@@ -9848,7 +9859,7 @@ export interface components {
              * @example null
              */
             transform_error: string | null;
-            /** @description Output of the transform's console. `null` if it wrote nothing. */
+            /** @description Console output of the transform. `null` if there is no output. */
             logs: components["schemas"]["CodeLogsItem"] | null;
             /**
              * @description Body that the transform produced. `null` if the body is unchanged.
@@ -9881,12 +9892,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description The email that the report is about, or claims to be about. Null if the report names no email.
+             * @description The email that the report is about, or claims to be about. Null if no email was identified.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             email_id: string | null;
             /**
-             * @description Channel by which the report arrived: mail (`smtp`) or a notification from Amazon SES (`ses`).
+             * @description Channel of the report: mail (`smtp`) or a notification from Amazon SES (`ses`).
              * @example smtp
              * @enum {string}
              */
@@ -9906,8 +9917,9 @@ export interface components {
              */
             state: "waiting" | "recorded" | "unmatched" | "untrusted" | "ignored";
             /**
-             * @description Reason why the report was not recorded: `email_unknown`, `email_gone`, `recipient_unknown`, `not_proven`,
-             *     `auto_reply`, `no_report` or `nothing_new`. Null otherwise.
+             * @description Reason why the report was not recorded: `email_unknown`, `email_gone` (the email is no longer stored),
+             *     `recipient_unknown`, `not_proven`, `auto_reply`, `no_report` (not a report) or `nothing_new`. Null if it was
+             *     recorded or is `waiting`.
              * @example recipient_unknown
              */
             reason: string | null;
@@ -9922,7 +9934,7 @@ export interface components {
              */
             envelope_from: string;
             /**
-             * @description IP address of the mail server that delivered the report. Empty if a provider sent it as a notification.
+             * @description IP address of the mail server that delivered the report. Empty for a provider's notification.
              * @example 192.0.2.25
              */
             received_from: string;
@@ -9939,7 +9951,7 @@ export interface components {
             received_at: string;
             /**
              * Format: date-time
-             * @description Time until which the report is kept: 30 days, or the environment's retention if that is shorter.
+             * @description Time until which the report is stored: 30 days, or the environment's retention if that is shorter.
              * @example 2026-12-22T09:30:00.000Z
              */
             expires_at: string;
@@ -10006,7 +10018,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Human-readable description of the event and of when it is sent.
+             * @description Description of the event for human readers, including when it is sent.
              * @example An invoice was paid in full.
              */
             description: string | null;
@@ -10021,17 +10033,17 @@ export interface components {
              */
             version: number;
             /**
-             * @description Whether the event type has a schema.
+             * @description `true` if the event type has a schema.
              * @example true
              */
             has_schema: boolean;
             /**
-             * @description Whether the API rejects payloads that do not match the schema.
+             * @description `true` if the API rejects payloads that do not match the schema.
              * @example false
              */
             enforce: boolean;
             /**
-             * @description Whether the event type is hidden from the catalogue and from lists.
+             * @description `true` if the event type is hidden from the catalogue and from lists.
              * @example false
              */
             archived: boolean;
@@ -10052,14 +10064,14 @@ export interface components {
             /** @description Event types on this page. */
             data: components["schemas"]["EventTypeItem"][];
             /**
-             * @description Value for `cursor` to get the next page; `null` on the last page.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
         };
         NewEventTypeBody: {
             /**
-             * @description Human-readable description of the event and of when it is sent. `null` removes the description.
+             * @description Description of the event for human readers, including when it is sent. `null` removes the description.
              * @example An invoice was paid in full.
              */
             description?: string | null;
@@ -10095,12 +10107,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Whether the API rejects payloads with 422 if they do not match the schema. Requires a schema.
+             * @description `true` if payloads that do not match the schema are rejected with 422. Requires a schema.
              * @example false
              */
             enforce?: boolean;
             /**
-             * @description Whether the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+             * @description `true` if the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
              *     schema is still enforced.
              * @example false
              */
@@ -10119,7 +10131,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Human-readable description of the event and of when it is sent.
+             * @description Description of the event for human readers, including when it is sent.
              * @example An invoice was paid in full.
              */
             description: string | null;
@@ -10134,17 +10146,17 @@ export interface components {
              */
             version: number;
             /**
-             * @description Whether the event type has a schema.
+             * @description `true` if the event type has a schema.
              * @example true
              */
             has_schema: boolean;
             /**
-             * @description Whether the API rejects payloads that do not match the schema.
+             * @description `true` if the API rejects payloads that do not match the schema.
              * @example false
              */
             enforce: boolean;
             /**
-             * @description Whether the event type is hidden from the catalogue and from lists.
+             * @description `true` if the event type is hidden from the catalogue and from lists.
              * @example false
              */
             archived: boolean;
@@ -10219,20 +10231,20 @@ export interface components {
              */
             text?: string;
             /**
-             * @description Whether event types that are not in the document are archived.
+             * @description If `true`, event types that are not in the document are archived.
              * @default false
              * @example false
              */
             replace_all: boolean;
             /**
-             * @description If true, the response shows the result and nothing is changed.
+             * @description If `true`, the response shows the result of the import, but nothing is changed.
              * @default false
              * @example false
              */
             dry_run: boolean;
             /**
-             * @description Whether the schemas of the document's event types are enforced. If omitted, existing types keep their setting and
-             *     new types are not enforced.
+             * @description `true` to enforce the schemas of the document's event types, `false` to stop enforcing them. If omitted, existing
+             *     types keep their setting and new types are not enforced.
              * @example false
              */
             enforce?: boolean;
@@ -10244,7 +10256,7 @@ export interface components {
              */
             path: string;
             /**
-             * @description Original value of the number and the value that is stored.
+             * @description Value of the number in the document, and the value that is stored.
              * @example 9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits
              */
             message: string;
@@ -10279,14 +10291,14 @@ export interface components {
              */
             changed_numbers: components["schemas"]["ChangedNumber"][];
             /**
-             * @description True if this was a dry run and nothing was changed.
+             * @description `true` if this was only a preview and nothing was changed.
              * @example false
              */
             dry_run: boolean;
         };
         EventTypeChangesBody: {
             /**
-             * @description Human-readable description of the event and of when it is sent. `null` removes the description.
+             * @description Description of the event for human readers, including when it is sent. `null` removes the description.
              * @example An invoice was paid in full.
              */
             description?: string | null;
@@ -10322,12 +10334,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Whether the API rejects payloads with 422 if they do not match the schema. Requires a schema.
+             * @description `true` if payloads that do not match the schema are rejected with 422. Requires a schema.
              * @example false
              */
             enforce?: boolean;
             /**
-             * @description Whether the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+             * @description `true` if the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
              *     schema is still enforced.
              * @example false
              */
@@ -10340,7 +10352,7 @@ export interface components {
              */
             version: number;
             /**
-             * @description Schema in this version; `null` if this version has no schema.
+             * @description Schema in this version. `null` if this version has no schema.
              * @example {
              *       "type": "object",
              *       "required": [
@@ -10367,7 +10379,7 @@ export interface components {
             /** @description Versions on this page. */
             data: components["schemas"]["EventTypeVersionItem"][];
             /**
-             * @description Value for `cursor` to get the next page; `null` on the last page.
+             * @description Pass this value as `cursor` to get the next page. `null` on the last page.
              * @example null
              */
             next_cursor: string | null;
@@ -10417,8 +10429,8 @@ export interface components {
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event that belongs to an endpoint:
-             *     its deliveries show the targets.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, because its
+             *     deliveries show the targets.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
@@ -10505,8 +10517,7 @@ export interface components {
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description When a waiting delivery is tried, to check whether the target has recovered; `null` while this attempt is in
-             *     flight.
+             * @description Time of the next attempt that checks whether the target has recovered; `null` while such an attempt is in flight.
              * @example 2026-11-21T09:30:30.120Z
              */
             next_probe_at: string | null;
@@ -10629,8 +10640,8 @@ export interface components {
              */
             status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
             /**
-             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event that belongs to an endpoint:
-             *     its deliveries show the targets.
+             * @description Target of a sent event: the destination's id, or the ad-hoc URL. `null` for an event of an endpoint, because its
+             *     deliveries show the targets.
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             destination: string | null;
@@ -10694,7 +10705,7 @@ export interface components {
              */
             query?: string;
             /**
-             * @description The payload, character for character as it was accepted; absent if it is over 256 KB.
+             * @description The payload, character for character as it was accepted; absent if it is larger than 256 KB.
              * @example {
              *       "amount": 4200
              *     }
@@ -10713,15 +10724,15 @@ export interface components {
              */
             request_id?: string;
             /**
-             * @description For a received event: why it was not delivered, that its transform failed and it was delivered unchanged
-             *     (`failMode: open`), or which headers were too large to forward. `null` if none applies.
+             * @description Note about a received event: the reason why it was not delivered, the error of its transform if it was delivered
+             *     unchanged (`failMode: open`), or the headers that were too large to forward. `null` if there is no note.
              * @example The transform failed: threw: TypeError: not a function (line 2).
              */
             note?: string | null;
-            /** @description For a received event: output of the transform's console. `null` if it wrote nothing. */
+            /** @description Console output of the transform of a received event. `null` if there is no output. */
             logs?: components["schemas"]["CodeLogsItem"] | null;
             /**
-             * @description `true` if the payload is left out because it is over 256 KB. Fetch it with `GET /v1/events/{id}/payload`.
+             * @description `true` if the payload is left out because it is larger than 256 KB. Fetch it with `GET /v1/events/{id}/payload`.
              * @example true
              */
             payload_truncated?: boolean;
@@ -10743,12 +10754,12 @@ export interface components {
              */
             url: string;
             /**
-             * @description Request headers with names in lower case, up to 4 KB, without those of the connection (`host`, `content-length`).
+             * @description Request headers with lower-case names, up to 4 KB. The connection headers `host` and `content-length` are left out.
              *     Signatures are shown as they were sent.
              *
-             *     Credentials and values that contain a named secret are never stored and appear as `(hidden)`. Credentials among the
-             *     event's own headers are shown only to keys that may write. The values of the event's own headers are empty after
-             *     the event is erased.
+             *     Credentials and values that contain a named secret are never stored and appear as `(hidden)`. Credentials in the
+             *     event's own headers are shown only to keys with write access. After the event is erased, the values of its own
+             *     headers are empty.
              *
              *     For a mirror destination, the headers of the received request are left out. They are stored with that request.
              * @example {
@@ -10768,7 +10779,7 @@ export interface components {
              */
             status: number;
             /**
-             * @description Response headers with names in lower case, up to 4 KB. Repeated headers are joined. Cookies and tokens appear as
+             * @description Response headers with lower-case names, up to 4 KB. Repeated headers are joined. Cookies and tokens appear as
              *     `(hidden)`.
              * @example {
              *       "content-type": "text/html",
@@ -10836,7 +10847,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description The headers including the signature, with names in lower case. A value that contains a named secret appears as
+             * @description The headers with lower-case names, including the signature. A value that contains a named secret appears as
              *     `(hidden)`.
              * @example {
              *       "webhook-id": "msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
@@ -10849,13 +10860,13 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When the request was signed.
+             * @description Time at which the request was signed.
              * @example 2026-11-21T09:30:00.000Z
              */
             signed_at: string;
             /**
              * Format: date-time
-             * @description When receivers start to refuse the signature.
+             * @description Time from which receivers reject the signature.
              * @example 2026-11-21T09:35:00.000Z
              */
             expires_at: string;
@@ -10874,8 +10885,8 @@ export interface components {
              */
             count: number;
             /**
-             * @description `true` if there may be more events than `count`. Counting stops at 1,000 events. For an endpoint, only the events
-             *     that the endpoint received are counted, among the next 5,000 events of the destination.
+             * @description `true` if there may be more events than `count`, because counting stops at 1,000 events. For an endpoint, only the
+             *     next 5,000 events of the destination are searched for events that the endpoint received.
              * @example false
              */
             is_capped: boolean;
@@ -10886,7 +10897,7 @@ export interface components {
             oldest_event: string | null;
             /**
              * Format: date-time
-             * @description When the oldest waiting event was accepted; `null` if there is none.
+             * @description Time at which the oldest waiting event was accepted; `null` if there is none.
              * @example 2026-11-21T09:30:00.000Z
              */
             oldest_at: string | null;
@@ -10921,8 +10932,8 @@ export interface components {
             committed_through: string | null;
             /**
              * Format: date-time
-             * @description When a pull or an ack last moved the position; `null` if it has never moved. A pull that finds nothing new does not
-             *     move it.
+             * @description Time at which a pull or an ack last moved the position; `null` if it has never moved. A pull that finds nothing new
+             *     does not move it.
              * @example 2026-11-21T09:30:00.000Z
              */
             committed_at: string | null;
@@ -10941,25 +10952,25 @@ export interface components {
         PullTimings: {
             /**
              * Format: int64
-             * @description When Posthorn received the event.
+             * @description Time at which Posthorn received the event.
              * @example 1795253400000
              */
             edge_at: number;
             /**
              * Format: int64
-             * @description When the event was stored.
+             * @description Time at which the event was stored.
              * @example 1795253400004
              */
             stored_at: number;
             /**
              * Format: int64
-             * @description When the event became available to pull. Later than `stored_at` for a replay.
+             * @description Time at which the event became available to pull. Later than `stored_at` for a replay.
              * @example 1795253400004
              */
             processed_at: number;
             /**
              * Format: int64
-             * @description When this response was created.
+             * @description Time at which this response was created.
              * @example 1795253400120
              */
             consumed_at: number;
@@ -10999,7 +11010,7 @@ export interface components {
             received_at: string;
             /**
              * Format: date-time
-             * @description When the payload was erased; `payload` is then `null`. Absent if it was not erased.
+             * @description Time at which the payload was erased; `payload` is then `null`. Absent if it was not erased.
              * @example 2026-11-21T09:30:00.000Z
              */
             payload_erased_at?: string;
@@ -11020,7 +11031,7 @@ export interface components {
              */
             query: string | null;
             /**
-             * @description Headers that are forwarded with the event, with names in lower case. For keys of scope read, the values of
+             * @description Headers that are forwarded with the event, with lower-case names. For keys of scope `read`, the values of
              *     authentication headers appear as `(hidden)`.
              * @example {
              *       "x-tenant": "42"
@@ -11037,7 +11048,7 @@ export interface components {
             /** @description Times at which the event was received, stored, made available and returned. */
             timings: components["schemas"]["PullTimings"];
             /**
-             * @description Always empty: Posthorn makes no attempts for deliveries that are pulled.
+             * @description Always empty, because Posthorn makes no attempts for deliveries that are pulled.
              * @example []
              */
             attempts: Record<string, never>[];
@@ -11144,7 +11155,7 @@ export interface components {
             /**
              * Format: date-time
              * @description Time of the next retry among the waiting deliveries; `null` if no delivery waits for a retry. A time in the past
-             *     means that the retry waits for the circuit breaker.
+             *     means that the retry waits for the circuit breaker to close.
              * @example 2026-11-21T09:35:00.000Z
              */
             next_attempt_at: string | null;
@@ -11201,7 +11212,7 @@ export interface components {
             dlq: number;
             /**
              * Format: date-time
-             * @description Minute of the oldest failure in the range.
+             * @description Minute in which the oldest failure of the range happened.
              * @example 2026-11-21T09:30:00.000Z
              */
             oldest_failure_at: string | null;
@@ -11460,13 +11471,13 @@ export interface components {
             name: string | null;
             /**
              * Format: date-time
-             * @description Start of the problem. If it began before the period that the check examines, the start of that period.
+             * @description Start of the problem. If the problem began before the period that is examined, this is the start of that period.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string;
             /**
-             * @description Number of occurrences, if the type counts them: consecutive failures, deliveries, or the dead letters or requests
-             *     of one day. Otherwise 1.
+             * @description Number of occurrences: consecutive failures, deliveries, or the dead letters or requests of one day. 1 for types
+             *     that do not count occurrences.
              * @example 12
              */
             count: number;
@@ -11510,7 +11521,7 @@ export interface components {
              */
             status?: "failed" | "dlq";
             /**
-             * @description If `true`, cancelled deliveries are sent again as well.
+             * @description If `true`, cancelled deliveries are resent as well.
              * @default false
              * @example false
              */
@@ -11526,8 +11537,8 @@ export interface components {
              */
             status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
             /**
-             * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
-             *     application's endpoint, or sent to the destination.
+             * @description Selects only events of this endpoint or destination. These are events that an inbound endpoint (id or path)
+             *     received, or events that were sent to an application's endpoint or to a destination.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             endpoint?: string;
@@ -11561,7 +11572,7 @@ export interface components {
             direction?: "outbound" | "inbound";
             /**
              * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
-             *     deliveries, this filter uses the delivery that determines the event's status.
+             *     deliveries, the filter checks the delivery that determines the event's status.
              * @example timeout
              * @enum {string}
              */
@@ -11615,9 +11626,9 @@ export interface components {
             id: string;
             /**
              * @description `range` for the events that an endpoint received in a time range, `recover` for failed deliveries to an endpoint, a
-             *     destination or an application, `application` for everything that was sent to an application, `requests` for
-             *     requests that an endpoint quarantined, parked or dropped, `erase` for the erasure of an application, `events` for events
-             *     that a filter selects.
+             *     destination or an application, `application` for all events that were sent to an application, `requests` for
+             *     requests that an endpoint quarantined, parked or dropped, `erase` for the erasure of an application, `events` for
+             *     events that a filter selects.
              * @example range
              * @enum {string}
              */
@@ -11664,7 +11675,7 @@ export interface components {
              */
             until: string | null;
             /**
-             * @description State that the events were filtered by; `null` for all states.
+             * @description State by which the events were filtered; `null` for all states.
              * @example null
              */
             status: string | null;
@@ -11684,9 +11695,9 @@ export interface components {
              */
             stop_requested: boolean;
             /**
-             * @description Number of items in the time range when the job was requested. These are events in any state for a range replay,
-             *     requests for a release, and messages for an erasure. Counted up to 100,000. For a job of kind `events`, counted up
-             *     to 10,000.
+             * @description Number of items in the time range when the job was requested, counted up to 100,000. These are events in any state
+             *     for a range replay, requests for a release, and messages for an erasure. For a job of kind `events`, counted up to
+             *     10,000.
              * @example 120
              */
             total_estimate: number;
@@ -11701,7 +11712,7 @@ export interface components {
              */
             scanned: number;
             /**
-             * @description Number of events sent again so far, or of requests released so far.
+             * @description Number of events resent so far, or of requests released so far.
              * @example 115
              */
             replayed: number;
@@ -11729,14 +11740,14 @@ export interface components {
              */
             erased: components["schemas"]["ErasedItem"] | null;
             /**
-             * @description For a cancellation of kind `events`: number of deliveries that it has ended so far, or that end with the attempt in
-             *     flight. `null` for any other job.
+             * @description For a cancellation of kind `events`: number of deliveries that it has ended so far, including those that end with
+             *     their attempt in flight. `null` for any other job.
              * @example null
              */
             cancelled: number | null;
             /**
              * Format: date-time
-             * @description For a job of kind `events`, which runs from the newest event backwards: all events received since this time were
+             * @description For a job of kind `events`, which processes the newest event first: all events received since this time were
              *     examined. `null` before the first event is examined, and for any other job.
              * @example null
              */
@@ -12026,7 +12037,7 @@ export interface components {
              */
             scanned: number;
             /**
-             * @description Number of matching requests that the endpoint would process. The outcome is not known in advance: a request may be
+             * @description Number of matching requests that the job would process. The outcome is not known in advance: a request may be
              *     quarantined, parked or dropped again.
              * @example 41
              */
@@ -12042,7 +12053,7 @@ export interface components {
              * @description `replay` resends each event to all its original targets, whatever the outcome was. `recover` selects events that
              *     are `failed` or `dlq`, and resends them only to the targets at which they ended in that state. `cancel` selects
              *     events that are `retrying`, and ends their waiting deliveries as `failed` with reason `cancelled`. If the filter
-             *     has a `destination`, all three actions affect only the deliveries to it.
+             *     has a `destination`, each action affects only the deliveries to it.
              * @example recover
              * @enum {string}
              */
@@ -12120,7 +12131,7 @@ export interface components {
         };
         SystemEventTypeItem: {
             /**
-             * @description Event type; also the `type` in the payload.
+             * @description Event type. It is also the `type` in the payload.
              * @example circuit.opened
              * @enum {string}
              */
@@ -12208,7 +12219,7 @@ export interface components {
              */
             token_endpoint_auth_method: string;
             /**
-             * @description Scope of the keys that the client receives, whatever scope it requests.
+             * @description Scope of the keys that the client receives, regardless of the scope that it requests.
              * @example read
              */
             scope: string;
@@ -12220,12 +12231,12 @@ export interface components {
              */
             access_token: string;
             /**
-             * @description Type of the token, which determines how a request carries it.
+             * @description Type of the token. Requests send the token as `Authorization: Bearer …`.
              * @example Bearer
              */
             token_type: string;
             /**
-             * @description Lifetime of the token, in seconds. There is no refresh token: the user has to approve again.
+             * @description Lifetime of the token, in seconds. There is no refresh token: after this time, the user has to approve again.
              * @example 2592000
              */
             expires_in: number;
@@ -12252,7 +12263,7 @@ export interface components {
              */
             verification_uri: string;
             /**
-             * @description URL of the same page with the code filled in, for the user to compare and confirm.
+             * @description URL of the same page with the code filled in. The user compares and confirms the code.
              * @example https://hooks.example.com/oauth/device?user_code=WDJB-MJHT
              */
             verification_uri_complete: string;
@@ -12453,7 +12464,7 @@ export interface components {
              */
             locale: string;
             /**
-             * @description Target of the link that leads out of the portal. The URL must use https; in the test environment, http to the local
+             * @description Target of the link that leads out of the portal. The URL must use https. In the test environment, http to the local
              *     machine is also allowed.
              * @example https://app.example.com/settings
              */
@@ -14113,7 +14124,7 @@ export interface operations {
             query?: {
                 /** @description Start of the range (RFC 3339). Defaults to 24 hours before `until`. */
                 since?: string;
-                /** @description End of the range (RFC 3339), exclusive. Defaults to now. */
+                /** @description End of the range (RFC 3339), exclusive. Defaults to the current time. */
                 until?: string;
             };
             header?: never;
@@ -14155,8 +14166,8 @@ export interface operations {
                 /** @description Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /**
-                 * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
-                 *     application's endpoint, or sent to the destination.
+                 * @description Selects only events of this endpoint or destination. These are events that an inbound endpoint (id or path)
+                 *     received, or events that were sent to an application's endpoint or to a destination.
                  */
                 endpoint?: string;
                 /** @description Selects only events of exactly this type. */
@@ -14165,7 +14176,7 @@ export interface operations {
                 message_id?: string;
                 /**
                  * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
-                 *     deliveries, this filter uses the delivery that determines the event's status.
+                 *     deliveries, the filter checks the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
@@ -14420,8 +14431,8 @@ export interface operations {
                 /** @description Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /**
-                 * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
-                 *     application's endpoint, or sent to the destination.
+                 * @description Selects only events of this endpoint or destination. These are events that an inbound endpoint (id or path)
+                 *     received, or events that were sent to an application's endpoint or to a destination.
                  */
                 endpoint?: string;
                 /**
@@ -14442,7 +14453,7 @@ export interface operations {
                 direction?: "outbound" | "inbound";
                 /**
                  * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
-                 *     deliveries, this filter uses the delivery that determines the event's status.
+                 *     deliveries, the filter checks the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
@@ -14492,8 +14503,8 @@ export interface operations {
                 /** @description Selects only events in one of these states. Repeat the parameter, or separate the states with commas. */
                 status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /**
-                 * @description Selects only events of this endpoint or destination: received by the inbound endpoint (id or path), sent to the
-                 *     application's endpoint, or sent to the destination.
+                 * @description Selects only events of this endpoint or destination. These are events that an inbound endpoint (id or path)
+                 *     received, or events that were sent to an application's endpoint or to a destination.
                  */
                 endpoint?: string;
                 /**
@@ -14514,7 +14525,7 @@ export interface operations {
                 direction?: "outbound" | "inbound";
                 /**
                  * @description Selects only undelivered events whose last attempt ended with this error or status class. For an event with several
-                 *     deliveries, this filter uses the delivery that determines the event's status.
+                 *     deliveries, the filter checks the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
@@ -14838,7 +14849,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description Deliveries to this destination are not signed requests, or the destination no longer exists. */
+            /** @description The type of the destination does not use signed requests, or the destination no longer exists. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15606,7 +15617,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The destination is not of type pull, or the endpoint routes to no pull destination or to several. */
+            /** @description The destination is not of type `pull`, or the endpoint does not route to exactly one pull destination. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -15656,7 +15667,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            /** @description The destination is not of type pull, or the endpoint routes to no pull destination or to several. */
+            /** @description The destination is not of type `pull`, or the endpoint does not route to exactly one pull destination. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16703,7 +16714,7 @@ export interface operations {
                 group?: string;
                 /** @description If true, returns only archived event types. If false or omitted, returns only event types that are not archived. */
                 archived?: boolean;
-                /** @description Start of the page: the `next_cursor` of the previous page. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
                 /** @description Maximum number of items to return. */
                 limit?: number;
@@ -16970,7 +16981,7 @@ export interface operations {
     listEventTypeVersions: {
         parameters: {
             query?: {
-                /** @description Start of the page: the `next_cursor` of the previous page. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page. Returns the first page if omitted. */
                 cursor?: string;
                 /** @description Maximum number of items to return. */
                 limit?: number;
@@ -17292,7 +17303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Volume, rates and thresholds. */
+            /** @description The mail volume, rates and thresholds of the domain. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17769,7 +17780,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The resource was deleted. */
+            /** @description The template was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -19018,15 +19029,15 @@ export interface operations {
                 until?: string;
                 /** @description Returns only emails with this tag, given as `name` or `name:value`. */
                 tag?: string;
-                /** @description Returns only emails to this address in `to`, `cc` or `bcc`. Case-insensitive. */
+                /** @description Returns only emails with this address in `to`, `cc` or `bcc`. Case-insensitive. */
                 recipient?: string;
-                /** @description The `next_cursor` of the previous page, requested with the same filters. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. */
                 cursor?: string;
-                /** @description Id of an email. Returns only emails older than this email. Use it instead of `cursor`. */
+                /** @description Id of an email. Returns only older emails. Cannot be combined with `cursor`. */
                 after?: string;
                 /**
-                 * @description Id of an email. Returns the page of emails that precedes this email in the list: the next newer ones, newest first.
-                 *     Can be combined only with `limit`, `since` and `until`.
+                 * @description Id of an email. Returns the page of newer emails that directly precedes this email in the list, newest first. Can
+                 *     be combined only with `limit`, `since` and `until`.
                  */
                 before?: string;
                 /** @description Maximum number of emails to return. */
@@ -19284,7 +19295,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `strict`: one invalid email rejects the whole batch with 422, whose `details.fields` name the position and the field of each fault. `permissive`: each email is accepted or rejected separately, as without the header, and the response also lists `errors`. The `resend` package sends `strict` by default. */
+                /** @description `strict`: if one email is invalid, the whole batch is rejected with 422. `details.fields` then gives the position and the field of each error. `permissive`: as without the header, each email is accepted or rejected separately, and the response also lists `errors`. The `resend` package sends `strict` by default. */
                 "x-batch-validation"?: "strict" | "permissive";
                 /** @description Idempotency key: printable text of up to 256 characters that you choose for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. For a day, a repeat with this key is not processed again and gets the first 2xx response, with `Idempotent-Replayed: true`. After a rejection you can send the request again with this key. */
                 "Idempotency-Key"?: string;
@@ -19536,7 +19547,7 @@ export interface operations {
     getEmail: {
         parameters: {
             query?: {
-                /** @description `false` omits `html` and `text`. The response is then faster, because the message is not parsed. */
+                /** @description `false` omits `html` and `text`. The response is faster, because the message is not parsed. */
                 content?: boolean;
             };
             header?: never;
@@ -20088,7 +20099,7 @@ export interface operations {
             path: {
                 /** @description Id of the email. */
                 id: string;
-                /** @description Position of the attachment in the email's `attachments`, starting at 0, which returns the file; or its id (`att_0`), which returns the JSON. */
+                /** @description Position of the attachment in the email's `attachments`, starting at 0, to get the file. Id of the attachment (`att_0`), to get its description. */
                 attachment: string;
             };
             cookie?: never;
@@ -20863,7 +20874,7 @@ export interface operations {
                 origin?: "bounce" | "complaint" | "manual" | "unsubscribe";
                 /** @description Returns only the suppression of this address. */
                 email?: string;
-                /** @description The `next_cursor` of the previous page, requested with the same filters. */
+                /** @description Cursor of the page to return: the `next_cursor` of the previous page, requested with the same filters. */
                 cursor?: string;
                 /** @description Maximum number of suppressions to return. */
                 limit?: number;
@@ -21121,7 +21132,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The suppression, given by its id or by the address (percent-encoded). */
+                /** @description Id of the suppression, or its email address (percent-encoded). */
                 id: string;
             };
             cookie?: never;
@@ -21234,7 +21245,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The suppression, given by its id or by the address (percent-encoded). */
+                /** @description Id of the suppression, or its email address (percent-encoded). */
                 id: string;
             };
             cookie?: never;
@@ -22942,7 +22953,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The resource was deleted. */
+            /** @description The alias was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -23328,7 +23339,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The numbers of messages that are sent again, or would be with `dry_run`. */
+            /** @description The numbers of messages that are sent again. With `dry_run`, the numbers that would be sent. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -23562,7 +23573,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The resource was deleted. */
+            /** @description The secret was deleted. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -23601,7 +23612,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Subject of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
+                 * @description Object of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
                  *     environment. Defaults to the whole environment.
                  */
                 key?: string;
@@ -23698,8 +23709,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Time range, as 60 windows of one minute, 24 or 168 windows of one hour, or 30 windows of one day. The last window
-                 *     is the current one and still incomplete.
+                 * @description Time range: 60 windows of one minute, 24 or 168 windows of one hour, or 30 windows of one day. The last window is
+                 *     the current one and still incomplete.
                  */
                 range?: "1h" | "24h" | "7d" | "30d";
                 /** @description Limits the overview to this application, given as its `app_` id or your uid. Defaults to the whole environment. */
@@ -23820,7 +23831,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The catalogue. */
+            /** @description The catalog. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
