@@ -36,9 +36,9 @@ function Links({ app }: { app: string }): ReactNode {
   };
   const links = data?.data ?? [];
   return (
-    <section aria-labelledby="portal-links">
+    <section>
       <div className="heading">
-        <h2 id="portal-links">{t('portal.open-links')}</h2>
+        <h2>{t('portal.open-links')}</h2>
         {links.length > 1 && (
           <button type="button" onClick={() => setAsked('all')}>
             {t('portal.revoke-all')}

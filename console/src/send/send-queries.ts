@@ -97,7 +97,7 @@ export function useEventTypeNames(): readonly string[] {
   const { api, environment } = useSigned();
   const { data } = useQuery({
     queryKey: ['send-event-types', environment],
-    staleTime: STALE_MS,
+    staleTime: 0,
     queryFn: ({ signal }) => answered(api.GET('/v1/event-types', { params: { query: { limit: 100 } }, signal })),
   });
   return data?.data.filter(({ archived }) => !archived).map(({ name }) => name) ?? [];

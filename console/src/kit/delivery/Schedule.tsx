@@ -21,7 +21,7 @@ export function Schedule({
   const steps = stepsOf(retry);
   const hidden = steps.length - DRAWN_MAX;
   const line = (
-    <ol className="timeline" aria-label={t('destination.timeline')}>
+    <ol className="timeline">
       {steps.slice(0, DRAWN_MAX).map((step) => (
         <Stop key={step.attempt} step={step} format={format} />
       ))}
