@@ -41,7 +41,10 @@ export function withReplaced<T extends Pick<ReceivedRequest, 'query' | 'url'>>(
   };
 }
 
-/** Returns the names of all parameters between the first and the last sealed value of a stored query. */
+/**
+ * Returns the names of all parameters from the first to the last encrypted value of a stored query. A repeated name
+ * encrypts everything up to the end of the query, so the parameters in between may contain credentials, too.
+ */
 export function sealedNames(stored: string, opened: string): ReadonlySet<string> {
   const first = stored.indexOf('= ');
   if (first < 0) return new Set();

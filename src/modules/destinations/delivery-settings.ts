@@ -9,7 +9,7 @@ import type { DestinationEntity, RetrySettings } from './destinations.entities.j
 import type { RetryPolicies } from './retry-policies.js';
 import type { SettingsChanges } from './settings.js';
 
-/** Returns the changes for settings in API format. Throws 422 for a legacy secret that does not match its encoding. */
+/** Converts delivery settings of a request. Throws 422 for a legacy secret that does not match its encoding. */
 export function deliveryChanges(given: DeliverySettings): SettingsChanges {
   const {
     headers,

@@ -112,7 +112,7 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /** Returns true if past partitions exist. While deliveries of a past day are open, its partition exists. */
+  /** Returns true if partitions of past days exist. Only then can there be open deliveries of past days. */
   async hasPassed(): Promise<boolean> {
     const today = await this.today();
     return (await this.names()).some(({ name }) => isBefore(name, today));

@@ -172,7 +172,10 @@ export function pinned(
   };
 }
 
-/** Returns the merged claims of two sources. A flag for a verified address applies only to that source's address. */
+/**
+ * Returns the merged claims of two sources; those of the first source take precedence. Takes `email_verified` from the
+ * second source only if both sources have the same address, because the flag describes the address of its own source.
+ */
 export function joined(
   claims: Readonly<Record<string, unknown>>,
   more: Readonly<Record<string, unknown>>,
