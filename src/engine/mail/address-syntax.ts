@@ -13,7 +13,7 @@ const ENCODED_WORD = /=\?[^?]*\?[bq]\?/i;
 /**
  * Returns the mailboxes of an address list (RFC 5322, section 3.4), including obsolete syntax (section 4.4) and members
  * of groups. Returns null for invalid syntax. Comments and routes are omitted, but a comment next to an address without
- * a name becomes its name. Reads each character a constant number of times.
+ * a name becomes its name. Takes linear time.
  */
 export function mailboxesByGrammar(header: AddressText): Mailbox[] | null {
   const mailboxes: Mailbox[] = [];

@@ -54,7 +54,6 @@ const REPLIES: [outcome: string, stage: SmtpStage, text: string, recipients?: nu
   ['failed', 'message', '550 5.4.6 Mail loop detected', 1],
   ['failed', 'data', '500 5.5.1 Command unrecognized', 1],
   ['failed', 'message', '554 Email rejected due to security policies', 1],
-  // The rejection is temporary.
   [
     'deferred',
     'rcpt',

@@ -8,7 +8,10 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 /** Minimum interval between log lines in milliseconds. An unavailable queue emits an error at every reconnect. */
 const COMPLAINT_EVERY_MS = 10_000;
 
-/** Seconds that a request to the queue waits for a job. The dispatcher's sweep finds lost wake-ups sooner than that. */
+/**
+ * Time for which one request to the queue waits for a job. It may be long: if a wake-up is lost, the dispatcher's sweep
+ * finds the delivery sooner.
+ */
 const ASK_SECONDS = 60;
 
 @Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })

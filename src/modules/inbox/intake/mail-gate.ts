@@ -1,7 +1,7 @@
 /**
- * Minimum and maximum time between two bursts at a limited rate. All messages of a burst share a commit. If messages
- * passed one by one, each would need its own commit on the disk that deliveries also use. Between the two times, a
- * burst starts as soon as `BURST_WORTH` messages may pass.
+ * Minimum and maximum time between two groups of messages while the intake is rate limited. Messages are admitted in
+ * groups, because a group shares one commit on the disk that deliveries also use. After the minimum time, a group is
+ * admitted as soon as the rate allows `BURST_WORTH` messages.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
