@@ -1,11 +1,12 @@
 import './applications.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { TextFilter } from '../kit/TextFilter';
-import { Time } from '../kit/time/Time';
+import { Since } from '../kit/time/Since';
 import { useSigned } from '../session/session';
 import { useApplications, useFailingApplications } from './application-queries';
 import { NewApplication } from './NewApplication';
@@ -95,8 +96,8 @@ export function ApplicationsScreen(): ReactNode {
                   <td>
                     <code>{id}</code>
                   </td>
-                  <td>
-                    <Time at={at} />
+                  <td className="number">
+                    <Since at={at} nowMs={serviceNowMs()} />
                   </td>
                 </tr>
               ))}

@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { answered } from '../api/client';
+import { answered, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
@@ -10,10 +10,12 @@ import { t, word } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { TargetHealth } from '../kit/status/TargetHealth';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoint, useOwnEndpointHistory } from './application-queries';
+import { useEndpointHealth } from './endpoint-health';
 import { OwnEndpointActions } from './OwnEndpointActions';
 
 /** One endpoint of a customer: its state, its history, and actions such as resending failed events. */
@@ -34,14 +36,9 @@ export function OwnEndpointScreen(): ReactNode {
         <>
           <div className="heading">
             <h2 className="long">{data.url ?? data.destination}</h2>
-            <Status of={data.status} />
             {can('write') && <OwnEndpointActions app={id} of={data} />}
           </div>
-          {data.disabled_reason !== null && (
-            <p className="why">
-              {t('destination.disabled-why')} {data.disabled_reason}
-            </p>
-          )}
+          <Health app={id} of={data} />
           {data.circuit !== null && data.circuit.state !== 'closed' && (
             <p className="why">
               {t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}
@@ -54,6 +51,15 @@ export function OwnEndpointScreen(): ReactNode {
         </>
       )}
     </>
+  );
+}
+
+function Health({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
+  const { health, pending } = useEndpointHealth(app, of);
+  return (
+    <p>
+      <TargetHealth of={health} pending={pending} clock={serviceNowMs} />
+    </p>
   );
 }
 

@@ -1,10 +1,13 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
-import { Status } from '../kit/status/Status';
+import { TargetHealth } from '../kit/status/TargetHealth';
+import { useSeen } from '../kit/use-seen';
 import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoints } from './application-queries';
+import { useEndpointHealth } from './endpoint-health';
 import { NewOwnEndpoint } from './NewOwnEndpoint';
 
 /** Endpoints of a customer. */
@@ -45,37 +48,44 @@ export function OwnEndpointsTab(): ReactNode {
 }
 
 function EndpointTable({ id, rows }: { id: string; rows: readonly OwnEndpoint[] }): ReactNode {
-  const { environment: env } = useSigned();
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('application.endpoints')}>
       <table className="plain">
         <thead>
           <tr>
             <th scope="col">{t('own-endpoint.target')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('destination.circuit')}</th>
+            <th scope="col">{t('health')}</th>
             <th scope="col">{t('own-endpoint.types')}</th>
             <th scope="col">{t('own-endpoint.description')}</th>
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.id}>
-              <td className="long">
-                <Link to="/$env/applications/$id/endpoints/$endpoint" params={{ env, id, endpoint: row.id }}>
-                  {row.url ?? row.destination ?? row.id}
-                </Link>
-              </td>
-              <td>
-                <Status of={row.status} />
-              </td>
-              <td>{row.circuit === null ? '–' : <Status of={row.circuit.state} kind="circuit" />}</td>
-              <td className="long">{row.event_types.join(', ') || t('own-endpoint.all-types')}</td>
-              <td className="long">{row.description}</td>
-            </tr>
+            <EndpointRow key={row.id} app={id} of={row} />
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** An endpoint in the list. Loads its health when it becomes visible. */
+function EndpointRow({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
+  const { environment: env } = useSigned();
+  const [row, isSeen] = useSeen<HTMLTableRowElement>();
+  const { health, pending } = useEndpointHealth(app, of, isSeen);
+  return (
+    <tr ref={row}>
+      <td className="long">
+        <Link to="/$env/applications/$id/endpoints/$endpoint" params={{ env, id: app, endpoint: of.id }}>
+          {of.url ?? of.destination ?? of.id}
+        </Link>
+      </td>
+      <td>
+        <TargetHealth of={health} pending={pending} clock={serviceNowMs} />
+      </td>
+      <td className="long">{of.event_types.join(', ') || t('own-endpoint.all-types')}</td>
+      <td className="long">{of.description}</td>
+    </tr>
   );
 }

@@ -136,15 +136,23 @@ export function useOwnEndpoint(app: string, endpoint: string) {
   });
 }
 
-/** Queries an endpoint's figures of the last 24 hours, and its newest attempts. */
-export function useOwnEndpointHistory(app: string, endpoint: string) {
+/** Queries an endpoint's figures of the last day, and the number of its pending deliveries. */
+export function useOwnEndpointStats(app: string, endpoint: string, isAsked = true) {
   const { api, environment } = useSigned();
   const params = { path: { app, endpoint } };
-  const stats = useQuery({
+  return useQuery({
     queryKey: ['own-endpoint-stats', environment, app, endpoint],
+    enabled: isAsked,
     refetchInterval: 10_000,
     queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params, signal })),
   });
+}
+
+/** Queries an endpoint's figures of the last day, and its newest attempts. */
+export function useOwnEndpointHistory(app: string, endpoint: string) {
+  const { api, environment } = useSigned();
+  const params = { path: { app, endpoint } };
+  const stats = useOwnEndpointStats(app, endpoint);
   const attempts = useQuery({
     queryKey: ['own-endpoint-attempts', environment, app, endpoint],
     refetchInterval: 10_000,

@@ -2,7 +2,7 @@ import './destinations.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { answered } from '../api/client';
+import { answered, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Schedule } from '../kit/delivery/Schedule';
 import { Confirm } from '../kit/dialog/Confirm';
@@ -11,12 +11,15 @@ import { SigningSecret } from '../kit/form/SigningSecret';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { TargetHealth } from '../kit/status/TargetHealth';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CancelWaiting } from './CancelWaiting';
+import { useDestinationHealth } from './destination-health';
 import { type DestinationDetail, useDestination } from './destination-queries';
 import { Figures } from './Figures';
+import { LastDeliveries, LastError } from './LastDeliveries';
 import { Recover } from './Recover';
 import { TestEvent } from './TestEvent';
 
@@ -47,14 +50,9 @@ export function DestinationScreen(): ReactNode {
         <>
           <div className="heading">
             <h1>{data.name}</h1>
-            <Status of={data.status} />
             <Actions of={data} />
           </div>
-          {data.disabled_reason !== null && (
-            <p className="why">
-              {t('destination.disabled-why')} {data.disabled_reason}
-            </p>
-          )}
+          <Health of={data} />
           {data.circuit.state !== 'closed' && (
             <p className="why">
               {t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}.{' '}
@@ -67,6 +65,8 @@ export function DestinationScreen(): ReactNode {
             </p>
           )}
           <Settings of={data} />
+          <LastError id={data.id} />
+          <LastDeliveries id={data.id} />
           <Figures id={data.id} />
           {data.type !== 'pull' && <Schedule retry={data.retry} />}
           {can('write') && data.type !== 'pull' && <TestEvent id={data.id} />}
@@ -74,6 +74,15 @@ export function DestinationScreen(): ReactNode {
         </>
       )}
     </div>
+  );
+}
+
+function Health({ of }: { of: DestinationDetail }): ReactNode {
+  const { health, pending } = useDestinationHealth(of);
+  return (
+    <p className="destination-health">
+      <TargetHealth of={health} pending={pending} clock={serviceNowMs} />
+    </p>
   );
 }
 

@@ -1,19 +1,17 @@
 import './destinations.css';
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
-import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
-import { DayLine } from './DayLine';
+import { DestinationRow } from './DestinationRow';
 import { useDestinations } from './destination-queries';
 import { Filters } from './Filters';
 import { NewDestination } from './NewDestination';
 
 /** List of destinations. */
 export function DestinationsScreen(): ReactNode {
-  const { environment: env, can } = useSigned();
+  const { can } = useSigned();
   const filters = useSearch({ from: '/$env/destinations' });
   const { data, error, isPending, hasNextPage, fetchNextPage } = useDestinations(filters);
   const isFiltered = Object.keys(filters).length > 0;
@@ -46,37 +44,16 @@ export function DestinationsScreen(): ReactNode {
             <thead>
               <tr>
                 <th scope="col">{t('destination.name')}</th>
-                <th scope="col">{t('column.status')}</th>
-                <th scope="col">{t('destination.check')}</th>
-                <th scope="col">{t('destination.type')}</th>
+                <th scope="col">{t('health')}</th>
                 <th scope="col">{t('destinations.day')}</th>
+                <th scope="col">{t('destination.type')}</th>
                 <th scope="col">URL</th>
                 <th scope="col">{t('created')}</th>
               </tr>
             </thead>
             <tbody>
               {rows.map((row) => (
-                <tr key={row.id}>
-                  <td>
-                    <Link to="/$env/destinations/$id" params={{ env, id: row.id }}>
-                      {row.name}
-                    </Link>
-                  </td>
-                  <td>
-                    <Status of={row.status} />
-                  </td>
-                  <td>
-                    <Status of={row.validation} kind="validation" />
-                  </td>
-                  <td>{row.type}</td>
-                  <td>
-                    <DayLine id={row.id} />
-                  </td>
-                  <td className="long">{row.url ?? '–'}</td>
-                  <td>
-                    <Time at={row.created_at} />
-                  </td>
-                </tr>
+                <DestinationRow key={row.id} of={row} />
               ))}
             </tbody>
           </table>

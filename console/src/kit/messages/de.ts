@@ -7,6 +7,7 @@ import { endpointsDe } from './de/endpoints';
 import { eventTypesDe } from './de/event-types';
 import { eventsDe } from './de/events';
 import { faultsDe } from './de/faults';
+import { healthDe } from './de/health';
 import { jobsDe } from './de/jobs';
 import { mailDe } from './de/mail';
 import { overviewDe } from './de/overview';
@@ -24,6 +25,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...eventTypesDe,
   ...eventsDe,
   ...faultsDe,
+  ...healthDe,
   ...jobsDe,
   ...mailDe,
   ...overviewDe,

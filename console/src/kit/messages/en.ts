@@ -7,6 +7,7 @@ import { endpointsEn } from './en/endpoints';
 import { eventTypesEn } from './en/event-types';
 import { eventsEn } from './en/events';
 import { faultsEn } from './en/faults';
+import { healthEn } from './en/health';
 import { jobsEn } from './en/jobs';
 import { mailEn } from './en/mail';
 import { overviewEn } from './en/overview';
@@ -23,6 +24,7 @@ export const en = {
   ...eventTypesEn,
   ...eventsEn,
   ...faultsEn,
+  ...healthEn,
   ...jobsEn,
   ...mailEn,
   ...overviewEn,

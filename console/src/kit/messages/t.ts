@@ -27,6 +27,8 @@ export function word(
     | 'scope'
     | 'source'
     | 'concern'
+    | 'concern-text'
+    | 'fix'
     | 'job'
     | 'actor'
     | 'signature'
@@ -40,9 +42,10 @@ export function word(
     | 'email.why'
     | 'verdict',
   name: string,
+  values: Readonly<Record<string, string | number>> = {},
 ): string {
   const key = `${prefix}.${name}`;
-  return key in en ? t(key as MessageKey) : name;
+  return key in en ? t(key as MessageKey, values) : name;
 }
 
 const NUMBERS = { en: new Intl.NumberFormat('en'), de: new Intl.NumberFormat('de') };

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
+import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
-import { formatDistance, formatTime } from './format';
+import { formatAge, formatClock, formatDistance, formatTime } from './format';
 
 /** Time relative to `nowMs`, in the past or future. Shows the absolute time on hover. */
 export function Since({ at, nowMs }: { at: string; nowMs: number }): ReactNode {
@@ -9,6 +10,17 @@ export function Since({ at, nowMs }: { at: string; nowMs: number }): ReactNode {
   return (
     <time dateTime={at} title={`${local} · ${utc}`}>
       {formatDistance(at, nowMs, language)}
+    </time>
+  );
+}
+
+/** Start of a state that still lasts, with its duration: `since 14:05, 2 h`. Shows the exact time on hover. */
+export function SinceAge({ at, nowMs }: { at: string; nowMs: number }): ReactNode {
+  const { language } = usePreferences();
+  const { local, utc } = formatTime(at, language);
+  return (
+    <time dateTime={at} title={`${local} · ${utc}`}>
+      {t('since-age', { at: formatClock(at, nowMs, language), age: formatAge(at, nowMs, language) })}
     </time>
   );
 }

@@ -77,3 +77,24 @@ export function formatDuration(ms: number, language: string): string {
           : [ms / 3_600_000, 'h'];
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(value)} ${unit}`;
 }
+
+/** Formats a time of day, with its day unless that is the day of `nowMs`: `14:05`, `26 Nov, 14:05`. */
+export function formatClock(iso: string, nowMs: number, language: string, timeZone?: string): string {
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const day = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', ...zone });
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  if (day.format(date) !== day.format(nowMs)) return formatsOf(language, timeZone).near.format(date);
+  return new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...zone }).format(
+    date,
+  );
+}
+
+const AGES: Partial<Record<Intl.RelativeTimeFormatUnit, string>> = { day: 'd', hour: 'h', minute: 'min', second: 's' };
+
+/** Formats the time since `iso` in the largest unit that fits once, rounded down: `40 s`, `2 h`, `3 d`. */
+export function formatAge(iso: string, nowMs: number, language: string): string {
+  const seconds = Math.max(0, (nowMs - Date.parse(iso)) / 1000);
+  const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? ['second', 1];
+  return `${new Intl.NumberFormat(language).format(Math.floor(seconds / size))} ${AGES[unit] ?? unit}`;
+}

@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query';
+import { answered, serviceNowMs } from '../api/client';
+import { t } from '../kit/messages/t';
+import { failuresIn, type Health, healthOf } from '../kit/status/health';
+import { useSigned } from '../session/session';
+import { type OwnEndpoint, useOwnEndpointStats } from './application-queries';
+
+const HOUR_MS = 3_600_000;
+const REFETCH_MS = 30_000;
+
+/** Health of an endpoint and the number of its pending deliveries, each null while unknown. */
+export interface EndpointHealth {
+  health: Health | null;
+  pending: { count: number; isCapped: boolean } | null;
+}
+
+/** Queries the health of a customer's endpoint. Loads the last hour only if attempts failed in the last day. */
+export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true): EndpointHealth {
+  const { api, environment } = useSigned();
+  const { data: day } = useOwnEndpointStats(app, of.id, isAsked);
+  const hour = useQuery({
+    queryKey: ['own-endpoint-hour', environment, app, of.id],
+    enabled: isAsked && day !== undefined && failuresIn(day) > 0,
+    staleTime: REFETCH_MS,
+    refetchInterval: REFETCH_MS,
+    queryFn: ({ signal }) =>
+      answered(
+        api.GET('/v1/app/{app}/endpoints/{endpoint}/stats', {
+          params: {
+            path: { app, endpoint: of.id },
+            query: { since: new Date(serviceNowMs() - HOUR_MS).toISOString() },
+          },
+          signal,
+        }),
+      ),
+  });
+  const reason = disabledReason(of);
+  const concerns = useQuery({
+    queryKey: ['attention', environment],
+    enabled: isAsked && reason !== null,
+    staleTime: REFETCH_MS,
+    queryFn: ({ signal }) => answered(api.GET('/v1/attention', { signal })),
+  });
+  const subjects = [of.id, of.destination];
+  const disabled = concerns.data?.data.find(
+    ({ type, subject }) => type === 'target.disabled' && subjects.includes(subject),
+  );
+  return {
+    health: healthOf({
+      status: reason === null ? 'active' : 'disabled',
+      reason,
+      disabledAt: disabled?.since ?? null,
+      circuit: of.circuit && { state: of.circuit.state, openedAt: of.circuit.opened_at, nextProbeAt: null },
+      hour: hour.data ?? null,
+      day: day ?? null,
+    }),
+    pending: day === undefined ? null : { count: day.waiting.count, isCapped: day.waiting.is_capped },
+  };
+}
+
+/** Returns why an endpoint gets no deliveries, or null if it gets them. */
+function disabledReason({ status, disabled_reason: reason, destination_status: target }: OwnEndpoint): string | null {
+  if (status === 'disabled') return reason ?? '';
+  if (target === 'disabled') return t('health.destination-disabled');
+  return target === 'gone' ? t('health.destination-gone') : null;
+}

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query';
+import { answered, type Schemas } from '../api/client';
+import { failuresIn, type Health, healthOf, type TargetFacts, totalOf } from '../kit/status/health';
+import { useSigned } from '../session/session';
+import { type DestinationDetail, useDestination, useFigures } from './destination-queries';
+
+const REFETCH_MS = 30_000;
+
+/** Health of a destination and the number of its pending deliveries, each null while unknown. */
+export interface DestinationHealth {
+  health: Health | null;
+  pending: { count: number; isCapped: boolean } | null;
+}
+
+/** A destination of a list, or with the details of its page. */
+type Target = Pick<Schemas['DestinationItem'], 'id' | 'status'> &
+  Partial<Pick<DestinationDetail, 'circuit' | 'disabled_reason'>>;
+
+/**
+ * Queries the health of a destination. For a destination of a list, loads the details only if it is disabled or its
+ * circuit may be open. Loads the last hour only if attempts failed in the last day.
+ */
+export function useDestinationHealth(target: Target, isAsked = true): DestinationHealth {
+  const { id, status } = target;
+  const { data: concerns } = useAttention(isAsked);
+  const mayBeOpen =
+    concerns?.truncated.includes('circuit.open') === true || sinceOf(concerns, 'circuit.open', id) !== null;
+  const needsDetail = target.circuit === undefined && (status === 'disabled' || mayBeOpen);
+  const { data: loaded } = useDestination(id, isAsked && needsDetail);
+  const detail = needsDetail ? loaded : target;
+  const day = useFigures(id, '24h', isAsked).data?.data;
+  const ofDay = day === undefined ? null : totalOf(day);
+  const hour = useFigures(id, '1h', isAsked && ofDay !== null && failuresIn(ofDay) > 0).data?.data;
+  const pending = usePending(id, isAsked);
+  if (concerns === undefined || detail === undefined) return { health: null, pending };
+  const health = healthOf({
+    status,
+    reason: detail.disabled_reason ?? null,
+    disabledAt: sinceOf(concerns, 'target.disabled', id),
+    circuit: circuitOf(detail.circuit),
+    hour: hour === undefined ? null : totalOf(hour),
+    day: ofDay,
+  });
+  return { health, pending };
+}
+
+function circuitOf(circuit: DestinationDetail['circuit'] | undefined): TargetFacts['circuit'] {
+  if (circuit === undefined) return null;
+  return { state: circuit.state, openedAt: circuit.opened_at, nextProbeAt: circuit.next_probe_at };
+}
+
+/** Queries the current problems of the environment, which tell since when a target is disabled. */
+function useAttention(isAsked: boolean) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['attention', environment],
+    enabled: isAsked,
+    staleTime: REFETCH_MS,
+    refetchInterval: REFETCH_MS,
+    queryFn: ({ signal }) => answered(api.GET('/v1/attention', { signal })),
+  });
+}
+
+/** Counts the events with an open delivery to a destination. */
+function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] {
+  const { api, environment } = useSigned();
+  const { data } = useQuery({
+    queryKey: ['pending-of', environment, id],
+    enabled: isAsked,
+    staleTime: REFETCH_MS,
+    refetchInterval: REFETCH_MS,
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/events/count', { params: { query: { destination: id, status: ['retrying'] } }, signal })),
+  });
+  return data === undefined ? null : { count: data.count, isCapped: data.is_capped };
+}
+
+/** Returns the start of a current problem of a destination, or null if the list does not contain it. */
+function sinceOf(
+  concerns: Schemas['AttentionItem'] | undefined,
+  type: Schemas['ConcernItem']['type'],
+  id: string,
+): string | null {
+  return concerns?.data.find((each) => each.type === type && each.subject === id)?.since ?? null;
+}
