@@ -4,12 +4,12 @@ import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { usePlaceOf } from '../kit/places';
-import { Since } from '../kit/time/Since';
+import { SinceAge } from '../kit/time/Since';
 import { useSigned } from '../session/session';
-import { placeOfConcern } from './concern-place';
+import { groupBySubject, placeOfConcern } from './concern-place';
 import type { Concern } from './overview-queries';
 
-/** Current problems, each with its start time and a link to the affected resource. */
+/** Current problems, grouped by the affected resource, each with its start and a link to the place that fixes it. */
 export function AttentionPanel({
   concerns,
   truncated,
@@ -34,9 +34,9 @@ export function AttentionPanel({
         </p>
       )}
       {concerns !== undefined && concerns.length > 0 && (
-        <ul className="concerns">
-          {concerns.map((concern) => (
-            <ConcernRow key={`${concern.type} ${concern.subject}`} of={concern} />
+        <ul className="concern-groups">
+          {groupBySubject(concerns).map(({ subject, concerns: all }) => (
+            <ConcernGroup key={subject} of={all} />
           ))}
         </ul>
       )}
@@ -49,34 +49,56 @@ export function AttentionPanel({
   );
 }
 
-function ConcernRow({ of }: { of: Concern }): ReactNode {
-  const { environment: env } = useSigned();
-  const place = placeOfConcern(of, env, usePlaceOf());
+/** The problems of one resource. */
+function ConcernGroup({ of }: { of: readonly Concern[] }): ReactNode {
+  const [first] = of;
+  if (first === undefined) return null;
   const name =
-    of.type === 'job.failed' ? word('job', of.name ?? '') : (of.name ?? of.subject ?? t('overview.environment'));
+    first.type === 'job.failed'
+      ? word('job', first.name ?? '')
+      : first.name || (first.subject ?? t('overview.environment'));
   return (
     <li>
-      <span className="concern-type status bad">
-        <span aria-hidden="true">✕</span> {word('concern', of.type)}
+      <h3 className="concern-name">{name}</h3>
+      <ul className="concerns">
+        {of.map((concern) => (
+          <ConcernRow key={concern.type} of={concern} name={name} />
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+function ConcernRow({ of, name }: { of: Concern; name: string }): ReactNode {
+  const { environment: env } = useSigned();
+  const place = placeOfConcern(of, env, usePlaceOf());
+  return (
+    <li>
+      <span className="concern-type">
+        <span className="status bad">
+          <span aria-hidden="true">✕</span> {word('concern', of.type)}
+        </span>
       </span>
-      <span className="concern-text">
-        <strong>{name}</strong> <span>{of.sentence}</span>
-      </span>
+      <span className="concern-text">{textOf(of)}</span>
       <span className="quiet concern-since">
-        <Since at={of.since} nowMs={serviceNowMs()} />
+        <SinceAge at={of.since} nowMs={serviceNowMs()} />
       </span>
-      {place === null ? (
-        <span />
-      ) : (
+      {place !== null && (
         <Link
           to={place.to as '/'}
           search={place.search as never}
           className="button small"
-          aria-label={`${t('overview.look')}: ${name}`}
+          aria-label={`${word('fix', of.type)}: ${name}`}
         >
-          {t('overview.look')}
+          {word('fix', of.type)}
         </Link>
       )}
     </li>
   );
+}
+
+/** Returns the explanation of a problem. Types whose sentence has more details than a count keep the API's sentence. */
+function textOf({ type, count, sentence }: Concern): string {
+  const text = word('concern-text', type, { count });
+  return text === type ? sentence : text;
 }

@@ -9,7 +9,7 @@ import { windowMsOf } from './overview-range';
 
 const CURSOR = 'overview';
 
-/** Activity over time as four plots with a shared cursor. */
+/** Outcomes of attempts over time, and their latency, in two plots with a shared cursor. */
 export function Plots({
   of: { data, total, window },
   onRange,
@@ -21,11 +21,12 @@ export function Plots({
   const startsMs = useMemo(() => data.map(({ start }) => Date.parse(start)), [data]);
   const number = (value: number): string => new Intl.NumberFormat(language).format(value);
   const count = (
-    name: 'received' | 'delivered' | 'failed' | 'dlq' | 'retried',
+    name: 'delivered' | 'failed' | 'dlq' | 'retried',
     label: string,
-    drawn: Omit<Series, 'label' | 'values' | 'summary'>,
+    drawn: Pick<Series, 'tone' | 'dash'>,
   ): Series => ({
     label,
+    kind: 'stack',
     values: data.map((each) => each[name]),
     summary: number(total[name]),
     ...drawn,
@@ -42,12 +43,11 @@ export function Plots({
   });
   const series = useMemo(
     () => ({
-      accepted: [count('received', t('overview.accepted'), { tone: 'accent', kind: 'bars' })],
-      delivered: [count('delivered', t('overview.delivered'), { tone: 'good', kind: 'bars' })],
-      failed: [
-        count('retried', t('overview.retried'), { tone: 'busy', kind: 'line', dash: 'dotted' }),
-        count('dlq', t('overview.dlq'), { tone: 'bad', kind: 'bars' }),
-        count('failed', t('overview.no-retry'), { tone: 'bad', kind: 'line', dash: 'dashed' }),
+      outcomes: [
+        count('delivered', t('overview.delivered'), { tone: 'good' }),
+        count('retried', t('overview.retried'), { tone: 'busy', dash: 'dashed' }),
+        count('dlq', t('overview.dlq'), { tone: 'bad' }),
+        count('failed', t('overview.no-retry'), { tone: 'bad', dash: 'dashed' }),
       ],
       latency: [
         latency('p50', 'p50', { tone: 'accent', kind: 'line' }),
@@ -64,9 +64,7 @@ export function Plots({
         {t('overview.drag')} {t('overview.window-note')}
       </p>
       <div className="plots">
-        <Plot {...shared} title={t('overview.accepted')} series={series.accepted} />
-        <Plot {...shared} title={t('overview.delivered')} series={series.delivered} />
-        <Plot {...shared} title={t('overview.failed')} series={series.failed} />
+        <Plot {...shared} title={t('overview.outcomes')} series={series.outcomes} />
         <Plot
           {...shared}
           title={t('overview.latency')}

@@ -3,47 +3,25 @@ import type { ReactNode } from 'react';
 import { serviceNowMs } from '../api/client';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
-import { formatDistance, formatDuration } from '../kit/time/format';
+import { attemptsIn, failureRate, failuresIn } from '../kit/status/health';
+import { formatAge, formatClock, formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 import type { Overview } from './overview-queries';
 
-/** Totals of the range, and the number of waiting deliveries. Each number links to the matching events. */
+/** Share of failed attempts from which the success rate is marked. */
+const FAILURES_MARKED_MIN = 0.01;
+
+/** Success rate of the range, pending deliveries, and totals. Each figure links to its events. */
 export function Totals({ of: { total, waiting, since } }: { of: Overview }): ReactNode {
   const { language } = usePreferences();
   const { environment: env } = useSigned();
   const number = (value: number): string => new Intl.NumberFormat(language).format(value);
-  const share = (value: number): string =>
-    new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 }).format(value);
   const failed = total.failed + total.dlq;
   const latency = total.latency_ms;
-  const oldest = waiting.oldest_due_at;
   return (
     <ul className="totals" aria-label={t('overview.totals')}>
-      <Total
-        label={t('overview.accepted')}
-        value={number(total.received)}
-        below={t('overview.attempts', { count: total.attempts })}
-        link={
-          <Link to="/$env/events" params={{ env }} search={{ since }}>
-            {t('overview.accepted')}
-          </Link>
-        }
-      />
-      <Total
-        label={t('overview.delivered')}
-        value={number(total.delivered)}
-        below={
-          total.success_rate === null
-            ? t('overview.none-ended')
-            : t('overview.rate', { rate: share(total.success_rate) })
-        }
-        tone="good"
-        link={
-          <Link to="/$env/events" params={{ env }} search={{ since, status: 'delivered' }}>
-            {t('overview.delivered')}
-          </Link>
-        }
-      />
+      <SuccessRate of={total} />
+      <Pending of={waiting} />
       <Total
         label={t('overview.failed')}
         value={number(failed)}
@@ -60,17 +38,12 @@ export function Totals({ of: { total, waiting, since } }: { of: Overview }): Rea
         }
       />
       <Total
-        label={t('overview.waiting')}
-        value={waiting.is_capped ? t('overview.at-least', { count: waiting.count }) : number(waiting.count)}
-        below={
-          oldest === null
-            ? t('overview.none-due')
-            : t('overview.oldest-due', { since: formatDistance(oldest, serviceNowMs(), language) })
-        }
-        {...(waiting.count > 0 && { tone: 'busy' as const })}
+        label={t('overview.accepted')}
+        value={number(total.received)}
+        below={t('overview.delivered-of', { count: total.delivered })}
         link={
-          <Link to="/$env/events" params={{ env }} search={{ status: 'retrying' }}>
-            {t('overview.waiting')}
+          <Link to="/$env/events" params={{ env }} search={{ since }}>
+            {t('overview.accepted')}
           </Link>
         }
       />
@@ -88,6 +61,54 @@ export function Totals({ of: { total, waiting, since } }: { of: Overview }): Rea
         }
       />
     </ul>
+  );
+}
+
+/** Share of the attempts of the range that delivered. */
+function SuccessRate({ of }: { of: Overview['total'] }): ReactNode {
+  const { language } = usePreferences();
+  const rate = failureRate(of);
+  const share = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
+  return (
+    <Total
+      label={t('overview.success-rate')}
+      // Rounds down, so that 100 % means that no attempt failed.
+      value={rate === null ? '–' : share.format(Math.floor((1 - rate) * 10_000) / 10_000)}
+      below={
+        rate === null
+          ? t('overview.no-attempts')
+          : t('overview.failed-attempts', { failed: failuresIn(of), count: attemptsIn(of) })
+      }
+      {...(rate !== null && { tone: rate < FAILURES_MARKED_MIN ? ('good' as const) : ('busy' as const) })}
+    />
+  );
+}
+
+/** Number of pending deliveries, with the age of the oldest one that is due. */
+function Pending({ of }: { of: Overview['waiting'] }): ReactNode {
+  const { language } = usePreferences();
+  const { environment: env } = useSigned();
+  const nowMs = serviceNowMs();
+  const oldest = of.oldest_due_at;
+  return (
+    <Total
+      label={t('overview.waiting')}
+      value={t(of.is_capped ? 'overview.at-least' : 'count', { count: of.count })}
+      below={
+        oldest === null
+          ? t('overview.none-due')
+          : t('overview.oldest-since', {
+              at: formatClock(oldest, nowMs, language),
+              age: formatAge(oldest, nowMs, language),
+            })
+      }
+      {...(of.count > 0 && { tone: 'busy' as const })}
+      link={
+        <Link to="/$env/events" params={{ env }} search={{ status: 'retrying' }}>
+          {t('overview.waiting')}
+        </Link>
+      }
+    />
   );
 }
 

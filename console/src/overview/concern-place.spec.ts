@@ -1,4 +1,4 @@
-import { placeOfConcern } from './concern-place';
+import { groupBySubject, placeOfConcern } from './concern-place';
 
 const places = (id: string): string | null => (id.startsWith('dst_') || id.startsWith('rpj_') ? `/live/x/${id}` : null);
 
@@ -14,7 +14,7 @@ describe('placeOfConcern', () => {
     ],
     [
       { type: 'target.disabled', subject: 'ep_1', url: '/v1/app/app_7/endpoints/ep_1' },
-      { to: '/live/events', search: { application: 'app_7' } },
+      { to: '/live/applications/app_7/endpoints/ep_1', search: {} },
     ],
     [
       { type: 'dead_letters.growing', subject: 'dst_1', url: '' },
@@ -22,11 +22,11 @@ describe('placeOfConcern', () => {
     ],
     [
       { type: 'dead_letters.growing', subject: 'ep_1', url: '/v1/app/app_7/endpoints/ep_1' },
-      { to: '/live/events', search: { application: 'app_7', status: 'dlq' } },
+      { to: '/live/events', search: { endpoint: 'ep_1', status: 'dlq' } },
     ],
     [
       { type: 'verification.failing', subject: 'ep_1', url: '/v1/endpoints/ep_1' },
-      { to: '/live/events', search: { endpoint: 'ep_1', status: 'quarantined' } },
+      { to: '/live/endpoints/ep_1', search: {} },
     ],
     [
       { type: 'job.failed', subject: 'rpj_1', url: '/v1/replays/rpj_1' },
@@ -35,5 +35,26 @@ describe('placeOfConcern', () => {
     [{ type: 'domain.records_lost', subject: 'dom_1', url: '/v1/domains/dom_1' }, null],
   ] as const)('%j: %j', (concern, expected) => {
     expect(placeOfConcern(concern, 'live', places)).toEqual(expected);
+  });
+});
+
+describe('groupBySubject', () => {
+  const concern = (subject: string | null, type: string): { subject: string | null; type: string } => ({
+    subject,
+    type,
+  });
+
+  it.each([
+    ['nothing', [], []],
+    [
+      'the problems of one target, in the order of the most serious one',
+      [concern('dst_2', 'circuit.open'), concern(null, 'overdue'), concern('dst_2', 'dead_letters')],
+      [
+        { subject: 'dst_2', concerns: [concern('dst_2', 'circuit.open'), concern('dst_2', 'dead_letters')] },
+        { subject: null, concerns: [concern(null, 'overdue')] },
+      ],
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(groupBySubject(given)).toEqual(expected);
   });
 });

@@ -2,25 +2,44 @@ import type { Environment, Schemas } from '../api/client';
 
 type Concern = Pick<Schemas['ConcernItem'], 'type' | 'subject' | 'url'>;
 
-/** Returns the path of the resource that a problem affects, or of its events. Returns null if it has no screen. */
+/** Place in the console, and its query parameters. */
+export interface Place {
+  to: string;
+  search: Record<string, string>;
+}
+
+/** Current problems of one target, domain, job, or of the whole environment (`subject` is null). */
+export interface ConcernGroup<T> {
+  subject: string | null;
+  concerns: T[];
+}
+
+/** Groups problems by the resource that they affect. Keeps their order, most serious first. */
+export function groupBySubject<T extends { subject: string | null }>(concerns: readonly T[]): ConcernGroup<T>[] {
+  const groups = new Map<string | null, T[]>();
+  for (const concern of concerns) {
+    const known = groups.get(concern.subject);
+    if (known === undefined) groups.set(concern.subject, [concern]);
+    else known.push(concern);
+  }
+  return [...groups].map(([subject, all]) => ({ subject, concerns: all }));
+}
+
+/** Returns the place where the user can fix a problem, or null if no screen shows the affected resource. */
 export function placeOfConcern(
   { type, subject, url }: Concern,
   env: Environment,
   placeOf: (id: string) => string | null,
-): { to: string; search: Record<string, string> } | null {
-  const events = (search: Record<string, string>): { to: string; search: Record<string, string> } => ({
-    to: `/${env}/events`,
-    search,
-  });
+): Place | null {
+  const events = (search: Record<string, string>): Place => ({ to: `/${env}/events`, search });
   if (subject === null) return events({ status: 'retrying' });
-  if (type === 'verification.failing') return events({ endpoint: subject, status: 'quarantined' });
-  if (type === 'dead_letters.growing' && subject.startsWith('dst_'))
-    return events({ destination: subject, status: 'dlq' });
+  if (type === 'verification.failing') return { to: `/${env}/endpoints/${subject}`, search: {} };
+  if (type === 'dead_letters.growing')
+    return events({ [subject.startsWith('dst_') ? 'destination' : 'endpoint']: subject, status: 'dlq' });
   const place = placeOf(subject);
   if (place !== null) return { to: place, search: {} };
-  // Links an application's endpoint to the events of the application.
-  const application = /\/v1\/app\/(app_[0-9A-Z]+)\//.exec(url)?.[1];
-  return application === undefined
+  const [, application, endpoint] = /\/v1\/app\/(app_[0-9A-Z]+)\/endpoints\/(ep_[0-9A-Z]+)/.exec(url) ?? [];
+  return application === undefined || endpoint === undefined
     ? null
-    : events({ application, ...(type === 'dead_letters.growing' && { status: 'dlq' }) });
+    : { to: `/${env}/applications/${application}/endpoints/${endpoint}`, search: {} };
 }

@@ -5,7 +5,7 @@ import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
 import { formatTime } from '../time/format';
 import { PlotTable } from './PlotTable';
-import type { Plotted } from './series';
+import { isZero, type Plotted } from './series';
 
 const PlotCanvas = lazyPart(() => import('./PlotCanvas').then(({ default: component }) => component));
 
@@ -40,10 +40,10 @@ export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onR
         </span>
       </figcaption>
       <ul className="plot-legend">
-        {series.map(({ label, tone, kind, dash = 'solid', values, summary }) => (
-          <li key={label}>
-            <span className={`plot-key ${tone} ${kind} ${dash}`} aria-hidden="true" />
-            {label} <b>{at === null ? summary : value(values, at)}</b>
+        {series.map((each) => (
+          <li key={each.label} className={isZero(each) ? 'zero' : undefined}>
+            <span className={`plot-key ${each.tone} ${each.kind} ${each.dash ?? 'solid'}`} aria-hidden="true" />
+            {each.label} <b>{at === null ? each.summary : value(each.values, at)}</b>
           </li>
         ))}
       </ul>

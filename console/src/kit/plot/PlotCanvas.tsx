@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { usePreferences } from '../preferences';
 import { colourOf, faded } from './colours';
-import type { Plotted, Series } from './series';
+import { drawnValues, type Plotted, type Series } from './series';
 
 /** Props of `PlotCanvas`. */
 export interface PlotCanvasProps extends Plotted {
@@ -17,6 +17,8 @@ export interface PlotCanvasProps extends Plotted {
 
 const HEIGHT = 160;
 const DASHES = { solid: [], dashed: [8, 4], dotted: [2, 3] } as const;
+/** Width of a tile of stripes, in pixels. */
+const STRIPES = 8;
 const DAY_MS = 86_400_000;
 /** Steps of the value axis. They are integers, because counts and milliseconds are integers. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
@@ -57,12 +59,9 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
   return <div ref={box} className="plot-canvas" role="img" aria-label={label} />;
 }
 
+/** Returns the values in the order of drawing: the sums of a stack from the largest to the smallest. */
 function figuresOf({ startsMs, series }: Pick<Plotted, 'startsMs' | 'series'>): uPlot.AlignedData {
-  // Replaces zero with null, because a bar of height zero would be drawn as a line on the axis.
-  return [
-    startsMs.map((ms) => ms / 1000),
-    ...series.map(({ kind, values }) => (kind === 'bars' ? values.map((value) => value || null) : [...values])),
-  ];
+  return [startsMs.map((ms) => ms / 1000), ...drawnValues(series).reverse()];
 }
 
 function optionsOf(place: HTMLElement, cursorKey: string, language: string, now: () => PlotCanvasProps): uPlot.Options {
@@ -102,7 +101,12 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
         values: (_plot, splits) => splits.map((value) => now().format(value)),
       },
     ],
-    series: [{}, ...now().series.map((each) => seriesOf(each, colourOf(place, `--${each.tone}`)))],
+    series: [
+      {},
+      ...now()
+        .series.map((each) => seriesOf(each, place))
+        .reverse(),
+    ],
     cursor: {
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },
@@ -125,10 +129,29 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
   };
 }
 
-function seriesOf({ label, kind, dash = 'solid' }: Series, stroke: string): uPlot.Series {
+function seriesOf({ label, kind, tone, dash = 'solid' }: Series, place: HTMLElement): uPlot.Series {
+  const stroke = colourOf(place, `--${tone}`);
   if (kind === 'line') return { label, stroke, width: 2, dash: [...DASHES[dash]], points: { size: 5 } };
   const paths = uPlot.paths.bars?.({ size: [0.75, 48], align: 1 });
-  return { label, stroke, width: 1, fill: faded(stroke, 45), points: { show: false }, ...(paths && { paths }) };
+  const fill = kind === 'bars' ? faded(stroke, 45) : dash === 'solid' ? stroke : stripes(stroke, place);
+  return { label, stroke, width: 1, fill, points: { show: false }, ...(paths && { paths }) };
+}
+
+/** Returns diagonal stripes. They are opaque, because a part of a stack covers the sum behind it. */
+function stripes(stroke: string, place: HTMLElement): CanvasPattern | string {
+  const tile = Object.assign(document.createElement('canvas'), { width: STRIPES, height: STRIPES });
+  const context = tile.getContext('2d');
+  if (context === null) return stroke;
+  context.fillStyle = colourOf(place, '--page');
+  context.fillRect(0, 0, STRIPES, STRIPES);
+  context.strokeStyle = stroke;
+  context.lineWidth = STRIPES / 3;
+  for (const shift of [-STRIPES, 0, STRIPES]) {
+    context.moveTo(shift, STRIPES);
+    context.lineTo(shift + STRIPES, 0);
+  }
+  context.stroke();
+  return context.createPattern(tile, 'repeat') ?? stroke;
 }
 
 function formatTick(ms: number, { startsMs, windowMs }: Plotted, language: string): string {
