@@ -1,28 +1,30 @@
-import { type ReactNode, useState } from 'react';
-import type { Schemas } from '../api/client';
-import { t, word } from '../kit/messages/t';
-import { IdLink } from '../kit/places';
+import './audit.css';
+import { type ReactNode, useId, useState } from 'react';
+import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
+import type { Entry } from './audit-queries';
+import { Sentence, sentenceText } from './Sentence';
 
-type Entry = Schemas['AuditItem'];
+interface AuditTableProps {
+  rows: readonly Entry[];
+  names: ReadonlyMap<string, string>;
+}
 
-/** Audit entries, newest first. An entry can be expanded to show its changes. */
-export function AuditTable({ rows }: { rows: readonly Entry[] }): ReactNode {
+/** Audit entries as sentences, newest first. The details of each entry can be expanded. */
+export function AuditTable({ rows, names }: AuditTableProps): ReactNode {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.audit')}>
-      <table className="plain">
+      <table className="plain audit">
         <thead>
           <tr>
             <th scope="col">{t('audit.when')}</th>
-            <th scope="col">{t('audit.who')}</th>
-            <th scope="col">{t('audit.what')}</th>
-            <th scope="col">{t('audit.to')}</th>
-            <th scope="col">{t('audit.change')}</th>
+            <th scope="col">{t('audit.sentence')}</th>
+            <th scope="col">{t('audit.details')}</th>
           </tr>
         </thead>
         <tbody>
           {rows.map((entry) => (
-            <EntryRows key={entry.id} of={entry} />
+            <EntryRows key={entry.id} of={entry} names={names} />
           ))}
         </tbody>
       </table>
@@ -30,65 +32,87 @@ export function AuditTable({ rows }: { rows: readonly Entry[] }): ReactNode {
   );
 }
 
-function EntryRows({ of }: { of: Entry }): ReactNode {
+function EntryRows({ of, names }: { of: Entry; names: AuditTableProps['names'] }): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const { actor, before, after } = of;
-  const hasChange = before !== null || after !== null;
+  const details = useId();
   return (
     <>
       <tr>
-        <td>
+        <td className="number">
           <Time at={of.at} />
         </td>
-        <td>
-          {actor.name ?? word('actor', actor.kind)}
-          {actor.source === 'oauth' && <span className="tag">OAuth</span>}
+        <td className="long">
+          <Sentence of={of} names={names} />
+          {of.actor.source === 'oauth' && <span className="tag">OAuth</span>}
           {of.ip !== null && <div className="quiet">{t('audit.from', { ip: of.ip })}</div>}
         </td>
         <td>
-          <code>{of.action}</code>
-        </td>
-        <td className="long">{of.resource_id === null ? (of.resource_type ?? '–') : <IdLink id={of.resource_id} />}</td>
-        <td>
-          {hasChange ? (
-            <button
-              type="button"
-              className="small"
-              aria-expanded={isOpen}
-              aria-label={`${t('audit.show')}: ${of.action}`}
-              onClick={() => setOpen(!isOpen)}
-            >
-              {t('audit.show')}
-            </button>
-          ) : (
-            '–'
-          )}
+          <button
+            type="button"
+            className="small"
+            aria-expanded={isOpen}
+            aria-controls={isOpen ? details : undefined}
+            aria-label={t('audit.details-of', { sentence: sentenceText({ of, names }) })}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {t('audit.show')}
+          </button>
         </td>
       </tr>
       {isOpen && (
-        <tr>
-          <td colSpan={5}>
-            <div className="two-columns">
-              <div>
-                <strong>{t('audit.before')}</strong>
-                {before === null ? (
-                  <p className="quiet">{t('audit.made')}</p>
-                ) : (
-                  <pre tabIndex={0}>{JSON.stringify(before, null, 2)}</pre>
-                )}
-              </div>
-              <div>
-                <strong>{t('audit.after')}</strong>
-                {after === null ? (
-                  <p className="quiet">{t('audit.gone')}</p>
-                ) : (
-                  <pre tabIndex={0}>{JSON.stringify(after, null, 2)}</pre>
-                )}
-              </div>
-            </div>
+        <tr id={details}>
+          <td colSpan={3}>
+            <Details of={of} />
           </td>
         </tr>
       )}
     </>
+  );
+}
+
+function Details({ of: { action, request_id: request, user_agent: client, before, after } }: { of: Entry }): ReactNode {
+  const facts = [
+    [t('audit.call'), action],
+    [t('audit.request'), request],
+    [t('audit.user-agent'), client],
+  ] as const;
+  return (
+    <>
+      <dl className="facts">
+        {facts.map(
+          ([label, value]) =>
+            value !== null && (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd>
+                  <code>{value}</code>
+                </dd>
+              </div>
+            ),
+        )}
+      </dl>
+      {(before !== null || after !== null) && (
+        <div className="two-columns">
+          <State title={t('audit.before')} of={before} none={t('audit.made')} />
+          <State title={t('audit.after')} of={after} none={t('audit.gone')} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** State of the resource before or after the change. */
+function State({ title, of, none }: { title: string; of: Entry['before']; none: string }): ReactNode {
+  return (
+    <div>
+      <strong>{title}</strong>
+      {of === null ? (
+        <p className="quiet">{none}</p>
+      ) : (
+        <pre tabIndex={0} aria-label={title}>
+          {JSON.stringify(of, null, 2)}
+        </pre>
+      )}
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 import { adminDe } from './de/admin';
 import { applicationsDe } from './de/applications';
+import { auditDe } from './de/audit';
 import { deliveryDe } from './de/delivery';
 import { destinationsDe } from './de/destinations';
 import { domainsDe } from './de/domains';
@@ -18,6 +19,7 @@ import type { en } from './en';
 export const de: Readonly<Record<keyof typeof en, string>> = {
   ...adminDe,
   ...applicationsDe,
+  ...auditDe,
   ...deliveryDe,
   ...destinationsDe,
   ...domainsDe,

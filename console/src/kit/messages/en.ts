@@ -1,5 +1,6 @@
 import { adminEn } from './en/admin';
 import { applicationsEn } from './en/applications';
+import { auditEn } from './en/audit';
 import { deliveryEn } from './en/delivery';
 import { destinationsEn } from './en/destinations';
 import { domainsEn } from './en/domains';
@@ -17,6 +18,7 @@ import { pullEn } from './en/pull';
 export const en = {
   ...adminEn,
   ...applicationsEn,
+  ...auditEn,
   ...deliveryEn,
   ...destinationsEn,
   ...domainsEn,

@@ -27,6 +27,7 @@ export function word(
     | 'scope'
     | 'source'
     | 'concern'
+    | 'audit.type'
     | 'concern-text'
     | 'fix'
     | 'job'
