@@ -137,11 +137,11 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
 
     it('the audit log: filtered by its address, with the values before and after a change, and exported', async () => {
       await shown.navigate('Audit log');
-      await page.getByLabel('Action', { exact: true }).fill('PATCH /v1/org');
+      await page.getByRole('combobox', { name: 'Action' }).fill('PATCH /v1/org');
       await page.keyboard.press('Enter');
       await page.waitForURL(/action=PATCH/);
       await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
-      await page.getByRole('button', { name: 'Show: PATCH /v1/org' }).click();
+      await page.getByRole('button', { name: /^Details: API key .+ changed the organization$/ }).click();
       expect(await page.locator('pre').first().innerText()).toContain('"name": "Default"');
       expect(await page.locator('pre').nth(1).innerText()).toContain('Acme <img');
       expect(await shown.violations('07-audit')).toEqual([]);
