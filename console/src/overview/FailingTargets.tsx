@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { PathLink } from '../kit/PathLink';
 import { IdLink } from '../kit/places';
 import { usePreferences } from '../kit/preferences';
+import { useSigned } from '../session/session';
 import type { FailingTarget } from './overview-queries';
 
 /** Targets with the most failures in the range. */
@@ -14,6 +16,7 @@ export function FailingTargets({
   fault: unknown;
 }): ReactNode {
   const { language } = usePreferences();
+  const { environment: env } = useSigned();
   const number = (value: number): string => new Intl.NumberFormat(language).format(value);
   const share = (value: number): string =>
     new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(value);
@@ -38,7 +41,13 @@ export function FailingTargets({
               {targets.map((each) => (
                 <tr key={each.target}>
                   <td className="long">
-                    <IdLink id={each.target}>{each.name}</IdLink>
+                    {each.application === null ? (
+                      <IdLink id={each.target}>{each.name}</IdLink>
+                    ) : (
+                      <PathLink to={`/${env}/applications/${each.application}/endpoints/${each.target}`}>
+                        {each.name === '' ? each.target : each.name}
+                      </PathLink>
+                    )}
                   </td>
                   <td>{number(each.failed + each.dlq)}</td>
                   <td>{number(each.retried)}</td>

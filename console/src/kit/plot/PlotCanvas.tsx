@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { usePreferences } from '../preferences';
 import { colourOf, faded } from './colours';
-import { drawnValues, type Plotted, type Series } from './series';
+import { drawnValues, drawOrder, type Plotted, type Series } from './series';
 
 /** Props of `PlotCanvas`. */
 export interface PlotCanvasProps extends Plotted {
@@ -59,9 +59,9 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
   return <div ref={box} className="plot-canvas" role="img" aria-label={label} />;
 }
 
-/** Returns the values in the order of drawing: the sums of a stack from the largest to the smallest. */
 function figuresOf({ startsMs, series }: Pick<Plotted, 'startsMs' | 'series'>): uPlot.AlignedData {
-  return [startsMs.map((ms) => ms / 1000), ...drawnValues(series).reverse()];
+  const drawn = drawnValues(series);
+  return [startsMs.map((ms) => ms / 1000), ...drawOrder(series).map((index) => drawn[index] ?? [])];
 }
 
 function optionsOf(place: HTMLElement, cursorKey: string, language: string, now: () => PlotCanvasProps): uPlot.Options {

@@ -1,4 +1,4 @@
-import { drawnValues, isZero, type Series } from './series';
+import { drawnValues, drawOrder, isZero, type Series } from './series';
 
 const series = (kind: Series['kind'], values: readonly (number | null)[]): Series => ({
   label: kind,
@@ -33,5 +33,20 @@ describe('drawnValues', () => {
     ],
   ])('%s', (_, given, expected) => {
     expect(drawnValues(given)).toEqual(expected);
+  });
+});
+
+describe('drawOrder', () => {
+  it.each<[Series['kind'][], number[]]>([
+    [
+      ['bars', 'line', 'line'],
+      [0, 1, 2],
+    ],
+    [
+      ['stack', 'stack', 'line'],
+      [1, 0, 2],
+    ],
+  ])('%j: %j', (kinds, order) => {
+    expect(drawOrder(kinds.map((kind) => series(kind, [])))).toEqual(order);
   });
 });

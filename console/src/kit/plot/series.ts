@@ -43,3 +43,10 @@ export function drawnValues(series: readonly Series[]): (number | null)[][] {
     });
   });
 }
+
+/** Returns the indexes of the series in the order of drawing: the sums of a stack from the top down, then the others. */
+export function drawOrder(series: readonly Pick<Series, 'kind'>[]): number[] {
+  const indexes = series.map((_, index) => index);
+  const isPart = (index: number): boolean => series[index]?.kind === 'stack';
+  return [...indexes.filter(isPart).reverse(), ...indexes.filter((index) => !isPart(index))];
+}
