@@ -24,7 +24,8 @@ const TRY_MS = 1_500;
       startBrowser(),
       startReceiver(({ path, rawBody }) => {
         if (path.includes('gone')) return { status: 410, body: 'gone' };
-        if (path.includes('broken') || rawBody.includes('"fail": true')) return { status: 500, body: 'out of order' };
+        if (path.includes('broken') || /"fail":\s*true/.test(rawBody.toString()))
+          return { status: 500, body: 'out of order' };
         return { body: 'thanks' };
       }),
     ]);
@@ -167,7 +168,10 @@ const TRY_MS = 1_500;
     await shown.screenshot('08-overview-1920');
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByText('View as table Outcomes').click();
-    await page.getByRole('region', { name: 'Outcomes' }).getByRole('columnheader', { name: 'Retried' }).waitFor();
+    await page
+      .getByRole('region', { name: 'Outcomes' })
+      .getByRole('columnheader', { name: 'Retried', exact: true })
+      .waitFor();
     await page.getByRole('link', { name: 'Retry: Flaky' }).click();
     await page.waitForURL(/events\?.*status=dlq/);
     await page.goBack();
@@ -205,7 +209,7 @@ const TRY_MS = 1_500;
     await page.waitForURL(/resource=app/);
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
     await page.getByRole('combobox', { name: 'Actor' }).click();
-    await page.getByRole('option').first().waitFor();
+    await page.getByRole('listbox', { name: 'Actor' }).getByRole('option').first().waitFor();
     expect(await shown.violations('10-audit-pick-list')).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Clear' }).click();

@@ -55,7 +55,7 @@ function EntryRows({ of, names }: { of: Entry; names: AuditTableProps['names'] }
             aria-label={t('audit.details-of', { sentence: sentenceText({ of, names }) })}
             onClick={() => setOpen(!isOpen)}
           >
-            {t('audit.show')}
+            {t('audit.details')}
           </button>
         </td>
       </tr>

@@ -4,8 +4,8 @@ import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { DestinationRow } from './DestinationRow';
 import { useDestinations } from './destination-queries';
+import { DestinationRow } from './DestinationRow';
 import { Filters } from './Filters';
 import { NewDestination } from './NewDestination';
 

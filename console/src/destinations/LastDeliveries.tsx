@@ -40,9 +40,9 @@ export function LastDeliveries({ id }: { id: string }): ReactNode {
   const { environment: env } = useSigned();
   const { data, error, isPending } = useLastDeliveries(id);
   return (
-    <section aria-labelledby="last-deliveries">
+    <section>
       <div className="heading">
-        <h2 id="last-deliveries">{t('destination.last-deliveries')}</h2>
+        <h2>{t('destination.last-deliveries')}</h2>
         <Link to="/$env/events" params={{ env }} search={{ destination: id }}>
           {t('destination.all-events')}
         </Link>

@@ -60,13 +60,14 @@ function Detail({ of, clock }: { of: Health; clock: () => number }): ReactNode {
     case 'circuit-open':
       return (
         <span className="quiet">
-          <Probe of={of} clock={clock} /> {of.since !== null && <SinceAge at={of.since} nowMs={clock()} />}
+          <Probe of={of} clock={clock} />
+          {of.since !== null && <SinceAge at={of.since} nowMs={clock()} />}
         </span>
       );
     case 'disabled':
       return (
         <span className="quiet">
-          <span className="health-reason">{of.reason}</span>{' '}
+          {of.reason !== null && of.reason !== '' && <span className="health-reason">{of.reason}</span>}
           {of.since !== null && <SinceAge at={of.since} nowMs={clock()} />}
         </span>
       );
@@ -83,7 +84,7 @@ function Probe({
 }): ReactNode {
   const { language } = usePreferences();
   const nowMs = useNow(clock, TICK_MS);
-  if (isProbing) return <>{t('health.probing')}</>;
+  if (isProbing) return <span>{t('health.probing')}</span>;
   if (nextProbeAt === null) return null;
   return (
     <time dateTime={nextProbeAt}>
