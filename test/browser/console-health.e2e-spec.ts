@@ -91,7 +91,7 @@ const TRY_MS = 1_500;
     await openUntil('destinations', row(BROKEN_NAME).getByText('3 pending'));
     await openUntil('destinations', row('Flaky').getByText('25% of attempts failed in the last 24 hours'));
     await openUntil('destinations', row('Good').getByText('Healthy'));
-    await openUntil('destinations', row('Gone').getByText('The receiver answered 410 Gone.'));
+    await openUntil('destinations', row('Gone').getByText('The receiver responded with 410 Gone.'));
     await row(BROKEN_NAME)
       .getByText(/Next probe (in \d+ (seconds?|minutes?)|is due)|Probe in progress/)
       .waitFor();
@@ -221,6 +221,7 @@ const TRY_MS = 1_500;
     expect(await shown.violations('11-audit-german')).toEqual([]);
     await shown.open('destinations');
     await page.getByText('Circuit Breaker offen').waitFor();
+    await row('Gone').getByText('Der Empfänger antwortete mit 410 Gone.').waitFor();
     expect(await shown.violations('12-destinations-german')).toEqual([]);
     await page.evaluate(() => localStorage.removeItem('posthorn.preferences'));
   });

@@ -40,7 +40,7 @@ export function LastDeliveries({ id }: { id: string }): ReactNode {
   const { environment: env } = useSigned();
   const { data, error, isPending } = useLastDeliveries(id);
   return (
-    <section>
+    <section className="last-deliveries">
       <div className="heading">
         <h2>{t('destination.last-deliveries')}</h2>
         <Link to="/$env/events" params={{ env }} search={{ destination: id }}>

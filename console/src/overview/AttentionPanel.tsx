@@ -4,9 +4,10 @@ import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { usePlaceOf } from '../kit/places';
+import { disabledReason } from '../kit/status/disabled-reason';
 import { SinceAge } from '../kit/time/Since';
 import { useSigned } from '../session/session';
-import { groupBySubject, placeOfConcern } from './concern-place';
+import { groupBySubject, placeOfConcern, reasonIn } from './concern-place';
 import type { Concern } from './overview-queries';
 
 /** Current problems, grouped by the affected resource, each with its start and a link to the place that fixes it. */
@@ -97,8 +98,10 @@ function ConcernRow({ of, name }: { of: Concern; name: string }): ReactNode {
   );
 }
 
-/** Returns the explanation of a problem. Types whose sentence has more details than a count keep the API's sentence. */
+/** Returns the explanation of a problem. A type whose sentence has more details keeps the API's sentence. */
 function textOf({ type, count, sentence }: Concern): string {
-  const text = word('concern-text', type, { count });
+  const reason = reasonIn(sentence);
+  if (type === 'target.disabled' && reason === null) return sentence;
+  const text = word('concern-text', type, { count, reason: reason === null ? '' : disabledReason(reason) });
   return text === type ? sentence : text;
 }

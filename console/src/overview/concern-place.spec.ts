@@ -1,4 +1,4 @@
-import { groupBySubject, placeOfConcern } from './concern-place';
+import { groupBySubject, placeOfConcern, reasonIn } from './concern-place';
 
 const places = (id: string): string | null => (id.startsWith('dst_') || id.startsWith('rpj_') ? `/live/x/${id}` : null);
 
@@ -56,5 +56,14 @@ describe('groupBySubject', () => {
     ],
   ])('%s', (_, given, expected) => {
     expect(groupBySubject(given)).toEqual(expected);
+  });
+});
+
+describe('reasonIn', () => {
+  it.each([
+    ['It takes no deliveries until it is enabled: The receiver answered 410 Gone.', 'The receiver answered 410 Gone.'],
+    ['Its circuit is open after 12 failures in a row: deliveries wait until a probe succeeds.', null],
+  ])('%s: %s', (sentence, reason) => {
+    expect(reasonIn(sentence)).toBe(reason);
   });
 });

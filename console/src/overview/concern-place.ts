@@ -43,3 +43,8 @@ export function placeOfConcern(
     ? null
     : { to: `/${env}/applications/${application}/endpoints/${endpoint}`, search: {} };
 }
+
+/** Returns the reason in the API's sentence about a disabled target, or null if the sentence has none. */
+export function reasonIn(sentence: string): string | null {
+  return /until it is enabled: (.+)$/s.exec(sentence)?.[1] ?? null;
+}

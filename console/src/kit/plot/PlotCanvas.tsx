@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { usePreferences } from '../preferences';
 import { colourOf, faded } from './colours';
-import { drawnValues, drawOrder, type Plotted, type Series } from './series';
+import { drawnSeries, type Plotted, type Series } from './series';
 
 /** Props of `PlotCanvas`. */
 export interface PlotCanvasProps extends Plotted {
@@ -60,8 +60,7 @@ export default function PlotCanvas(props: PlotCanvasProps): ReactNode {
 }
 
 function figuresOf({ startsMs, series }: Pick<Plotted, 'startsMs' | 'series'>): uPlot.AlignedData {
-  const drawn = drawnValues(series);
-  return [startsMs.map((ms) => ms / 1000), ...drawOrder(series).map((index) => drawn[index] ?? [])];
+  return [startsMs.map((ms) => ms / 1000), ...drawnSeries(series).map(({ values }) => values)];
 }
 
 function optionsOf(place: HTMLElement, cursorKey: string, language: string, now: () => PlotCanvasProps): uPlot.Options {
@@ -76,7 +75,8 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
     width: place.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    padding: [8, 12, 0, 0],
+    // The last label of the time axis is centered on the right edge.
+    padding: [8, 32, 0, 0],
     scales: {
       x: {
         range: (): [number, number] => {
@@ -101,12 +101,7 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
         values: (_plot, splits) => splits.map((value) => now().format(value)),
       },
     ],
-    series: [
-      {},
-      ...now()
-        .series.map((each) => seriesOf(each, place))
-        .reverse(),
-    ],
+    series: [{}, ...drawnSeries(now().series).map(({ of }) => seriesOf(of, place))],
     cursor: {
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },

@@ -1,4 +1,4 @@
-import { drawnValues, drawOrder, isZero, type Series } from './series';
+import { drawnSeries, isZero, type Series } from './series';
 
 const series = (kind: Series['kind'], values: readonly (number | null)[]): Series => ({
   label: kind,
@@ -17,36 +17,33 @@ describe('isZero', () => {
   });
 });
 
-describe('drawnValues', () => {
-  it.each<[string, Series[], (number | null)[][]]>([
-    ['a line keeps its zeros', [series('line', [0, 2, null])], [[0, 2, null]]],
-    ['a line without values is not drawn', [series('line', [0, 0])], [[null, null]]],
-    ['bars have no zeros', [series('bars', [0, 2])], [[null, 2]]],
+describe('drawnSeries', () => {
+  const [low, middle, high] = [series('stack', [3, 0, 1]), series('stack', [0, 0, 0]), series('stack', [2, 4, 0])];
+  const line = series('line', [0, 2, null]);
+  const bars = series('bars', [0, 2, 0]);
+
+  it.each<[string, Series[], [Series, (number | null)[]][]]>([
+    ['a line keeps its zeros', [line], [[line, [0, 2, null]]]],
+    ['a line without values is not drawn', [series('line', [0, 0])], [[series('line', [0, 0]), [null, null]]]],
     [
-      'parts of a stack lie on top of each other',
-      [series('stack', [3, 0, 1]), series('stack', [0, 0, 0]), series('stack', [2, 4, 0])],
+      'bars have no zeros, and lines are drawn after them',
+      [bars, line],
       [
-        [3, null, 1],
-        [null, null, null],
-        [5, 4, null],
+        [bars, [null, 2, null]],
+        [line, [0, 2, null]],
+      ],
+    ],
+    [
+      'parts of a stack lie on top of each other, and the highest sum is drawn first',
+      [low, line, middle, high],
+      [
+        [high, [5, 4, null]],
+        [middle, [null, null, null]],
+        [low, [3, null, 1]],
+        [line, [0, 2, null]],
       ],
     ],
   ])('%s', (_, given, expected) => {
-    expect(drawnValues(given)).toEqual(expected);
-  });
-});
-
-describe('drawOrder', () => {
-  it.each<[Series['kind'][], number[]]>([
-    [
-      ['bars', 'line', 'line'],
-      [0, 1, 2],
-    ],
-    [
-      ['stack', 'stack', 'line'],
-      [1, 0, 2],
-    ],
-  ])('%j: %j', (kinds, order) => {
-    expect(drawOrder(kinds.map((kind) => series(kind, [])))).toEqual(order);
+    expect(drawnSeries(given).map(({ of, values }) => [of, values])).toEqual(expected);
   });
 });

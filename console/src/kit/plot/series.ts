@@ -26,27 +26,28 @@ export interface Plotted {
 /** Returns whether a series has no value other than zero. The plot does not draw such a series. */
 export const isZero = ({ values }: Pick<Series, 'values'>): boolean => values.every((value) => !value);
 
-/**
- * Returns the values to draw: null for zero, which would be drawn as a line on the axis, and for each part of a stack
- * the sum of itself and the parts below it.
- */
-export function drawnValues(series: readonly Series[]): (number | null)[][] {
-  const sums: number[] = [];
-  return series.map((each) => {
-    if (isZero(each)) return each.values.map(() => null);
-    if (each.kind === 'line') return [...each.values];
-    if (each.kind === 'bars') return each.values.map((value) => value || null);
-    return each.values.map((value, index) => {
-      const sum = (sums[index] ?? 0) + (value ?? 0);
-      sums[index] = sum;
-      return value ? sum : null;
-    });
-  });
+/** A series with the values to draw. */
+export interface DrawnSeries {
+  of: Series;
+  values: (number | null)[];
 }
 
-/** Returns the indexes of the series in the order of drawing: the sums of a stack from the top down, then the others. */
-export function drawOrder(series: readonly Pick<Series, 'kind'>[]): number[] {
-  const indexes = series.map((_, index) => index);
-  const isPart = (index: number): boolean => series[index]?.kind === 'stack';
-  return [...indexes.filter(isPart).reverse(), ...indexes.filter((index) => !isPart(index))];
+/**
+ * Returns the series in the order of drawing: the parts of a stack from the top down, then the others. A part is drawn
+ * as the sum of itself and the parts below it. Zero becomes null where it would be drawn as a line on the axis.
+ */
+export function drawnSeries(series: readonly Series[]): DrawnSeries[] {
+  const sums: number[] = [];
+  const drawn = series.map((of): DrawnSeries => {
+    const values = of.values.map((value, index) => {
+      if (isZero(of)) return null;
+      if (of.kind === 'line') return value;
+      if (of.kind === 'bars') return value || null;
+      sums[index] = (sums[index] ?? 0) + (value ?? 0);
+      return value ? sums[index] : null;
+    });
+    return { of, values };
+  });
+  const isPart = ({ of }: DrawnSeries): boolean => of.kind === 'stack';
+  return [...drawn.filter(isPart).reverse(), ...drawn.filter((each) => !isPart(each))];
 }

@@ -6,6 +6,7 @@ import { usePreferences } from '../preferences';
 import { formatDistance } from '../time/format';
 import { SinceAge } from '../time/Since';
 import { useNow } from '../time/use-now';
+import { disabledReason } from './disabled-reason';
 import type { Health } from './health';
 
 const LOOKS: Readonly<Record<Health['state'], [icon: IconName, tone: string]>> = {
@@ -67,7 +68,7 @@ function Detail({ of, clock }: { of: Health; clock: () => number }): ReactNode {
     case 'disabled':
       return (
         <span className="quiet">
-          {of.reason !== null && of.reason !== '' && <span className="health-reason">{of.reason}</span>}
+          {of.reason !== null && of.reason !== '' && <span className="health-reason">{disabledReason(of.reason)}</span>}
           {of.since !== null && <SinceAge at={of.since} nowMs={clock()} />}
         </span>
       );

@@ -16,6 +16,8 @@ export const healthDe: Readonly<Record<keyof typeof healthEn, string>> = {
   'health.probing': 'Probe läuft',
   'health.pending': '{count} ausstehend',
   'health.pending-capped': '{count}+ ausstehend',
+  'health.by-api': 'In der Konsole oder über die API deaktiviert.',
+  'health.by-receiver': 'Der Empfänger antwortete mit 410 Gone.',
   'health.destination-disabled': 'Das Ziel des Endpunkts ist deaktiviert.',
   'health.destination-gone': 'Das Ziel des Endpunkts wurde gelöscht.',
   'since-age': 'seit {at}, {age}',
@@ -33,6 +35,7 @@ export const healthDe: Readonly<Record<keyof typeof healthEn, string>> = {
   'concern-text.deliveries.overdue': 'Mehr als eine Minute überfällig: {count}. Kein Worker übernimmt sie.',
   'concern-text.circuit.open':
     'Geöffnet nach {count} Fehlern in Folge. Zustellungen bleiben ausstehend, bis eine Probe gelingt.',
+  'concern-text.target.disabled': 'Keine Zustellungen bis zur Aktivierung. {reason}',
   'concern-text.dead_letters.growing': 'Zustellungen des letzten Tages ohne verbleibende Versuche: {count}.',
   'concern-text.verification.failing':
     'Anfragen des letzten Tages mit ungültiger Signatur: {count}. Das Secret weicht möglicherweise von dem des Anbieters ab.',

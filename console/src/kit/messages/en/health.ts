@@ -14,6 +14,8 @@ export const healthEn = {
   'health.probing': 'Probe in progress',
   'health.pending': '{count} pending',
   'health.pending-capped': '{count}+ pending',
+  'health.by-api': 'Disabled in the console or through the API.',
+  'health.by-receiver': 'The receiver responded with 410 Gone.',
   'health.destination-disabled': 'Its destination is disabled.',
   'health.destination-gone': 'Its destination was deleted.',
   'since-age': 'since {at}, {age}',
@@ -31,6 +33,7 @@ export const healthEn = {
   'concern-text.deliveries.overdue': 'Overdue by more than a minute: {count}. No worker claims them.',
   'concern-text.circuit.open':
     'Opened after {count} failures in a row. Deliveries stay pending until a probe succeeds.',
+  'concern-text.target.disabled': 'No deliveries until you enable it. {reason}',
   'concern-text.dead_letters.growing': 'Deliveries of the last day that used up all attempts: {count}.',
   'concern-text.verification.failing':
     'Requests of the last day with an invalid signature: {count}. The secret may differ from the provider’s.',

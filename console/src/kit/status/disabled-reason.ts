@@ -1,0 +1,13 @@
+import { type MessageKey, t } from '../messages/t';
+
+/** Reasons that the service itself gives, in its words, and their texts. A reason that a person wrote has no text. */
+export const REASON_TEXTS: Readonly<Record<string, MessageKey>> = {
+  'Disabled through the API.': 'health.by-api',
+  'The receiver answered 410 Gone.': 'health.by-receiver',
+};
+
+/** Returns why a target is disabled, in the user's language if the service gave the reason. */
+export function disabledReason(reason: string): string {
+  const key = REASON_TEXTS[reason];
+  return key === undefined ? reason : t(key);
+}
