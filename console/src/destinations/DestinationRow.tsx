@@ -16,8 +16,8 @@ export function DestinationRow({ of }: { of: Schemas['DestinationItem'] }): Reac
   const { health, pending } = useDestinationHealth(of, isSeen);
   return (
     <tr ref={row}>
-      <td>
-        <Link to="/$env/destinations/$id" params={{ env, id: of.id }} className="one-line" title={of.name}>
+      <td className="clip">
+        <Link to="/$env/destinations/$id" params={{ env, id: of.id }} title={of.name}>
           {of.name}
         </Link>
       </td>
@@ -33,10 +33,8 @@ export function DestinationRow({ of }: { of: Schemas['DestinationItem'] }): Reac
         <DayLine id={of.id} isAsked={isSeen} />
       </td>
       <td>{of.type}</td>
-      <td>
-        <span className="one-line" title={of.url ?? undefined}>
-          {of.url ?? '–'}
-        </span>
+      <td className="clip">
+        <span title={of.url ?? undefined}>{of.url ?? '–'}</span>
       </td>
       <td className="number">
         <Since at={of.created_at} nowMs={serviceNowMs()} />
