@@ -10,7 +10,9 @@ import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type Domain, type DomainRecord, useDomain, useKnownDomain } from './domain-queries';
+import { DkimKeys } from './DkimKeys';
 import { DomainActions } from './DomainActions';
+import { Reputation } from './Reputation';
 
 /** One domain: the DNS records to publish, with the result of the last check. */
 export function DomainScreen(): ReactNode {
@@ -32,11 +34,15 @@ export function DomainScreen(): ReactNode {
           <div className="heading">
             <h1>{data.domain}</h1>
             <Status of={data.state} />
+            {data.reputation !== 'healthy' && <Status of={data.reputation} />}
             <DomainActions domain={data} />
           </div>
           <p className="why">{t(`domain.why.${data.state}`)}</p>
+          {data.reputation === 'paused' && <p className="why">{t('domain.paused')}</p>}
           <Facts domain={data} />
           <Records domain={data} />
+          {data.dkim !== null && <DkimKeys domain={data} dkim={data.dkim} />}
+          {data.kind !== 'webhook' && <Reputation domain={data} />}
         </>
       )}
     </div>

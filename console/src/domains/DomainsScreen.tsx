@@ -77,6 +77,11 @@ function DomainTable({ rows }: { rows: readonly Domain[] }): ReactNode {
                 </td>
                 <td>
                   <Status of={row.state} />
+                  {row.reputation !== 'healthy' && (
+                    <div>
+                      <Status of={row.reputation} />
+                    </div>
+                  )}
                 </td>
                 <td>{word('kind', row.kind)}</td>
                 <td>

@@ -4,6 +4,7 @@ import { useSigned } from '../session/session';
 
 export type Domain = Schemas['DomainDetail'];
 export type DomainRecord = Schemas['DomainRecordItem'];
+export type DomainReputation = Schemas['DomainReputationDetail'];
 
 /** Queries domains, newest first, in pages. */
 export function useDomains() {
@@ -29,6 +30,16 @@ export function useDomain(id: string) {
   });
 }
 
+/** Queries the mail volume of a domain, with its bounces and complaints. */
+export function useReputation(id: string) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['domain-reputation', environment, id],
+    refetchInterval: 60_000,
+    queryFn: ({ signal }) => answered(api.GET('/v1/domains/{id}/reputation', { params: { path: { id } }, signal })),
+  });
+}
+
 /** Queries the hosts on which endpoints receive requests. */
 export function useIngestHosts() {
   const { api, environment } = useSigned();
@@ -44,6 +55,7 @@ export function useKnownDomain(): (domain: Domain) => Promise<void> {
   const queries = useQueryClient();
   return async (domain) => {
     queries.setQueryData(['domain', environment, domain.id], domain);
+    await queries.invalidateQueries({ queryKey: ['domain-reputation', environment, domain.id] });
     await queries.invalidateQueries({ queryKey: ['domains', environment] });
     await queries.invalidateQueries({ queryKey: ['mail-domains', environment] });
     await queries.invalidateQueries({ queryKey: ['ingest-hosts', environment] });

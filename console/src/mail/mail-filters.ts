@@ -39,6 +39,13 @@ export interface SuppressionFilters {
   email?: string;
 }
 
+export const SUBSCRIPTIONS = ['opt_out', 'opt_in'] as const;
+
+/** Filter of a topic's subscriptions. */
+export interface TopicFilters {
+  subscription?: (typeof SUBSCRIPTIONS)[number];
+}
+
 type Search = Readonly<Record<string, unknown>>;
 
 const TAG = /^[\w-]{1,256}(?::[\w-]{1,256})?$/;
@@ -85,4 +92,10 @@ export function emailQuery({ since, until, ...rest }: EmailFilters, nowMs: numbe
     ...(since !== undefined && { since: rangeTime(since, nowMs) }),
     ...(until !== undefined && { until: rangeTime(until, nowMs) }),
   };
+}
+
+/** Reads the filter of a topic's subscriptions from the query parameters of the page's URL. */
+export function readTopicFilters(search: Search): TopicFilters {
+  const subscription = SUBSCRIPTIONS.find((each) => each === search['subscription']);
+  return subscription === undefined ? {} : { subscription };
 }

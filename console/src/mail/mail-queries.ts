@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { useSigned } from '../session/session';
 import {
@@ -8,6 +8,7 @@ import {
   messageQuery,
   type SuppressionFilters,
 } from './mail-filters';
+import { usePages } from './use-pages';
 
 export type EmailDetail = Schemas['EmailDetail'];
 export type Alias = Schemas['AliasItem'];
@@ -15,27 +16,6 @@ export type MessageDetail = Schemas['ReceivedMessageDetail'];
 export type Suppression = Schemas['SuppressionItem'];
 
 const PAGE = 100;
-const REFRESH_MS = 10_000;
-
-interface Page<Row> {
-  data: Row[];
-  next_cursor: string | null;
-}
-
-/** Queries a list page by page. Refetches periodically as long as only the first page is loaded. */
-function usePages<Row>(
-  queryKey: readonly unknown[],
-  ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<Row>>,
-) {
-  const pages = useInfiniteQuery({
-    queryKey,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => ask(cursor === undefined ? {} : { cursor }, signal),
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? REFRESH_MS : false),
-  });
-  return { ...pages, rows: pages.data?.pages.flatMap(({ data }) => data) ?? [] };
-}
 
 export function useEmails(filters: EmailFilters) {
   const { api, environment } = useSigned();

@@ -35,6 +35,8 @@ export function word(
     | 'signature'
     | 'record'
     | 'scan'
+    | 'dkim'
+    | 'forward'
     | 'quarantine'
     | 'kind'
     | 'role'

@@ -49,6 +49,17 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   disabled: ['⊘', 'dull'],
   revoked: ['⊘', 'dull'],
   expired: ['⊘', 'dull'],
+  draft: ['○', 'dull'],
+  published: ['✓', 'good'],
+  healthy: ['✓', 'good'],
+  at_risk: ['!', 'busy'],
+  signing: ['✓', 'good'],
+  retiring: ['◷', 'dull'],
+  confirmed: ['✓', 'good'],
+  refused: ['✕', 'bad'],
+  skipped: ['–', 'dull'],
+  opt_in: ['✓', 'good'],
+  opt_out: ['⊘', 'dull'],
 };
 
 /** A state in words, with its sign. */
@@ -57,7 +68,7 @@ export function Status({
   kind = 'status',
 }: {
   of: string;
-  kind?: 'status' | 'validation' | 'circuit' | 'signature' | 'record' | 'scan';
+  kind?: 'status' | 'validation' | 'circuit' | 'signature' | 'record' | 'scan' | 'dkim' | 'forward';
 }): ReactNode {
   const [sign, tone] = SIGNS[of] ?? ['•', 'dull'];
   return (

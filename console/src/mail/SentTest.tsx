@@ -1,0 +1,35 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { answered } from '../api/client';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { Status } from '../kit/status/Status';
+import { useSigned } from '../session/session';
+import { HtmlView } from './HtmlView';
+import { useEmail } from './mail-queries';
+
+/** A test email of a template, exactly as it was sent. */
+export function SentTest({ id, isOutdated }: { id: string; isOutdated: boolean }): ReactNode {
+  const { api, environment: env } = useSigned();
+  const { data, error } = useEmail(id);
+  return (
+    <>
+      <p>
+        {t('template.tested')} {data && <Status of={data.status} />}{' '}
+        <Link to="/$env/emails/$id" params={{ env, id }} preload={false}>
+          {t('template.test-open')}
+        </Link>
+      </p>
+      {isOutdated && <p className="quiet">{t('template.test-outdated')}</p>}
+      <FaultLine fault={error} />
+      {data !== undefined && data.size_bytes > 0 ? (
+        <HtmlView
+          html={data.html ?? ''}
+          view={async () => (await answered(api.GET('/v1/emails/{id}/view', { params: { path: { id } } }))).token}
+        />
+      ) : (
+        error === null && <p role="status">{t('loading')}</p>
+      )}
+    </>
+  );
+}

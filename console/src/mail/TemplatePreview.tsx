@@ -1,0 +1,128 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { CodeField } from '../kit/form/CodeField';
+import { FaultLine } from '../kit/form/FaultLine';
+import { readObject, writeJson } from '../kit/json/read-json';
+import { t } from '../kit/messages/t';
+import { useSigned } from '../session/session';
+import { sampleOf, withMissing } from './template-draft';
+import { type Rendered, type Template, useRendered } from './template-queries';
+import { SentTest } from './SentTest';
+import { TestSend } from './TestSend';
+
+type Tab = 'html' | 'text' | 'source';
+const PAUSE_MS = 400;
+
+/** The latest saved version with sample values, and the test email that was sent of it. */
+export function TemplatePreview({ template, isDirty }: { template: Template; isDirty: boolean }): ReactNode {
+  const { can } = useSigned();
+  const [text, setText] = useState(() => writeJson(sampleOf(template.variables)));
+  const { value, fault } = readObject(text, t('filter-editor.object'));
+  const settled = useSettled(text);
+  const sample = settled === text && fault === null ? (value ?? {}) : null;
+  const { data, error } = useRendered(template.id, template.version, sample);
+  const [isSending, setSending] = useState(false);
+  const [sent, setSent] = useState<{ id: string; of: Rendered } | null>(null);
+  return (
+    <section className="mail-preview" aria-labelledby="template-preview">
+      <div className="heading">
+        <h2 id="template-preview">{t('template.preview')}</h2>
+        {can('write') && (
+          <button type="button" disabled={data === undefined} onClick={() => setSending(true)}>
+            {t('template.test')}
+          </button>
+        )}
+      </div>
+      {isDirty && <p className="why">{t('template.preview-dirty')}</p>}
+      <CodeField label={t('template.sample')} value={text} rows={6} fault={fault} onChange={setText} />
+      <FaultLine fault={error} />
+      {data && <Variables rendered={data} onAdd={() => setText(writeJson(withMissing(value ?? {}, data.missing_variables)))} />}
+      {data && <Output rendered={data} sent={sent} />}
+      {isSending && data && (
+        <TestSend
+          template={template}
+          rendered={data}
+          onSent={(id) => setSent({ id, of: data })}
+          onClose={() => setSending(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Returns the text after it has not changed for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+function Variables({ rendered, onAdd }: { rendered: Rendered; onAdd: () => void }): ReactNode {
+  const { missing_variables: missing, unused_variables: unused } = rendered;
+  return (
+    <div role="status">
+      {missing.length > 0 && (
+        <p className="why">
+          {t('template.missing', { names: missing.join(', ') })}{' '}
+          <button type="button" className="small" onClick={onAdd}>
+            {t('template.missing-add')}
+          </button>
+        </p>
+      )}
+      {unused.length > 0 && <p className="quiet">{t('template.unused', { names: unused.join(', ') })}</p>}
+    </div>
+  );
+}
+
+interface OutputProps {
+  rendered: Rendered;
+  sent: { id: string; of: Rendered } | null;
+}
+
+function Output({ rendered, sent }: OutputProps): ReactNode {
+  const [chosen, setChosen] = useState<Tab | null>(null);
+  const tabs: Tab[] = [
+    ...(rendered.html === null ? [] : (['html', 'source'] as const)),
+    ...(rendered.text === null ? [] : (['text'] as const)),
+  ];
+  const tab = chosen !== null && tabs.includes(chosen) ? chosen : tabs[0];
+  if (tab === undefined) return <p className="empty">{t('template.preview-none')}</p>;
+  return (
+    <>
+      <p>
+        {t('mail.subject')}:{' '}
+        <strong>
+          <bdi>{rendered.subject ?? t('mail.no-subject')}</bdi>
+        </strong>
+      </p>
+      <div className="mail-views">
+        <span role="group" aria-label={t('payload.view')}>
+          {tabs.map((each) => (
+            <button
+              key={each}
+              type="button"
+              className="small"
+              aria-pressed={each === tab}
+              onClick={() => setChosen(each)}
+            >
+              {t(`mail.tab.${each}`)}
+            </button>
+          ))}
+        </span>
+      </div>
+      {tab === 'html' &&
+        (sent === null ? (
+          <p className="empty">{t('template.preview-send')}</p>
+        ) : (
+          <SentTest key={sent.id} id={sent.id} isOutdated={sent.of !== rendered} />
+        ))}
+      {tab !== 'html' && (
+        <pre className="mail-text" tabIndex={0} role="group" aria-label={t(`mail.tab.${tab}`)}>
+          {tab === 'text' ? rendered.text : rendered.html}
+        </pre>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+import { type ReactNode, useState } from 'react';
+import { answered, type Schemas } from '../api/client';
+import { Confirm } from '../kit/dialog/Confirm';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { Status } from '../kit/status/Status';
+import { Time } from '../kit/time/Time';
+import { useSigned } from '../session/session';
+import { type Template, useKnownTemplate, useTemplateVersions } from './template-queries';
+
+/** Versions of a template. An earlier version can be restored as the latest one. */
+export function TemplateVersions({
+  template,
+  onRestored,
+}: {
+  template: Template;
+  onRestored: () => void;
+}): ReactNode {
+  const { api } = useSigned();
+  const known = useKnownTemplate();
+  const { rows, error, hasNextPage, fetchNextPage } = useTemplateVersions(template.id);
+  const [asked, setAsked] = useState<number | null>(null);
+  const restore = async (version: number): Promise<void> => {
+    await known(
+      await answered(
+        api.POST('/v1/templates/{id}/restore', { params: { path: { id: template.id } }, body: { version } }),
+      ),
+    );
+    onRestored();
+  };
+  return (
+    <section aria-labelledby="versions">
+      <h2 id="versions">{t('template.versions')}</h2>
+      <FaultLine fault={error} />
+      <VersionTable rows={rows} latest={template.version} onRestore={setAsked} />
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {t('more')}
+          </button>
+        </p>
+      )}
+      {asked !== null && (
+        <Confirm
+          title={t('template.restore')}
+          action={t('template.restore')}
+          onConfirm={() => restore(asked)}
+          onClose={() => setAsked(null)}
+        >
+          <p>{t('template.restore-text', { version: asked })}</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+interface VersionTableProps {
+  rows: readonly Schemas['TemplateVersionItem'][];
+  latest: number;
+  onRestore: (version: number) => void;
+}
+
+function VersionTable({ rows, latest, onRestore }: VersionTableProps): ReactNode {
+  const { can } = useSigned();
+  return (
+    <div className="scroll" tabIndex={0} role="group" aria-labelledby="versions">
+      <table className="plain">
+        <thead>
+          <tr>
+            <th scope="col">{t('template.version')}</th>
+            <th scope="col">{t('mail.subject')}</th>
+            <th scope="col">{t('template.saved-at')}</th>
+            {can('write') && <th scope="col">{t('key.actions')}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ version, subject, published, created_at: at }) => (
+            <tr key={version}>
+              <td>
+                {version} {published && <Status of="published" />}
+                {version === latest && !published && <span className="tag">{t('template.latest')}</span>}
+              </td>
+              <td className="long">
+                <bdi>{subject ?? '–'}</bdi>
+              </td>
+              <td>
+                <Time at={at} />
+              </td>
+              {can('write') && (
+                <td>
+                  {version !== latest && (
+                    <button
+                      type="button"
+                      className="small"
+                      aria-label={`${t('template.restore')} ${version}`}
+                      onClick={() => onRestore(version)}
+                    >
+                      {t('template.restore')}
+                    </button>
+                  )}
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
