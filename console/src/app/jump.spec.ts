@@ -14,6 +14,8 @@ describe('placeOfId', () => {
     [`app_${ULID}`, `/live/applications/app_${ULID}`],
     [`dom_${ULID}`, `/live/domains/dom_${ULID}`],
     [`al_${ULID}`, `/live/inbox/al_${ULID}`],
+    [`tpl_${ULID}`, `/live/templates/tpl_${ULID}`],
+    [`top_${ULID}`, `/live/topics/top_${ULID}`],
     [`xyz_${ULID}`, null],
     ['evt_1', null],
     ['orders', null],

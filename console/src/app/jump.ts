@@ -4,7 +4,7 @@ import type { Environment } from '../api/client';
 export type Place = `/${Environment}/${string}`;
 
 /** Matches an id of the API, which ends with 26 characters of Crockford's base 32. */
-const ID = /^(evt|msg|req|dst|rpj|app|dom|al)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
+const ID = /^(evt|msg|req|dst|rpj|app|dom|al|tpl|top)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
 
 /** Returns the path of the screen for an id, or null for other text. A received request and its event share a ULID. */
 export function placeOfId(text: string, environment: Environment): Place | null {
@@ -25,6 +25,10 @@ export function placeOfId(text: string, environment: Environment): Place | null 
       return `/${environment}/domains/dom_${ulid.toUpperCase()}`;
     case 'al':
       return `/${environment}/inbox/al_${ulid.toUpperCase()}`;
+    case 'tpl':
+      return `/${environment}/templates/tpl_${ulid.toUpperCase()}`;
+    case 'top':
+      return `/${environment}/topics/top_${ulid.toUpperCase()}`;
     default:
       return null;
   }

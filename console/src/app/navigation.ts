@@ -31,6 +31,8 @@ export const GROUPS = [
     heading: 'nav.group.email',
     screens: [
       { id: 'emails', path: '/$env/emails', label: 'nav.emails', scope: 'read' },
+      { id: 'templates', path: '/$env/templates', label: 'nav.templates', scope: 'read' },
+      { id: 'topics', path: '/$env/topics', label: 'nav.topics', scope: 'read' },
       { id: 'inbox', path: '/$env/inbox', label: 'nav.inbox', scope: 'read' },
       { id: 'suppressions', path: '/$env/suppressions', label: 'nav.suppressions', scope: 'read' },
       { id: 'domains', path: '/$env/domains', label: 'nav.domains', scope: 'read' },

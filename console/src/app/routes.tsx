@@ -10,7 +10,7 @@ import { readEventTypeFilters } from '../event-types/event-type-filters';
 import { readSearch } from '../events/columns';
 import { readJobFilters } from '../jobs/job-filters';
 import { lazyPart } from '../kit/load/lazy-part';
-import { readEmailFilters, readMessageFilters, readSuppressionFilters } from '../mail/mail-filters';
+import { readEmailFilters, readMessageFilters, readSuppressionFilters, readTopicFilters } from '../mail/mail-filters';
 import { readRange } from '../overview/overview-range';
 import { readSend } from '../send/send-draft';
 import { ARRIVED } from './arrived';
@@ -303,6 +303,30 @@ const email = createRoute({
   validateSearch: none,
   component: lazyPart(() => import('../mail/EmailScreen').then(({ EmailScreen }) => EmailScreen)),
 });
+const templates = createRoute({
+  getParentRoute: () => environment,
+  path: 'templates',
+  validateSearch: none,
+  component: lazyPart(() => import('../mail/TemplatesScreen').then(({ TemplatesScreen }) => TemplatesScreen)),
+});
+const template = createRoute({
+  getParentRoute: () => environment,
+  path: 'templates/$id',
+  validateSearch: none,
+  component: lazyPart(() => import('../mail/TemplateScreen').then(({ TemplateScreen }) => TemplateScreen)),
+});
+const topics = createRoute({
+  getParentRoute: () => environment,
+  path: 'topics',
+  validateSearch: none,
+  component: lazyPart(() => import('../mail/TopicsScreen').then(({ TopicsScreen }) => TopicsScreen)),
+});
+const topic = createRoute({
+  getParentRoute: () => environment,
+  path: 'topics/$id',
+  validateSearch: only(readTopicFilters),
+  component: lazyPart(() => import('../mail/TopicScreen').then(({ TopicScreen }) => TopicScreen)),
+});
 const inbox = createRoute({
   getParentRoute: () => environment,
   path: 'inbox',
@@ -399,6 +423,10 @@ export const router = createRouter({
       eventType,
       emails,
       email,
+      templates,
+      template,
+      topics,
+      topic,
       inbox,
       alias,
       receivedMessage,

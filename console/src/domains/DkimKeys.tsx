@@ -20,7 +20,6 @@ const GRACES = [
 export function DkimKeys({ domain, dkim }: { domain: Domain; dkim: Dkim }): ReactNode {
   const { can } = useSigned();
   const [asked, setAsked] = useState<'change' | 'rotate' | null>(null);
-  const isOwn = dkim.keys.length > 0 || dkim.mode === 'domain';
   return (
     <section aria-labelledby="dkim">
       <h2 id="dkim">{t('dkim')}</h2>
@@ -39,7 +38,7 @@ export function DkimKeys({ domain, dkim }: { domain: Domain; dkim: Dkim }): Reac
           )}
         </p>
       )}
-      {isOwn && dkim.keys.length > 0 && <KeyTable domain={domain} keys={dkim.keys} />}
+      {dkim.keys.length > 0 && <KeyTable domain={domain} keys={dkim.keys} />}
       {asked === 'change' && <ChangeMode domain={domain} dkim={dkim} onClose={() => setAsked(null)} />}
       {asked === 'rotate' && <Rotate domain={domain} onClose={() => setAsked(null)} />}
     </section>
@@ -95,7 +94,9 @@ function KeyTable({ domain, keys }: { domain: Domain; keys: Dkim['keys'] }): Rea
 function ChangeMode({ domain, dkim, onClose }: { domain: Domain; dkim: Dkim; onClose: () => void }): ReactNode {
   const { api } = useSigned();
   const known = useKnownDomain();
-  const [chosen, setChosen] = useState(dkim.mode === 'platform' ? 'platform' : dkim.algorithm);
+  const [chosen, setChosen] = useState<'platform' | Dkim['algorithm']>(
+    dkim.mode === 'platform' ? 'platform' : dkim.algorithm,
+  );
   const save = async (): Promise<void> =>
     known(
       await answered(

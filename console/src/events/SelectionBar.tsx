@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { answered, type EventItem, serviceNowMs } from '../api/client';
+import { doToMany } from '../api/do-to-many';
 import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
 import { randomUuid } from '../kit/random-uuid';
 import { useSigned } from '../session/session';
 import { BulkJob } from './BulkJob';
-import { doToMany } from './do-to-many';
 import { asFixedQuery, type EventFilters, type EventQuery } from './event-filters';
 import { useCount } from './event-list';
 import { ExportDialog } from './ExportDialog';

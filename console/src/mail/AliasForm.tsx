@@ -143,7 +143,7 @@ function Address({ domainId, onDomain, localPart, onLocalPart }: AddressProps): 
           spellCheck={false}
           placeholder="invoices"
         />
-        <span className="quiet">{t('alias.local-text')}</span>
+        <span className="quiet">{t('alias.local-patterns')}</span>
       </label>
     </>
   );

@@ -13,12 +13,15 @@ import { TextFilter } from '../kit/TextFilter';
 import { RANGES } from '../kit/time/range';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { periodWord } from './alias-actions-draft';
+import { AliasActionsForm } from './AliasActionsForm';
 import { AliasForm } from './AliasForm';
 import { AliasReplay } from './AliasReplay';
 import { formatBytes } from './format-bytes';
 import { useLeave } from './leave';
 import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
 import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
+import { MessageList } from './MessageList';
 
 /** One alias, and its received messages. */
 export function AliasScreen(): ReactNode {
@@ -79,6 +82,27 @@ function Facts({ alias }: { alias: Alias }): ReactNode {
         <dt>{t('alias.max')}</dt>
         <dd>{alias.maxSizeBytes === null ? t('alias.max-none') : formatBytes(alias.maxSizeBytes, language)}</dd>
       </div>
+      {alias.forward_addresses.length > 0 && (
+        <div>
+          <dt>{t('alias.forwards')}</dt>
+          <dd>
+            {alias.forward_addresses.map(({ address, status }) => (
+              <div key={address}>
+                <bdi>{address}</bdi> <Status of={status} kind="forward" />
+              </div>
+            ))}
+          </dd>
+        </div>
+      )}
+      {alias.auto_reply !== null && (
+        <div>
+          <dt>{t('alias.reply')}</dt>
+          <dd>
+            <bdi>{alias.auto_reply.subject}</bdi>{' '}
+            <span className="quiet">{t('alias.once-per', { period: periodWord(alias.auto_reply.once_per) })}</span>
+          </dd>
+        </div>
+      )}
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
@@ -99,7 +123,7 @@ function Actions({ alias }: { alias: Alias }): ReactNode {
   const { api, can, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<'edit' | 'replay' | 'delete' | null>(null);
+  const [asked, setAsked] = useState<'edit' | 'actions' | 'replay' | 'delete' | null>(null);
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
   const close = (): void => setAsked(null);
   const remove = async (): Promise<void> => {
@@ -113,6 +137,9 @@ function Actions({ alias }: { alias: Alias }): ReactNode {
       <button type="button" onClick={() => setAsked('edit')}>
         {t('alias.edit')}
       </button>
+      <button type="button" onClick={() => setAsked('actions')}>
+        {t('alias.actions')}
+      </button>
       <button type="button" onClick={() => setAsked('replay')}>
         {t('alias.replay')}
       </button>
@@ -120,6 +147,7 @@ function Actions({ alias }: { alias: Alias }): ReactNode {
         {t('delete')}
       </button>
       {asked === 'edit' && <AliasForm alias={alias} onClose={close} />}
+      {asked === 'actions' && <AliasActionsForm alias={alias} onClose={close} />}
       {asked === 'replay' && <AliasReplay alias={alias} onClose={close} />}
       {asked === 'delete' && (
         <Confirm
@@ -184,7 +212,6 @@ function MessageFilterBar({ filters, alias }: { filters: MessageFilters; alias: 
 }
 
 function Messages({ alias }: { alias: Alias }): ReactNode {
-  const { environment: env } = useSigned();
   const filters = useSearch({ from: '/$env/inbox/$alias' });
   const { rows, data, error, hasNextPage, fetchNextPage } = useMessages(alias.id, filters);
   const isFiltered = Object.keys(filters).length > 0;
@@ -202,45 +229,7 @@ function Messages({ alias }: { alias: Alias }): ReactNode {
               : t('alias.nothing-came', { address: alias.address })}
         </p>
       )}
-      {rows.length > 0 && (
-        <div className="scroll" tabIndex={0} role="group" aria-labelledby="messages">
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('mail.subject')}</th>
-                <th scope="col">{t('mail.from')}</th>
-                <th scope="col">{t('column.status')}</th>
-                <th scope="col">{t('message.auth')}</th>
-                <th scope="col">{t('column.received')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.id}>
-                  <td className="long">
-                    <Link to="/$env/inbox/$alias/$id" params={{ env, alias: alias.id, id: row.id }} preload={false}>
-                      <bdi>{row.subject || t('mail.no-subject')}</bdi>
-                    </Link>
-                  </td>
-                  <td className="long">
-                    <bdi>{row.from || '–'}</bdi>
-                  </td>
-                  <td>
-                    <Status of={row.state} />
-                    {row.reason !== null && <div className="quiet">{word('quarantine', row.reason)}</div>}
-                  </td>
-                  <td>
-                    <Status of={row.auth} kind="scan" />
-                  </td>
-                  <td>
-                    <Time at={row.received_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {rows.length > 0 && <MessageList rows={rows} alias={alias} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>

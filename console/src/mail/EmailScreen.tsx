@@ -1,16 +1,18 @@
 import './mail.css';
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
-import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { EmailActions } from './EmailActions';
+import { EmailReplies } from './EmailReplies';
 import { EmailTrack } from './EmailTrack';
+import { formatBytes } from './format-bytes';
 import { useLeave } from './leave';
 import { type EmailDetail, useEmail, useEmailContent } from './mail-queries';
 import { isNamed, MailBody } from './MailBody';
@@ -49,18 +51,20 @@ function Shown({ email }: { email: EmailDetail }): ReactNode {
           <bdi>{email.subject || t('mail.no-subject')}</bdi>
         </h1>
         <Status of={email.status} />
-        <Cancel email={email} />
+        <EmailActions email={email} />
       </div>
       {sentence !== email.status && <p className="why">{sentence}</p>}
       {email.captured && email.status !== 'scheduled' && <p className="quiet">{t('email.captured')}</p>}
       <Facts email={email} />
       <EmailTrack email={email} />
+      <EmailReplies id={email.id} />
       <Content email={email} />
     </>
   );
 }
 
 function Facts({ email }: { email: EmailDetail }): ReactNode {
+  const { environment: env } = useSigned();
   const people: [label: string, addresses: readonly string[]][] = [
     [t('mail.from'), [email.from]],
     [t('mail.to'), email.to],
@@ -109,6 +113,16 @@ function Facts({ email }: { email: EmailDetail }): ReactNode {
           </dd>
         </div>
       )}
+      {email.template !== null && (
+        <div>
+          <dt>{t('email.template')}</dt>
+          <dd>
+            <Link to="/$env/templates/$id" params={{ env, id: email.template.id }} preload={false}>
+              {t('email.template-version', { version: email.template.version })}
+            </Link>
+          </dd>
+        </div>
+      )}
       {email.tags.length > 0 && (
         <div>
           <dt>{t('mail.tags')}</dt>
@@ -136,7 +150,12 @@ function Content({ email }: { email: EmailDetail }): ReactNode {
       </p>
     );
   if (!isComposed)
-    return <p className="empty">{t(email.status === 'scheduled' ? 'email.not-composed' : 'email.no-bytes')}</p>;
+    return (
+      <>
+        <p className="empty">{t(email.status === 'scheduled' ? 'email.not-composed' : 'email.no-bytes')}</p>
+        {email.attachments.length > 0 && <PlannedFiles email={email} />}
+      </>
+    );
   return (
     <>
       {isLoading && <p role="status">{t('loading')}</p>}
@@ -164,35 +183,22 @@ function Content({ email }: { email: EmailDetail }): ReactNode {
   );
 }
 
-function Cancel({ email }: { email: EmailDetail }): ReactNode {
-  const { api, can, environment: env } = useSigned();
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  const [isAsked, setAsked] = useState(false);
-  if (email.status !== 'scheduled') return null;
-  if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
-  const cancel = async (): Promise<void> => {
-    await answered(api.DELETE('/v1/emails/{id}', { params: { path: { id: email.id } } }));
-    await navigate({ to: '/$env/emails', params: { env } });
-    queries.removeQueries({ queryKey: ['email', env, email.id] });
-    await queries.invalidateQueries({ queryKey: ['emails', env] });
-  };
+/** Attachments of an email that is not composed yet. They can be downloaded once it is sent. */
+function PlannedFiles({ email }: { email: EmailDetail }): ReactNode {
+  const { language } = usePreferences();
   return (
-    <span className="actions">
-      <button type="button" onClick={() => setAsked(true)}>
-        {t('email.cancel')}
-      </button>
-      {isAsked && (
-        <Confirm
-          title={t('email.cancel')}
-          action={t('email.cancel')}
-          isDangerous
-          onConfirm={cancel}
-          onClose={() => setAsked(false)}
-        >
-          <p>{t('email.cancel-text')}</p>
-        </Confirm>
-      )}
-    </span>
+    <section aria-labelledby="planned-files">
+      <h2 id="planned-files">{t('mail.files')}</h2>
+      <ul>
+        {email.attachments.map(({ filename, content_type: type, size_bytes: bytes }, index) => (
+          <li key={index}>
+            <bdi>{filename}</bdi>{' '}
+            <span className="quiet">
+              {type}, {formatBytes(bytes, language)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

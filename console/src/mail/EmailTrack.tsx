@@ -1,10 +1,15 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
-import type { EmailDetail } from './mail-queries';
+import { useSigned } from '../session/session';
+import { type EmailDetail, useSuppressions } from './mail-queries';
+
+/** States of a recipient after which the address may be suppressed. */
+const SUPPRESSING: ReadonlySet<string> = new Set(['bounced', 'complained', 'suppressed']);
 
 /** State of an email for each recipient, and the attempts to deliver it. */
 export function EmailTrack({ email }: { email: EmailDetail }): ReactNode {
@@ -48,6 +53,7 @@ function Recipient({
         <span className="quiet">
           <Time at={at} />
         </span>
+        {SUPPRESSING.has(status) && address !== '' && <SuppressionLink address={address} />}
       </p>
       {detail !== null && facts.at(-1)?.detail !== detail && <p className="quiet">{detail}</p>}
       {facts.length > 0 && (
@@ -70,6 +76,18 @@ function Recipient({
         </ol>
       )}
     </li>
+  );
+}
+
+/** Link to the suppression of an address, if there is one. */
+function SuppressionLink({ address }: { address: string }): ReactNode {
+  const { environment: env } = useSigned();
+  const { rows } = useSuppressions({ email: address });
+  if (rows.length === 0) return null;
+  return (
+    <Link to="/$env/suppressions" params={{ env }} search={{ email: address }}>
+      {t('email.suppression')}
+    </Link>
   );
 }
 

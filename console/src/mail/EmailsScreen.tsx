@@ -1,13 +1,12 @@
 import './mail.css';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
-import { Status } from '../kit/status/Status';
 import { TextFilter } from '../kit/TextFilter';
 import { RANGES } from '../kit/time/range';
-import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { EmailList } from './EmailList';
 import { EMAIL_STATUSES, type EmailFilters } from './mail-filters';
 import { useEmails } from './mail-queries';
 import { Simulator } from './Simulator';
@@ -47,7 +46,7 @@ export function EmailsScreen(): ReactNode {
             <p>{t('emails.none-text')}</p>
           </section>
         ))}
-      {rows.length > 0 && <EmailTable rows={rows} />}
+      {rows.length > 0 && <EmailList rows={rows} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -56,54 +55,6 @@ export function EmailsScreen(): ReactNode {
         </p>
       )}
       {isTrying && <Simulator onClose={() => setTrying(false)} />}
-    </div>
-  );
-}
-
-function EmailTable({ rows }: { rows: ReturnType<typeof useEmails>['rows'] }): ReactNode {
-  const { environment: env } = useSigned();
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.emails')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('mail.subject')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('mail.to')}</th>
-            <th scope="col">{t('mail.from')}</th>
-            <th scope="col">{t('mail.accepted')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td className="long">
-                <Link to="/$env/emails/$id" params={{ env, id: row.id }} preload={false}>
-                  <bdi>{row.subject || t('mail.no-subject')}</bdi>
-                </Link>
-              </td>
-              <td>
-                <Status of={row.status} />
-                {row.scheduled_at !== undefined && row.status === 'scheduled' && (
-                  <div className="quiet">
-                    <Time at={row.scheduled_at} />
-                  </div>
-                )}
-              </td>
-              <td className="long">
-                <bdi>{row.to[0] ?? '–'}</bdi>
-                {row.to.length > 1 && <span className="tag">{t('mail.and-more', { count: row.to.length - 1 })}</span>}
-              </td>
-              <td className="long">
-                <bdi>{row.from || '–'}</bdi>
-              </td>
-              <td>
-                <Time at={row.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
     </div>
   );
 }

@@ -1,10 +1,8 @@
 import './mail.css';
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
-import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
@@ -13,6 +11,9 @@ import { useSigned } from '../session/session';
 import { useLeave } from './leave';
 import { type MessageDetail, useMessage } from './mail-queries';
 import { isNamed, MailBody } from './MailBody';
+import { messageStateOf } from './message-state';
+import { MessageActions } from './MessageActions';
+import { MessageOutcome } from './MessageOutcome';
 
 const CHECKS = ['spf', 'dkim', 'dmarc', 'arc', 'spam', 'virus'] as const;
 
@@ -51,8 +52,8 @@ function Shown({ message, alias }: { message: MessageDetail; alias: string }): R
         <h1>
           <bdi>{message.subject || t('mail.no-subject')}</bdi>
         </h1>
-        <Status of={message.status} />
-        <Replay message={message} alias={alias} />
+        <Status of={messageStateOf(message.status)} />
+        <MessageActions message={message} alias={alias} />
       </div>
       {message.status === 'quarantined' && (
         <p className="why">
@@ -61,6 +62,7 @@ function Shown({ message, alias }: { message: MessageDetail; alias: string }): R
       )}
       {message.parse_error !== null && <p className="why">{message.parse_error}</p>}
       {message.auto_submitted && <p className="quiet">{t('message.automatic')}</p>}
+      <MessageOutcome message={message} />
       <Facts message={message} />
       <Verdicts message={message} />
       <MailBody
@@ -183,30 +185,4 @@ function Verdicts({ message: { verdicts } }: { message: MessageDetail }): ReactN
 function sentence(check: string, result: string): string {
   const [own, any] = [word('verdict', `${check}.${result}`), word('verdict', `any.${result}`)];
   return own !== `${check}.${result}` ? own : any === `any.${result}` ? result : any;
-}
-
-function Replay({ message, alias }: { message: MessageDetail; alias: string }): ReactNode {
-  const { api, can, environment } = useSigned();
-  const queries = useQueryClient();
-  const [isAsked, setAsked] = useState(false);
-  if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
-  if (message.status === 'quarantined' || message.status === 'received') return null;
-  const replay = async (): Promise<void> => {
-    await answered(api.POST('/v1/events/{id}/replay', { params: { path: { id: message.id } } }));
-    await queries.invalidateQueries({ queryKey: ['message', environment, alias] });
-  };
-  return (
-    <span className="actions">
-      <button type="button" className="primary" onClick={() => setAsked(true)}>
-        {t('replay')}
-      </button>
-      {isAsked && (
-        <Confirm title={t('replay')} action={t('replay')} onConfirm={replay} onClose={() => setAsked(false)}>
-          <p>
-            {t('event.replay')} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
-          </p>
-        </Confirm>
-      )}
-    </span>
-  );
 }

@@ -35,7 +35,9 @@ export function TemplatePreview({ template, isDirty }: { template: Template; isD
       {isDirty && <p className="why">{t('template.preview-dirty')}</p>}
       <CodeField label={t('template.sample')} value={text} rows={6} fault={fault} onChange={setText} />
       <FaultLine fault={error} />
-      {data && <Variables rendered={data} onAdd={() => setText(writeJson(withMissing(value ?? {}, data.missing_variables)))} />}
+      {data && (
+        <Variables rendered={data} onAdd={() => setText(writeJson(withMissing(value ?? {}, data.missing_variables)))} />
+      )}
       {data && <Output rendered={data} sent={sent} />}
       {isSending && data && (
         <TestSend

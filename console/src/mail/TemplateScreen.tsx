@@ -108,8 +108,7 @@ function Actions({ template, isDirty }: { template: Template; isDirty: boolean }
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
   const close = (): void => setAsked(null);
   const params = { path: { id: template.id } };
-  const publish = async (): Promise<void> =>
-    known(await answered(api.POST('/v1/templates/{id}/publish', { params })));
+  const publish = async (): Promise<void> => known(await answered(api.POST('/v1/templates/{id}/publish', { params })));
   const duplicate = async (): Promise<void> => {
     const made = await answered(api.POST('/v1/templates/{id}/duplicate', { params }));
     await known(made);

@@ -99,8 +99,7 @@ function Variable({ variable, fault, onChange, onRemove }: VariableProps): React
         </button>
       </div>
       <p id={hint} className="mail-fault">
-        {fault !== null &&
-          `✕ ${t(fault === 'key' ? 'template.variable-fault' : `template.fallback-fault.${variable.type}`)}`}
+        {fault !== null && `✕ ${t(fault === 'key' ? 'template.variable-fault' : 'template.fallback-fault')}`}
       </p>
     </div>
   );

@@ -9,13 +9,7 @@ import { useSigned } from '../session/session';
 import { type Template, useKnownTemplate, useTemplateVersions } from './template-queries';
 
 /** Versions of a template. An earlier version can be restored as the latest one. */
-export function TemplateVersions({
-  template,
-  onRestored,
-}: {
-  template: Template;
-  onRestored: () => void;
-}): ReactNode {
+export function TemplateVersions({ template, onRestored }: { template: Template; onRestored: () => void }): ReactNode {
   const { api } = useSigned();
   const known = useKnownTemplate();
   const { rows, error, hasNextPage, fetchNextPage } = useTemplateVersions(template.id);

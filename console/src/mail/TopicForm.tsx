@@ -92,10 +92,7 @@ function Fixed({ topicKey, onKey, initial, onInitial }: FixedProps): ReactNode {
       </label>
       <label>
         {t('topic.default')}
-        <select
-          value={initial}
-          onChange={(event) => onInitial(event.target.value as Topic['default_subscription'])}
-        >
+        <select value={initial} onChange={(event) => onInitial(event.target.value as Topic['default_subscription'])}>
           <option value="opt_in">{t('topic.default.opt_in')}</option>
           <option value="opt_out">{t('topic.default.opt_out')}</option>
         </select>

@@ -4,13 +4,7 @@ import { ALL_EMAILS } from './template-draft';
 import { useTopics } from './topic-queries';
 
 /** Choice of what the unsubscribe link of a template's emails unsubscribes from. */
-export function UnsubscribeField({
-  value,
-  onChange,
-}: {
-  value: string;
-  onChange: (topic: string) => void;
-}): ReactNode {
+export function UnsubscribeField({ value, onChange }: { value: string; onChange: (topic: string) => void }): ReactNode {
   const { rows } = useTopics();
   const chosen = rows.find(({ id, key }) => id === value || key === value);
   const isOther = value !== '' && value !== ALL_EMAILS && chosen === undefined;

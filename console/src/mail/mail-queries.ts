@@ -111,6 +111,31 @@ export function useSuppressions(filters: SuppressionFilters) {
   );
 }
 
+/** Queries the suppressions of the given addresses. */
+export function useSuppressionsOf(addresses: readonly string[]) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['suppressions-of', environment, addresses],
+    queryFn: async ({ signal }) => {
+      const pages = await Promise.all(
+        addresses.map((email) => answered(api.GET('/v1/suppressions', { params: { query: { email } }, signal }))),
+      );
+      return pages.flatMap(({ data }) => data);
+    },
+  });
+}
+
+/** Queries the newest received messages that reply to an email. */
+export function useReplies(id: string) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['email-replies', environment, id],
+    staleTime: 30_000,
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/emails/{id}/replies', { params: { path: { id }, query: { limit: 20 } }, signal })),
+  });
+}
+
 /** Queries the newest hundred destinations, with their names. */
 export function useDestinationChoices() {
   const { api, environment } = useSigned();

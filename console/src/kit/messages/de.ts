@@ -4,6 +4,7 @@ import { auditDe } from './de/audit';
 import { deliveryDe } from './de/delivery';
 import { destinationsDe } from './de/destinations';
 import { domainsDe } from './de/domains';
+import { emailDe } from './de/email';
 import { endpointsDe } from './de/endpoints';
 import { eventTypesDe } from './de/event-types';
 import { eventsDe } from './de/events';
@@ -23,6 +24,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...deliveryDe,
   ...destinationsDe,
   ...domainsDe,
+  ...emailDe,
   ...endpointsDe,
   ...eventTypesDe,
   ...eventsDe,

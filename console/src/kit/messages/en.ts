@@ -4,6 +4,7 @@ import { auditEn } from './en/audit';
 import { deliveryEn } from './en/delivery';
 import { destinationsEn } from './en/destinations';
 import { domainsEn } from './en/domains';
+import { emailEn } from './en/email';
 import { endpointsEn } from './en/endpoints';
 import { eventTypesEn } from './en/event-types';
 import { eventsEn } from './en/events';
@@ -22,6 +23,7 @@ export const en = {
   ...deliveryEn,
   ...destinationsEn,
   ...domainsEn,
+  ...emailEn,
   ...endpointsEn,
   ...eventTypesEn,
   ...eventsEn,

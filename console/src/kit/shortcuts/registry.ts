@@ -15,6 +15,8 @@ export const SHORTCUTS = {
   jobs: { keys: ['g j'], label: 'shortcut.jobs' },
   keys: { keys: ['g k'], label: 'shortcut.keys' },
   emails: { keys: ['g m'], label: 'nav.emails' },
+  templates: { keys: ['g f'], label: 'nav.templates' },
+  topics: { keys: ['g h'], label: 'nav.topics' },
   inbox: { keys: ['g x'], label: 'nav.inbox' },
   suppressions: { keys: ['g b'], label: 'nav.suppressions' },
   domains: { keys: ['g w'], label: 'nav.domains' },

@@ -123,7 +123,6 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'alias.domain': 'Domain',
   'alias.platform': 'Plattform-Domain: name.{slug}@…',
   'alias.local': 'Lokaler Teil (vor dem @)',
-  'alias.local-text': 'Buchstaben, Ziffern, _, - und Punkte. * empfängt alles Übrige an einer eigenen Domain.',
   'alias.delete': 'Neue E-Mail an diese Adresse wird abgelehnt. Empfangene Nachrichten bleiben als Events verfügbar.',
   'alias.replay': 'Nachrichten erneut senden',
   'alias.replay-text':

@@ -117,7 +117,6 @@ export const mailEn = {
   'alias.domain': 'Domain',
   'alias.platform': 'Platform domain: name.{slug}@…',
   'alias.local': 'Local part (before the @)',
-  'alias.local-text': 'Letters, digits, _, - and dots. Use * as a catch-all on your own domain.',
   'alias.delete': 'New mail to this address is rejected. Received messages stay available as events.',
   'alias.replay': 'Replay messages',
   'alias.replay-text': 'Replays the messages of a time range to the current destinations, except quarantined messages.',

@@ -1,6 +1,6 @@
-import { retryWhileBusy } from './collect-events';
+import { retryWhileBusy } from './retry-while-busy';
 
-/** Runs an action on many events, a few at a time, with retries. Returns the number of failures, and the last error. */
+/** Runs an action on many items, a few at a time, with retries. Returns the number of failures, and the last error. */
 export async function doToMany(
   ids: readonly string[],
   act: (id: string) => Promise<unknown>,
