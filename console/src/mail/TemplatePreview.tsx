@@ -12,14 +12,23 @@ import { TestSend } from './TestSend';
 type Tab = 'html' | 'text' | 'source';
 const PAUSE_MS = 400;
 
-/** The latest saved version with sample values, and the test email that was sent of it. */
-export function TemplatePreview({ template, isDirty }: { template: Template; isDirty: boolean }): ReactNode {
+interface TemplatePreviewProps {
+  template: Template;
+  /** Version to render. */
+  version: number;
+  isDirty: boolean;
+  /** Shows the latest version again. */
+  onLatest: () => void;
+}
+
+/** A saved version with sample values, and the test email that was sent of it. */
+export function TemplatePreview({ template, version, isDirty, onLatest }: TemplatePreviewProps): ReactNode {
   const { can } = useSigned();
   const [text, setText] = useState(() => writeJson(sampleOf(template.variables)));
   const { value, fault } = readObject(text, t('filter-editor.object'));
   const settled = useSettled(text);
   const sample = settled === text && fault === null ? (value ?? {}) : null;
-  const { data, error } = useRendered(template.id, template.version, sample);
+  const { data, error } = useRendered(template.id, version, sample);
   const [isSending, setSending] = useState(false);
   const [sent, setSent] = useState<{ id: string; of: Rendered } | null>(null);
   return (
@@ -32,6 +41,14 @@ export function TemplatePreview({ template, isDirty }: { template: Template; isD
           </button>
         )}
       </div>
+      {version !== template.version && (
+        <p className="why">
+          {t('template.preview-version', { version })}{' '}
+          <button type="button" className="small" onClick={onLatest}>
+            {t('template.preview-latest')}
+          </button>
+        </p>
+      )}
       {isDirty && <p className="why">{t('template.preview-dirty')}</p>}
       <CodeField label={t('template.sample')} value={text} rows={6} fault={fault} onChange={setText} />
       <FaultLine fault={error} />

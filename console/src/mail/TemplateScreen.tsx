@@ -39,7 +39,11 @@ function Shown({ template }: { template: Template }): ReactNode {
   // Remounts the editor after this page changed the content, and not after a refetch, which would discard edits.
   const [revision, setRevision] = useState(0);
   const [isDirty, setDirty] = useState(false);
-  const refresh = (): void => setRevision((count) => count + 1);
+  const [previewed, setPreviewed] = useState<number | null>(null);
+  const refresh = (): void => {
+    setRevision((count) => count + 1);
+    setPreviewed(null);
+  };
   return (
     <>
       <div className="heading">
@@ -59,9 +63,14 @@ function Shown({ template }: { template: Template }): ReactNode {
         ) : (
           <ReadOnly template={template} />
         )}
-        <TemplatePreview template={template} isDirty={isDirty} />
+        <TemplatePreview
+          template={template}
+          version={previewed ?? template.version}
+          isDirty={isDirty}
+          onLatest={() => setPreviewed(null)}
+        />
       </div>
-      <TemplateVersions template={template} onRestored={refresh} />
+      <TemplateVersions template={template} onPreview={setPreviewed} onRestored={refresh} />
     </>
   );
 }

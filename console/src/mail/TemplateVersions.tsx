@@ -8,8 +8,14 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type Template, useKnownTemplate, useTemplateVersions } from './template-queries';
 
-/** Versions of a template. An earlier version can be restored as the latest one. */
-export function TemplateVersions({ template, onRestored }: { template: Template; onRestored: () => void }): ReactNode {
+interface TemplateVersionsProps {
+  template: Template;
+  onPreview: (version: number) => void;
+  onRestored: () => void;
+}
+
+/** Versions of a template. An earlier version can be previewed, and restored as the latest one. */
+export function TemplateVersions({ template, onPreview, onRestored }: TemplateVersionsProps): ReactNode {
   const { api } = useSigned();
   const known = useKnownTemplate();
   const { rows, error, hasNextPage, fetchNextPage } = useTemplateVersions(template.id);
@@ -26,7 +32,7 @@ export function TemplateVersions({ template, onRestored }: { template: Template;
     <section aria-labelledby="versions">
       <h2 id="versions">{t('template.versions')}</h2>
       <FaultLine fault={error} />
-      <VersionTable rows={rows} latest={template.version} onRestore={setAsked} />
+      <VersionTable rows={rows} latest={template.version} onPreview={onPreview} onRestore={setAsked} />
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -51,10 +57,11 @@ export function TemplateVersions({ template, onRestored }: { template: Template;
 interface VersionTableProps {
   rows: readonly Schemas['TemplateVersionItem'][];
   latest: number;
+  onPreview: (version: number) => void;
   onRestore: (version: number) => void;
 }
 
-function VersionTable({ rows, latest, onRestore }: VersionTableProps): ReactNode {
+function VersionTable({ rows, latest, onPreview, onRestore }: VersionTableProps): ReactNode {
   const { can } = useSigned();
   return (
     <div className="scroll" tabIndex={0} role="group" aria-labelledby="versions">
@@ -64,7 +71,7 @@ function VersionTable({ rows, latest, onRestore }: VersionTableProps): ReactNode
             <th scope="col">{t('template.version')}</th>
             <th scope="col">{t('mail.subject')}</th>
             <th scope="col">{t('template.saved-at')}</th>
-            {can('write') && <th scope="col">{t('key.actions')}</th>}
+            <th scope="col">{t('key.actions')}</th>
           </tr>
         </thead>
         <tbody>
@@ -80,9 +87,17 @@ function VersionTable({ rows, latest, onRestore }: VersionTableProps): ReactNode
               <td>
                 <Time at={at} />
               </td>
-              {can('write') && (
-                <td>
-                  {version !== latest && (
+              <td>
+                <span className="actions">
+                  <button
+                    type="button"
+                    className="small"
+                    aria-label={`${t('template.preview')} ${version}`}
+                    onClick={() => onPreview(version)}
+                  >
+                    {t('template.preview')}
+                  </button>
+                  {can('write') && version !== latest && (
                     <button
                       type="button"
                       className="small"
@@ -92,8 +107,8 @@ function VersionTable({ rows, latest, onRestore }: VersionTableProps): ReactNode
                       {t('template.restore')}
                     </button>
                   )}
-                </td>
-              )}
+                </span>
+              </td>
             </tr>
           ))}
         </tbody>

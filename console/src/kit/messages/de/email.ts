@@ -59,6 +59,8 @@ export const emailDe: Readonly<Record<keyof typeof emailEn, string>> = {
   'template.preview': 'Vorschau',
   'template.preview-dirty':
     'Die Vorschau zeigt die zuletzt gespeicherte Version. Speichern, um die Änderungen zu sehen.',
+  'template.preview-version': 'Die Vorschau zeigt Version {version}, nicht die neueste.',
+  'template.preview-latest': 'Neueste anzeigen',
   'template.preview-none': 'Keine Vorschau. HTML oder Text hinzufügen.',
   'template.preview-send': '„Test senden“ zeigt die E-Mail genau so, wie Empfänger sie sehen.',
   'template.sample': 'Beispielwerte (JSON)',

@@ -53,6 +53,8 @@ export const emailEn = {
   'template.unsubscribe-topic': 'From topic “{name}”',
   'template.preview': 'Preview',
   'template.preview-dirty': 'The preview shows the last saved version. Save to see your changes.',
+  'template.preview-version': 'The preview shows version {version}, not the latest.',
+  'template.preview-latest': 'Show latest',
   'template.preview-none': 'Nothing to preview. Add HTML or plain text.',
   'template.preview-send': 'Select “Send test” to see the email exactly as recipients do.',
   'template.sample': 'Sample variables (JSON)',
