@@ -71,7 +71,9 @@ const LONG = 'x'.repeat(100);
     await editor.getByLabel('Subject').fill('Your order {{order}}');
     await editor
       .getByLabel('HTML', { exact: true })
-      .fill('<h1 style="color: rgb(1, 2, 3)">Hello {{first_name}}</h1>{{{note}}}');
+      .fill(
+        '<style>p { color: rgb(4, 5, 6); background: url(https://tracker.example/a) }</style><h1 style="color: rgb(1, 2, 3)">Hello {{first_name}}</h1><p>On its way</p>{{{note}}}',
+      );
     await editor.getByLabel('Plain text').fill('Hello {{first_name}}');
     await button('Add variable').click();
     await editor.getByLabel('Variable', { exact: true }).fill('order');
@@ -88,24 +90,38 @@ const LONG = 'x'.repeat(100);
     await page.getByText('No value and no fallback: first_name, note.').waitFor();
     await button('Add to sample').click();
     await page.getByText('Your order 4711').waitFor();
-    await page
-      .getByLabel('Sample variables')
-      .fill('{"first_name": "<Ada>", "note": "<script>top.ran = 1</script>", "other": 1}');
+    await page.getByLabel('Sample variables').fill(
+      JSON.stringify({
+        first_name: '<Ada>',
+        note: '<script>top.ran = 1</script><img src=x onerror="top.ran = 2"><a href="javascript:top.ran = 3">link</a>',
+        other: 1,
+      }),
+    );
     await page.getByText('Not used by the template: other.').waitFor();
     await button('HTML source').click();
     await page.getByText('Hello &lt;Ada&gt;').waitFor();
     await button('Preview').click();
+    const colour = (): Promise<string> =>
+      frame()
+        .getByRole('heading', { name: 'Hello <Ada>' })
+        .evaluate((heading) => getComputedStyle(heading).color);
+    expect(await colour()).toBe('rgb(1, 2, 3)');
+    expect(
+      await frame()
+        .locator('p')
+        .evaluate((text) => getComputedStyle(text).color),
+    ).toBe('rgb(4, 5, 6)');
+    expect(await frame().locator('script, [onerror], [href]').count()).toBe(0);
+    expect(shown.wrongs()).toEqual([]);
+    expect(await shown.violations('04-preview')).toEqual([]);
     await button('Send test').click();
     expect(await shown.violations('04-test')).toEqual([]);
     await confirm('Send');
     await closed();
-    await frame().getByRole('heading', { name: 'Hello <Ada>' }).waitFor();
-    expect(
-      await frame()
-        .getByRole('heading')
-        .evaluate((heading) => getComputedStyle(heading).color),
-    ).toBe('rgb(1, 2, 3)');
+    await page.getByText('Test email:').waitFor();
+    expect(await colour()).toBe('rgb(1, 2, 3)');
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
+    // The browser logs blocked content as errors. These errors prove that the test email contains the code.
     expect(shown.wrongs().filter((line) => !/sandboxed|Content Security Policy/.test(line))).toEqual([]);
     expect(await shown.violations('05-template')).toEqual([]);
     shown.wrongs();
@@ -143,7 +159,7 @@ const LONG = 'x'.repeat(100);
     await page.keyboard.press('h');
     await page.getByRole('heading', { name: 'No topics yet' }).waitFor();
     await button('New topic').click();
-    await dialog().getByLabel('Name').fill('Newsletter');
+    await dialog().getByLabel(/^Name/).fill('Newsletter');
     expect(await shown.violations('10-new-topic')).toEqual([]);
     await confirm('Create');
     await page.getByText('No subscriptions yet.').waitFor();
@@ -161,7 +177,7 @@ const LONG = 'x'.repeat(100);
     await confirm('Remove');
     await page.getByText('No subscriptions match this filter.').waitFor();
     await button('Edit').click();
-    await dialog().getByLabel('Description').fill('News once a month');
+    await dialog().getByLabel('Description', { exact: true }).fill('News once a month');
     await confirm('Save');
     await page.getByText('News once a month').waitFor();
     expect(await first('/v1/topics')).toMatchObject({ key: 'newsletter', description: 'News once a month' });

@@ -6,10 +6,11 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { sampleOf, withMissing } from './template-draft';
 import { type Rendered, type Template, useRendered } from './template-queries';
+import { RenderedHtml } from './RenderedHtml';
 import { SentTest } from './SentTest';
 import { TestSend } from './TestSend';
 
-type Tab = 'html' | 'text' | 'source';
+type Tab = 'html' | 'text' | 'source' | 'sent';
 const PAUSE_MS = 400;
 
 interface TemplatePreviewProps {
@@ -102,9 +103,14 @@ interface OutputProps {
 
 function Output({ rendered, sent }: OutputProps): ReactNode {
   const [chosen, setChosen] = useState<Tab | null>(null);
+  const sentId = sent?.id;
+  useEffect(() => {
+    if (sentId !== undefined) setChosen('sent');
+  }, [sentId]);
   const tabs: Tab[] = [
     ...(rendered.html === null ? [] : (['html', 'source'] as const)),
     ...(rendered.text === null ? [] : (['text'] as const)),
+    ...(sent === null ? [] : (['sent'] as const)),
   ];
   const tab = chosen !== null && tabs.includes(chosen) ? chosen : tabs[0];
   if (tab === undefined) return <p className="empty">{t('template.preview-none')}</p>;
@@ -126,18 +132,14 @@ function Output({ rendered, sent }: OutputProps): ReactNode {
               aria-pressed={each === tab}
               onClick={() => setChosen(each)}
             >
-              {t(`mail.tab.${each}`)}
+              {t(each === 'sent' ? 'template.sent' : `mail.tab.${each}`)}
             </button>
           ))}
         </span>
       </div>
-      {tab === 'html' &&
-        (sent === null ? (
-          <p className="empty">{t('template.preview-send')}</p>
-        ) : (
-          <SentTest key={sent.id} id={sent.id} isOutdated={sent.of !== rendered} />
-        ))}
-      {tab !== 'html' && (
+      {tab === 'html' && <RenderedHtml html={rendered.html ?? ''} />}
+      {tab === 'sent' && sent !== null && <SentTest key={sent.id} id={sent.id} isOutdated={sent.of !== rendered} />}
+      {(tab === 'text' || tab === 'source') && (
         <pre className="mail-text" tabIndex={0} role="group" aria-label={t(`mail.tab.${tab}`)}>
           {tab === 'text' ? rendered.text : rendered.html}
         </pre>

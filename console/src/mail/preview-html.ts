@@ -1,0 +1,37 @@
+/** HTML without the attributes that the console's content security policy forbids, and with its styles apart. */
+export interface PlainHtml {
+  html: string;
+  /** Contents of the `style` elements. */
+  sheets: string[];
+}
+
+const STYLE_ELEMENT = /<style\b[^>]*>([^]*?)<\/style\s*>/gi;
+const TAG = /<[a-z](?:[^"'>]|"[^"]*"|'[^']*')*>/gi;
+/** Name of the attribute that keeps the text of a `style` attribute. */
+export const STYLE_KEPT = 'data-posthorn-style';
+
+/**
+ * Moves styles out of the browser's sight. The policy of the page would block them in parsed HTML, but allows a script to
+ * set them. Also drops event handlers, so that the browser reports none. The sanitizer, and not this function, makes the
+ * HTML safe.
+ */
+export function plainHtmlOf(source: string): PlainHtml {
+  const sheets: string[] = [];
+  const html = source
+    .replace(STYLE_ELEMENT, (_, text: string) => {
+      sheets.push(text);
+      return '';
+    })
+    .replace(TAG, (tag) =>
+      tag
+        .replace(/\sstyle(?=\s*=)/gi, ` ${STYLE_KEPT}`)
+        .replace(/\son\w+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, '')
+        .replace(/\s(?:background|srcset)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, ''),
+    );
+  return { html, sheets };
+}
+
+/** Returns CSS without references to other resources, which the policy would block and report. */
+export function withoutUrls(css: string): string {
+  return css.replace(/@import[^;]*;?/gi, '').replace(/url\(\s*(?!["']?data:)[^)]*\)/gi, 'none');
+}
