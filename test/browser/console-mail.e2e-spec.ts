@@ -376,7 +376,7 @@ const evil = (
     await shown.open(`inbox/${id}/${large.id}`);
     await frame().getByText('First').waitFor();
     await page.getByRole('button', { name: 'HTML source' }).click();
-    await page.getByText('Truncated for display.').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).waitFor();
   });
 
   it('suppressions: added, found by address, removed', async () => {

@@ -1,6 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createRootRoute, createRoute, createRouter, notFound, redirect } from '@tanstack/react-router';
-import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { Fault } from '../api/fault';
 import { readApplicationFilters, readRange as readApplicationRange } from '../applications/application-filters';
 import { readAuditFilters } from '../audit/audit-filters';
@@ -10,13 +9,12 @@ import { readEventTypeFilters } from '../event-types/event-type-filters';
 import { readSearch } from '../events/columns';
 import { readJobFilters } from '../jobs/job-filters';
 import { lazyPart } from '../kit/load/lazy-part';
-import { readEmailFilters, readMessageFilters, readSuppressionFilters, readTopicFilters } from '../mail/mail-filters';
 import { readRange } from '../overview/overview-range';
 import { readSend } from '../send/send-draft';
-import { ARRIVED } from './arrived';
-import { Missing, Wrong, WrongScreen } from './Missing';
+import { environment, root, signedIn } from './base-routes';
+import { MAIL_ROUTES } from './mail-routes';
+import { Missing, WrongScreen } from './Missing';
 import { none, only } from './search';
-import { Shell } from './Shell';
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -36,28 +34,6 @@ export const queries = new QueryClient({
 /** Path of BASE_URL plus `/console`, without a trailing slash. */
 export const BASE_PATH = new URL(document.baseURI).pathname.replace(/\/+$/, '');
 
-/** The session request. It is sent once, and all callers share it. Later API calls detect the end of the session. */
-let asked: Promise<OwnSession> | null = null;
-
-async function signedIn(): Promise<OwnSession> {
-  asked ??= ownSession().then((session) => {
-    if (session !== null) return session;
-    location.assign(
-      signInAddress(
-        location.pathname === ARRIVED.pathname
-          ? ARRIVED.pathname + ARRIVED.search
-          : location.pathname + location.search,
-      ),
-    );
-    // Never resolves, because the sign-in page is about to replace this page.
-    return new Promise<never>(() => undefined);
-  });
-  asked.catch(() => void (asked = null));
-  return asked;
-}
-
-const root = createRootRoute({ notFoundComponent: Missing, errorComponent: Wrong });
-
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -67,22 +43,6 @@ const start = createRoute({
     } = await signedIn();
     redirect({ to: '/$env/overview', params: { env }, throw: true });
   },
-});
-
-const environment = createRoute({
-  getParentRoute: () => root,
-  path: '/$env',
-  params: {
-    parse: ({ env }): { env: Environment } => ({ env: env as Environment }),
-    stringify: ({ env }) => ({ env }),
-  },
-  beforeLoad: async ({ params: { env } }) => {
-    const session = await signedIn();
-    if (!session.environments.includes(env)) notFound({ throw: true });
-    return { session };
-  },
-  component: Shell,
-  errorComponent: Wrong,
 });
 
 const environmentStart = createRoute({
@@ -291,66 +251,6 @@ const keys = createRoute({
   validateSearch: none,
   component: lazyPart(() => import('../keys/KeysScreen').then(({ KeysScreen }) => KeysScreen)),
 });
-const emails = createRoute({
-  getParentRoute: () => environment,
-  path: 'emails',
-  validateSearch: only(readEmailFilters),
-  component: lazyPart(() => import('../mail/EmailsScreen').then(({ EmailsScreen }) => EmailsScreen)),
-});
-const email = createRoute({
-  getParentRoute: () => environment,
-  path: 'emails/$id',
-  validateSearch: none,
-  component: lazyPart(() => import('../mail/EmailScreen').then(({ EmailScreen }) => EmailScreen)),
-});
-const templates = createRoute({
-  getParentRoute: () => environment,
-  path: 'templates',
-  validateSearch: none,
-  component: lazyPart(() => import('../mail/TemplatesScreen').then(({ TemplatesScreen }) => TemplatesScreen)),
-});
-const template = createRoute({
-  getParentRoute: () => environment,
-  path: 'templates/$id',
-  validateSearch: none,
-  component: lazyPart(() => import('../mail/TemplateScreen').then(({ TemplateScreen }) => TemplateScreen)),
-});
-const topics = createRoute({
-  getParentRoute: () => environment,
-  path: 'topics',
-  validateSearch: none,
-  component: lazyPart(() => import('../mail/TopicsScreen').then(({ TopicsScreen }) => TopicsScreen)),
-});
-const topic = createRoute({
-  getParentRoute: () => environment,
-  path: 'topics/$id',
-  validateSearch: only(readTopicFilters),
-  component: lazyPart(() => import('../mail/TopicScreen').then(({ TopicScreen }) => TopicScreen)),
-});
-const inbox = createRoute({
-  getParentRoute: () => environment,
-  path: 'inbox',
-  validateSearch: none,
-  component: lazyPart(() => import('../mail/InboxScreen').then(({ InboxScreen }) => InboxScreen)),
-});
-const alias = createRoute({
-  getParentRoute: () => environment,
-  path: 'inbox/$alias',
-  validateSearch: only(readMessageFilters),
-  component: lazyPart(() => import('../mail/AliasScreen').then(({ AliasScreen }) => AliasScreen)),
-});
-const receivedMessage = createRoute({
-  getParentRoute: () => environment,
-  path: 'inbox/$alias/$id',
-  validateSearch: none,
-  component: lazyPart(() => import('../mail/MessageScreen').then(({ MessageScreen }) => MessageScreen)),
-});
-const suppressions = createRoute({
-  getParentRoute: () => environment,
-  path: 'suppressions',
-  validateSearch: only(readSuppressionFilters),
-  component: lazyPart(() => import('../mail/SuppressionsScreen').then(({ SuppressionsScreen }) => SuppressionsScreen)),
-});
 const domains = createRoute({
   getParentRoute: () => environment,
   path: 'domains',
@@ -421,16 +321,7 @@ export const router = createRouter({
       application.addChildren(applicationTabs),
       eventTypes,
       eventType,
-      emails,
-      email,
-      templates,
-      template,
-      topics,
-      topic,
-      inbox,
-      alias,
-      receivedMessage,
-      suppressions,
+      ...MAIL_ROUTES,
       domains,
       domain,
       pull,

@@ -9,8 +9,8 @@ import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
-import { type Domain, type DomainRecord, useDomain, useKnownDomain } from './domain-queries';
 import { DkimKeys } from './DkimKeys';
+import { type Domain, type DomainRecord, useDomain, useKnownDomain } from './domain-queries';
 import { DomainActions } from './DomainActions';
 import { Reputation } from './Reputation';
 
@@ -40,9 +40,10 @@ export function DomainScreen(): ReactNode {
           <p className="why">{t(`domain.why.${data.state}`)}</p>
           {data.reputation === 'paused' && <p className="why">{t('domain.paused')}</p>}
           <Facts domain={data} />
-          <Records domain={data} />
-          {data.dkim !== null && <DkimKeys domain={data} dkim={data.dkim} />}
+          {data.state !== 'verified' && <Records domain={data} />}
           {data.kind !== 'webhook' && <Reputation domain={data} />}
+          {data.dkim !== null && <DkimKeys domain={data} dkim={data.dkim} />}
+          {data.state === 'verified' && <Records domain={data} />}
         </>
       )}
     </div>
@@ -64,7 +65,7 @@ function Facts({ domain }: { domain: Domain }): ReactNode {
       {domain.kind !== 'webhook' && (
         <div>
           <dt>{t('domain.sends')}</dt>
-          <dd>{yes(domain.sending_enabled)}</dd>
+          <dd>{domain.reputation === 'paused' ? <Status of="paused" /> : yes(domain.sending_enabled)}</dd>
         </div>
       )}
       {domain.kind !== 'email-send' && (

@@ -83,6 +83,18 @@ function Actions({ domain, reputation }: { domain: Domain; reputation: DomainRep
   );
 }
 
+/** Returns the limits of a rate. They apply to the last 24 hours, since the last resume. */
+function limitsOf(
+  thresholds: DomainReputation['thresholds'],
+  rate: 'bounce_rate' | 'complaint_rate',
+): Parameters<typeof levelOf>[2] {
+  return {
+    warning: thresholds[`${rate}_warning`],
+    pause: thresholds[`${rate}_pause`],
+    minimum: thresholds.minimum_sent,
+  };
+}
+
 function Volumes({ reputation }: { reputation: DomainReputation }): ReactNode {
   const { language } = usePreferences();
   const { thresholds } = reputation;
@@ -112,14 +124,9 @@ function Volumes({ reputation }: { reputation: DomainReputation }): ReactNode {
                     <Rate
                       count={rate === 'bounce_rate' ? volume.bounced : volume.complained}
                       rate={volume[rate]}
-                      // The limits apply to the last 24 hours.
                       level={
-                        name === 'last_24_hours'
-                          ? levelOf(volume[rate], volume.sent, {
-                              warning: thresholds[`${rate}_warning`],
-                              pause: thresholds[`${rate}_pause`],
-                              minimum: thresholds.minimum_sent,
-                            })
+                        name === 'last_24_hours' && reputation.reputation !== 'healthy'
+                          ? levelOf(volume[rate], volume.sent, limitsOf(thresholds, rate))
                           : 'none'
                       }
                     />

@@ -5,8 +5,8 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import {
-  type AliasActionsDraft,
   aliasActionsChangesOf,
+  type AliasActionsDraft,
   aliasActionsDraftOf,
   LIFETIMES,
   PERIODS,

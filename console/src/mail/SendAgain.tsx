@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { type Api, answered, bytesOf, type Environment } from '../api/client';
+import { answered, type Api, bytesOf, type Environment } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { t, word } from '../kit/messages/t';
 import { randomUuid } from '../kit/random-uuid';

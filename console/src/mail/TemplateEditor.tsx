@@ -4,7 +4,7 @@ import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { type TemplateDraft, templateChangesOf, templateDraftOf, variableFaultOf } from './template-draft';
+import { templateChangesOf, type TemplateDraft, templateDraftOf, variableFaultOf } from './template-draft';
 import { type Template, useKnownTemplate } from './template-queries';
 import { TemplateVariables } from './TemplateVariables';
 import { UnsubscribeField } from './UnsubscribeField';
@@ -44,7 +44,7 @@ export function TemplateEditor({ template, onSaved, onDirty }: TemplateEditorPro
   };
   return (
     <form
-      className="stacked"
+      className="stacked mail-template"
       aria-label={t('template.content')}
       onSubmit={(event) => {
         event.preventDefault();
@@ -53,20 +53,8 @@ export function TemplateEditor({ template, onSaved, onDirty }: TemplateEditorPro
     >
       <h2>{t('template.content')}</h2>
       <Lines draft={draft} onChange={set} />
-      <CodeField
-        label={t('template.html')}
-        value={draft.html}
-        rows={14}
-        onChange={(html) => set({ html })}
-        onRun={save}
-      />
-      <CodeField
-        label={t('template.text')}
-        value={draft.text}
-        rows={5}
-        onChange={(text) => set({ text })}
-        onRun={save}
-      />
+      <CodeField label={t('template.html')} value={draft.html} rows={14} onChange={(html) => set({ html })} />
+      <CodeField label={t('template.text')} value={draft.text} rows={5} onChange={(text) => set({ text })} />
       <p className="quiet">{t('template.syntax')}</p>
       <TemplateVariables variables={draft.variables} onChange={(variables) => set({ variables })} />
       <UnsubscribeField value={draft.topic} onChange={(topic) => set({ topic })} />

@@ -4,10 +4,10 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { sampleOf, withMissing } from './template-draft';
-import { type Rendered, type Template, useRendered } from './template-queries';
 import { RenderedHtml } from './RenderedHtml';
 import { SentTest } from './SentTest';
+import { sampleOf, withMissing } from './template-draft';
+import { type Rendered, type Template, useRendered } from './template-queries';
 import { TestSend } from './TestSend';
 
 type Tab = 'html' | 'text' | 'source' | 'sent';

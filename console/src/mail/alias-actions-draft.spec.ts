@@ -1,4 +1,4 @@
-import { type AliasActionsDraft, aliasActionsChangesOf, aliasActionsDraftOf } from './alias-actions-draft';
+import { aliasActionsChangesOf, type AliasActionsDraft, aliasActionsDraftOf } from './alias-actions-draft';
 
 const REPLY = {
   subject: 'Received',

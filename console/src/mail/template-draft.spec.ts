@@ -1,8 +1,8 @@
 import {
   ALL_EMAILS,
   sampleOf,
-  type TemplateDraft,
   templateChangesOf,
+  type TemplateDraft,
   templateDraftOf,
   type VariableDraft,
   variableFaultOf,
@@ -52,7 +52,7 @@ describe('templateDraftOf', () => {
     ['object', null, ''],
   ])('a %s with the fallback %j is shown as %j, and is unchanged when saved', (type, value, fallback) => {
     const variables = [{ key: 'a', type, fallback_value: value }] as never;
-    const draft = templateDraftOf({ ...BEFORE, reply_to: [], unsubscribe: null, variables } as never);
+    const draft = templateDraftOf({ ...BEFORE, reply_to: [], unsubscribe: null, variables });
 
     expect(draft.variables[0]?.fallback).toBe(fallback);
     expect(templateChangesOf(draft, BEFORE).variables?.[0]?.fallback_value).toEqual(value);

@@ -106,7 +106,8 @@ export const emailDe: Readonly<Record<keyof typeof emailEn, string>> = {
   'origin.recipient': 'Empfänger',
   'origin.default': 'Voreinstellung',
   reputation: 'Reputation',
-  'reputation.healthy': 'Die Raten liegen unter den Grenzen, die ab {count} Empfängern in 24 Stunden gelten.',
+  'reputation.healthy':
+    'Die Raten der E-Mails, die zählen, liegen unter den Grenzen, die ab {count} Empfängern in 24 Stunden gelten.',
   'reputation.at_risk.bounce_rate': 'Die Bounce-Rate hat die Warngrenze erreicht.',
   'reputation.at_risk.complaint_rate': 'Die Beschwerderate hat die Warngrenze erreicht.',
   'reputation.paused.bounce_rate':
