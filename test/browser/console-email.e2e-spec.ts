@@ -263,6 +263,16 @@ const LONG = 'x'.repeat(100);
     await page.getByRole('link', { name: 'View suppression' }).click();
     await page.getByRole('cell', { name: 'ada@bounces.example', exact: true }).waitFor();
     await page.goBack();
+    await page.evaluate(() =>
+      Object.defineProperty(navigator, 'clipboard', {
+        value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) },
+        configurable: true,
+      }),
+    );
+    await page.getByRole('button', { name: 'Copy link invoice.txt' }).click();
+    await page.getByText('Copied', { exact: true }).waitFor();
+    const link = await page.evaluate(() => (globalThis as unknown as { copied: string }).copied);
+    expect(await (await fetch(link)).text()).toBe('1 euro');
     await button('Send again').click();
     await dialog().getByText('suppressed: Bounced').waitFor();
     expect(await dialog().getByRole('button', { name: 'Send again' }).isDisabled()).toBe(true);

@@ -10,9 +10,9 @@ import {
   aliasActionsDraftOf,
   LIFETIMES,
   PERIODS,
-  periodWord,
 } from './alias-actions-draft';
 import type { Alias } from './mail-queries';
+import { periodWord } from './period-word';
 
 /** Form for the addresses that an alias forwards to, its automatic reply, and the links in its events. */
 export function AliasActionsForm({ alias, onClose }: { alias: Alias; onClose: () => void }): ReactNode {

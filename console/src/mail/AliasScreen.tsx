@@ -13,7 +13,6 @@ import { TextFilter } from '../kit/TextFilter';
 import { RANGES } from '../kit/time/range';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
-import { periodWord } from './alias-actions-draft';
 import { AliasActionsForm } from './AliasActionsForm';
 import { AliasForm } from './AliasForm';
 import { AliasReplay } from './AliasReplay';
@@ -22,6 +21,7 @@ import { useLeave } from './leave';
 import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
 import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
 import { MessageList } from './MessageList';
+import { periodWord } from './period-word';
 
 /** One alias, and its received messages. */
 export function AliasScreen(): ReactNode {

@@ -167,13 +167,21 @@ function Content({ email }: { email: EmailDetail }): ReactNode {
           headers={data.header_lines}
           isTruncated={data.truncated}
           rawPath={`v1/emails/${email.id}/raw`}
-          files={data.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid, path }) => ({
-            name: filename,
-            type,
-            bytes,
-            isInline: isNamed(data.html, cid),
-            path: path.replace(/^\//, ''),
-          }))}
+          files={data.attachments.map(
+            ({ filename, content_type: type, size_bytes: bytes, content_id: cid, path }, index) => ({
+              name: filename,
+              type,
+              bytes,
+              isInline: isNamed(data.html, cid),
+              path: path.replace(/^\//, ''),
+              link: async () => {
+                const { data: links } = await answered(
+                  api.GET('/v1/emails/{id}/attachments', { params: { path: { id: email.id } } }),
+                );
+                return links[index]?.download_url ?? '';
+              },
+            }),
+          )}
           view={async () =>
             (await answered(api.GET('/v1/emails/{id}/view', { params: { path: { id: email.id } } }))).token
           }

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { bytesOf } from '../api/client';
 import { download } from '../kit/copy';
+import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
@@ -16,6 +17,8 @@ export interface MailFile {
   isInline: boolean;
   /** Path of the file in the API. */
   path: string;
+  /** Creates a URL of the file that needs no key, for an hour. Absent if the user may not create one. */
+  link?: () => Promise<string>;
 }
 
 /** Files of a message. A file is loaded only when the user opens it. */
@@ -55,21 +58,31 @@ export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
                 <td>{file.type}</td>
                 <td>{formatBytes(file.bytes, language)}</td>
                 <td>
-                  <button
-                    type="button"
-                    className="small"
-                    aria-label={`${t('download')} ${file.name}`}
-                    disabled={busy === file.path}
-                    onClick={() => fetchFile(file)}
-                  >
-                    {t('download')}
-                  </button>
+                  <span className="actions">
+                    <button
+                      type="button"
+                      className="small"
+                      aria-label={`${t('download')} ${file.name}`}
+                      disabled={busy === file.path}
+                      onClick={() => fetchFile(file)}
+                    >
+                      {t('download')}
+                    </button>
+                    {file.link !== undefined && (
+                      <CopyButton
+                        text={file.link}
+                        label={t('mail.copy-link')}
+                        name={`${t('mail.copy-link')} ${file.name}`}
+                      />
+                    )}
+                  </span>
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
+      {files.some(({ link }) => link !== undefined) && <p className="quiet">{t('mail.link-text')}</p>}
     </>
   );
 }

@@ -15,6 +15,8 @@ import { messageStateOf } from './message-state';
 import { MessageActions } from './MessageActions';
 import { MessageOutcome } from './MessageOutcome';
 
+/** Lifetime of a link to an attachment. */
+const LINK_SECONDS = 3_600;
 const CHECKS = ['spf', 'dkim', 'dmarc', 'arc', 'spam', 'virus'] as const;
 
 /** One received message: authentication results, state and content. */
@@ -43,7 +45,7 @@ export function MessageScreen(): ReactNode {
 }
 
 function Shown({ message, alias }: { message: MessageDetail; alias: string }): ReactNode {
-  const { api } = useSigned();
+  const { api, can } = useSigned();
   const path = { alias, messageId: message.id };
   const base = `v1/aliases/${encodeURIComponent(alias)}/messages/${message.id}`;
   return (
@@ -78,6 +80,17 @@ function Shown({ message, alias }: { message: MessageDetail; alias: string }): R
             bytes,
             isInline: isNamed(message.html, cid),
             path: `${base}/attachments/${index}`,
+            ...(can('write') && {
+              link: async () => {
+                const { attachments } = await answered(
+                  api.POST('/v1/aliases/{alias}/messages/{messageId}/links', {
+                    params: { path },
+                    body: { expires_in: LINK_SECONDS },
+                  }),
+                );
+                return attachments[index]?.url ?? '';
+              },
+            }),
           }),
         )}
         view={async () =>

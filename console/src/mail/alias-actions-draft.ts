@@ -1,5 +1,4 @@
 import type { Schemas } from '../api/client';
-import { t } from '../kit/messages/t';
 import { sendersOf } from './alias-draft';
 import type { Alias } from './mail-queries';
 
@@ -64,10 +63,4 @@ export function aliasActionsChangesOf(
       link_ttl_seconds: draft.lifetime === '' ? null : Number(draft.lifetime),
     }),
   };
-}
-
-/** Returns a period in words, or the duration itself if it is none of the offered ones. */
-export function periodWord(period: string): string {
-  const known = PERIODS.find((each) => each === period);
-  return known === undefined ? period : t(`alias.period.${known}`);
 }

@@ -184,6 +184,8 @@ export const emailDe: Readonly<Record<keyof typeof emailEn, string>> = {
   'email.replies': 'Antworten',
   'emails.again': '{count} fehlgeschlagene E-Mails erneut senden in',
   'emails.cancel': '{count} geplante E-Mails abbrechen. Sie werden nicht gesendet, ihr Inhalt wird gelöscht. In',
+  'mail.copy-link': 'Link kopieren',
+  'mail.link-text': 'Kopierte Links brauchen keinen API-Schlüssel und gelten eine Stunde.',
   'mail.selection': 'Auswahl',
   'mail.selection-none': 'Gilt für keinen der ausgewählten Einträge.',
   'mail.select-all': 'Alle auswählen',

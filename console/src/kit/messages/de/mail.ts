@@ -71,9 +71,9 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'email.why.complained': 'Ein Empfänger hat die Nachricht als Spam gemeldet. An die Adresse wird nicht mehr gesendet.',
   'email.why.suppressed': 'Nichts gesendet, weil alle Empfänger gesperrt sind.',
   'email.why.failed':
-    'Die Nachricht wurde abgelehnt oder konnte nicht zusammengestellt werden. Eine Wiederholung hilft nicht.',
+    'Die Nachricht wurde abgelehnt oder konnte nicht zusammengestellt werden. Vor „Erneut senden“ die Ursache beheben.',
   'email.why.canceled': 'Vor der geplanten Zeit abgebrochen. Nichts wurde gesendet.',
-  'email.why.dlq': 'Dead-Letter nach dem letzten Versuch. Über „Event anzeigen“ erneut senden.',
+  'email.why.dlq': 'Dead-Letter nach dem letzten Versuch. „Erneut senden“ wiederholt den Versand.',
   'fact-type.sent': 'Gesendet',
   'fact-type.delivered': 'Zugestellt',
   'fact-type.bounced': 'Bounce',

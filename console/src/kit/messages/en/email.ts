@@ -172,6 +172,8 @@ export const emailEn = {
   'email.replies': 'Replies',
   'emails.again': 'Send {count} failed emails again in',
   'emails.cancel': 'Cancel {count} scheduled emails. They are not sent, and their content is deleted. In',
+  'mail.copy-link': 'Copy link',
+  'mail.link-text': 'Copied links need no API key and expire after one hour.',
   'mail.selection': 'Selection',
   'mail.selection-none': 'Applies to none of the selected items.',
   'mail.select-all': 'Select all',

@@ -66,9 +66,10 @@ export const mailEn = {
   'email.why.bounced': 'The recipient’s server rejected the message permanently. The address is now suppressed.',
   'email.why.complained': 'A recipient marked the message as spam. No more email is sent to this address.',
   'email.why.suppressed': 'Nothing was sent, because every recipient is suppressed.',
-  'email.why.failed': 'The message was rejected or could not be composed. A retry would not help.',
+  'email.why.failed':
+    'The message was rejected or could not be composed. Fix the cause before you select “Send again”.',
   'email.why.canceled': 'Cancelled before the scheduled time. Nothing was sent.',
-  'email.why.dlq': 'Dead-lettered after the last attempt. Select “View event” to replay the email.',
+  'email.why.dlq': 'Dead-lettered after the last attempt. Select “Send again” to retry.',
   'fact-type.sent': 'Sent',
   'fact-type.delivered': 'Delivered',
   'fact-type.bounced': 'Bounced',
