@@ -72,7 +72,7 @@ const LONG = 'x'.repeat(100);
     await editor
       .getByLabel('HTML', { exact: true })
       .fill(
-        '<style>p { color: rgb(4, 5, 6); background: url(https://tracker.example/a) }</style><h1 style="color: rgb(1, 2, 3)">Hello {{first_name}}</h1><p>On its way</p>{{{note}}}',
+        '<body bgcolor="#070809"><style>p { color: rgb(4, 5, 6); background: url(https://tracker.example/a) }</style><h1 style="color: rgb(1, 2, 3)">Hello {{first_name}}</h1><p>On its way</p>{{{note}}}',
       );
     await editor.getByLabel('Plain text').fill('Hello {{first_name}}');
     await button('Add variable').click();
@@ -111,6 +111,11 @@ const LONG = 'x'.repeat(100);
         .locator('p')
         .evaluate((text) => getComputedStyle(text).color),
     ).toBe('rgb(4, 5, 6)');
+    expect(
+      await frame()
+        .locator('body')
+        .evaluate((body) => getComputedStyle(body).backgroundColor),
+    ).toBe('rgb(7, 8, 9)');
     expect(await frame().locator('script, [onerror], [href]').count()).toBe(0);
     expect(shown.wrongs()).toEqual([]);
     expect(await shown.violations('04-preview')).toEqual([]);

@@ -11,6 +11,9 @@ const SANITIZER = {
   removeAttributes: ['srcset', 'background', 'ping'],
 };
 
+/** Attributes of the body that change how the message looks. */
+const BODY_ATTRIBUTES = ['class', 'bgcolor', 'dir', STYLE_KEPT];
+
 /**
  * Preview of HTML that is not sent yet. The browser's sanitizer removes all code. The frame runs no scripts, and inherits
  * the policy of the page, which blocks all requests to other hosts.
@@ -22,7 +25,7 @@ export function RenderedHtml({ html }: { html: string }): ReactNode {
     const target = frame.current?.contentDocument;
     if (target !== null && target !== undefined && parse !== undefined) showIn(target, parse, html);
   };
-  useEffect(show);
+  useEffect(show, [html]);
   if (parse === undefined) return <p className="empty">{t('template.preview-send')}</p>;
   return (
     <MailFrame html={html}>
@@ -39,7 +42,8 @@ function showIn(target: Document, parse: ParseHtml, source: string): void {
     if (!/^data:image\//i.test(image.getAttribute('src') ?? '')) image.removeAttribute('src');
   for (const link of parsed.querySelectorAll('a, area')) link.removeAttribute('href');
   target.body.replaceChildren(...parsed.body.childNodes);
-  for (const element of target.body.querySelectorAll<HTMLElement>(`[${STYLE_KEPT}]`)) {
+  for (const name of BODY_ATTRIBUTES) target.body.setAttribute(name, parsed.body.getAttribute(name) ?? '');
+  for (const element of [target.body, ...target.body.querySelectorAll<HTMLElement>(`[${STYLE_KEPT}]`)]) {
     element.style.cssText = withoutUrls(element.getAttribute(STYLE_KEPT) ?? '');
     element.removeAttribute(STYLE_KEPT);
   }

@@ -44,11 +44,15 @@ export function SendCopy({ email, to, onClose }: SendCopyProps): ReactNode {
   const isBlocked = suppressions !== undefined && suppressions.length > 0 && !isRemoving;
   const send = async (): Promise<void> => {
     const body = copyOf(email, to, await loadFiles(api, environment, email));
-    for (const { id } of suppressions ?? [])
-      await answered(api.DELETE('/v1/suppressions/{id}', { params: { path: { id } } }));
+    try {
+      for (const { id } of suppressions ?? [])
+        await answered(api.DELETE('/v1/suppressions/{id}', { params: { path: { id } } }));
+    } finally {
+      // A second try must not remove suppressions that the first try removed.
+      await queries.invalidateQueries({ queryKey: ['suppressions-of', environment] });
+    }
     const { id } = await answered(api.POST('/v1/emails', { params: { header: { 'Idempotency-Key': key } }, body }));
-    for (const list of ['emails', 'suppressions', 'suppressions-of'])
-      await queries.invalidateQueries({ queryKey: [list, environment] });
+    for (const list of ['emails', 'suppressions']) await queries.invalidateQueries({ queryKey: [list, environment] });
     void navigate({ to: '/$env/emails/$id', params: { env: environment, id } });
   };
   return (
@@ -72,7 +76,7 @@ export function SendCopy({ email, to, onClose }: SendCopyProps): ReactNode {
       {suppressions !== undefined && suppressions.length > 0 && (
         <label className="check-line">
           <input type="checkbox" checked={isRemoving} onChange={({ target }) => setRemoving(target.checked)} />
-          {t('email.again-unsuppress')}
+          {t('email.again-remove')}
         </label>
       )}
     </Confirm>

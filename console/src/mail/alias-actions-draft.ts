@@ -7,7 +7,7 @@ export const PERIODS = ['PT1H', 'P1D', 'P7D', 'P30D'] as const;
 /** Lifetimes of the links in events, in seconds. */
 export const LIFETIMES = [3_600, 86_400, 604_800, 2_592_000] as const;
 
-/** What an alias does with its mail, as the form edits it. */
+/** Actions of an alias on its mail, as the form edits them. */
 export interface AliasActionsDraft {
   /** Forward addresses, one per line. */
   forwards: string;

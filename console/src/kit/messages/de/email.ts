@@ -171,7 +171,7 @@ export const emailDe: Readonly<Record<keyof typeof emailEn, string>> = {
   'email.again-replay':
     'Sendet die E-Mail erneut an alle Empfänger, deren Server sie zurückgestellt oder abgelehnt hat. In',
   'email.again-copy': 'Sendet den Inhalt als neue E-Mail an diese Empfänger. In',
-  'email.again-unsuppress': 'Sperren entfernen. Die Adressen funktionieren wieder.',
+  'email.again-remove': 'Sperren entfernen. Die Adressen funktionieren wieder.',
   'email.again-incomplete':
     'Die Anhänge dieser E-Mail sind nicht verfügbar. Sie kann hier nicht erneut gesendet werden.',
   'email.suppressed-because': 'gesperrt: {reason}',

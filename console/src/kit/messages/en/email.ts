@@ -160,7 +160,7 @@ export const emailEn = {
   'email.again': 'Send again',
   'email.again-replay': 'Sends the email again to all recipients whose server deferred or rejected it. In',
   'email.again-copy': 'Sends the content as a new email to these recipients. In',
-  'email.again-unsuppress': 'Remove the suppressions. I know that the addresses work again.',
+  'email.again-remove': 'Remove the suppressions. I know that the addresses work again.',
   'email.again-incomplete': 'The attachments of this email are not available, so it cannot be sent again from here.',
   'email.suppressed-because': 'suppressed: {reason}',
   'email.suppression': 'View suppression',
