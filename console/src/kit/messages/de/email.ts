@@ -205,7 +205,7 @@ export const emailDe: Readonly<Record<keyof typeof emailEn, string>> = {
   'alias.period.P1D': 'einmal pro Tag',
   'alias.period.P7D': 'einmal pro Woche',
   'alias.period.P30D': 'einmal in 30 Tagen',
-  'alias.links': 'Links in Ereignissen',
+  'alias.links': 'Links in Events',
   'alias.links-key': 'Nur mit API-Schlüssel',
   'alias.links-other': '{seconds} Sekunden ohne Schlüssel gültig',
   'alias.links.3600': '1 Stunde ohne Schlüssel gültig',
