@@ -5,19 +5,27 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
+import { randomUuid } from '../kit/random-uuid';
 import { useSigned } from '../session/session';
 import type { EventDetail } from './event-queries';
+import { replayTo } from './replay-to';
+import { ReplayTarget } from './ReplayTarget';
 
 /** Actions on one event. If the user lacks the permission for an action, shows which permission is required. */
 export function EventActions({ event }: { event: EventDetail }): ReactNode {
   const { can, api, environment } = useSigned();
   const queries = useQueryClient();
+  const [target, setTarget] = useState<string | null>(null);
+  const [key, setKey] = useState(randomUuid);
   const [asked, setAsked] = useState<'replay' | 'cancel' | 'erase' | null>(null);
   const params = { path: { id: event.id } };
   const mayReplay = can('write') && event.payload_erased_at === undefined;
   useShortcut('replay', () => setAsked('replay'), mayReplay);
   const act = async (): Promise<void> => {
-    if (asked === 'replay') await answered(api.POST('/v1/events/{id}/replay', { params }));
+    if (asked === 'replay') {
+      await replayTo(api, environment, event.id, target, key);
+      setKey(randomUuid());
+    }
     if (asked === 'cancel') await answered(api.POST('/v1/events/{id}/cancel', { params }));
     if (asked === 'erase') await answered(api.DELETE('/v1/events/{id}/payload', { params }));
     // Removes the cached payload only after an erasure, because no other action changes it.
@@ -53,6 +61,7 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
           title={label}
           action={label}
           isDangerous={asked !== 'replay'}
+          isOff={asked === 'replay' && target === ''}
           onConfirm={act}
           onClose={() => setAsked(null)}
           {...(asked === 'erase' && { typed: event.event_type })}
@@ -60,6 +69,7 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
           <p>
             {text} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
           </p>
+          {asked === 'replay' && <ReplayTarget value={target} onChange={setTarget} />}
         </Confirm>
       )}
     </span>

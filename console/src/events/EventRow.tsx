@@ -3,10 +3,11 @@ import type { MouseEvent, ReactNode } from 'react';
 import type { EventItem } from '../api/client';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { Since } from '../kit/time/Since';
 import { useSigned } from '../session/session';
 import type { ColumnId } from './columns';
 import { rememberOpened } from './list-place';
+import { eventStatusOf } from './timeline';
 
 interface EventRowProps {
   row: EventItem;
@@ -15,11 +16,12 @@ interface EventRowProps {
   start: number;
   isSelected: boolean;
   target: string;
+  nowMs: number;
   onMark: (id: string, isRange: boolean) => void;
 }
 
 /** Row of one event, with a link and a checkbox. */
-export function EventRow({ row, columns, index, start, isSelected, target, onMark }: EventRowProps): ReactNode {
+export function EventRow({ row, columns, index, start, isSelected, target, nowMs, onMark }: EventRowProps): ReactNode {
   return (
     <div
       role="row"
@@ -39,18 +41,28 @@ export function EventRow({ row, columns, index, start, isSelected, target, onMar
       </span>
       {columns.map((column) => (
         <span key={column} role="cell" className={column === 'type' ? 'main' : undefined}>
-          <Cell column={column} row={row} target={target} />
+          <Cell column={column} row={row} target={target} nowMs={nowMs} />
         </span>
       ))}
     </div>
   );
 }
 
-function Cell({ column, row, target }: { column: ColumnId; row: EventItem; target: string }): ReactNode {
+function Cell({
+  column,
+  row,
+  target,
+  nowMs,
+}: {
+  column: ColumnId;
+  row: EventItem;
+  target: string;
+  nowMs: number;
+}): ReactNode {
   const { environment: env } = useSigned();
   switch (column) {
     case 'status':
-      return <Status of={row.status} />;
+      return <Status of={eventStatusOf(row, row.attempt_count)} />;
     case 'type':
       return (
         <Link
@@ -69,13 +81,21 @@ function Cell({ column, row, target }: { column: ColumnId; row: EventItem; targe
     case 'answer':
       return <Answer of={row.last_attempt} />;
     case 'next':
-      return row.next_attempt_at === null ? '–' : <Time at={row.next_attempt_at} isShort />;
+      return row.next_attempt_at === null ? '–' : <Since at={row.next_attempt_at} nowMs={nowMs} />;
     case 'received':
-      return <Time at={row.received_at} />;
+      return <Since at={row.received_at} nowMs={nowMs} />;
     case 'message':
-      return <span className="id">{row.message_id ?? '–'}</span>;
+      return (
+        <span className="id" title={row.message_id ?? undefined}>
+          {row.message_id ?? '–'}
+        </span>
+      );
     case 'id':
-      return <span className="id">{row.id}</span>;
+      return (
+        <span className="id" title={row.id}>
+          {row.id}
+        </span>
+      );
   }
 }
 

@@ -6,16 +6,13 @@ import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
-import { usePreferences } from '../kit/preferences';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { Status } from '../kit/status/Status';
-import { formatDistance } from '../kit/time/format';
+import { Since } from '../kit/time/Since';
 import { Time } from '../kit/time/Time';
 import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
-import { Attempts } from './Attempts';
-import { Deliveries } from './Deliveries';
 import { type EventDetail, useEvent } from './event-queries';
 import { EventActions } from './EventActions';
 import { explain } from './explain';
@@ -23,6 +20,8 @@ import { listPlace, neighboursOf, rememberOpened } from './list-place';
 import { Loading } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
+import { Timeline } from './Timeline';
+import { eventStatusOf } from './timeline';
 
 /** One event: properties, deliveries, responses and payload. */
 export function EventScreen(): ReactNode {
@@ -45,7 +44,7 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
     <>
       <div className="heading">
         <h1>{event.event_type}</h1>
-        <Status of={event.status} />
+        <Status of={eventStatusOf(event, event.attempts.length)} />
         <EventActions event={event} />
       </div>
       {why !== null && (
@@ -55,8 +54,7 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
       )}
       {event.note && <p className="why">{event.note}</p>}
       <Facts event={event} />
-      <Deliveries event={event} />
-      <Attempts event={event} />
+      <Timeline event={event} />
       <Payload event={event} />
     </>
   );
@@ -64,7 +62,6 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
 
 /** Time of the next attempt or circuit breaker probe, if one is scheduled. */
 function WhenNext({ event }: { event: EventDetail }): ReactNode {
-  const { language } = usePreferences();
   const now = useNow(serviceNowMs, 1_000);
   const next = nextOf(event);
   if (next === null) return null;
@@ -72,7 +69,7 @@ function WhenNext({ event }: { event: EventDetail }): ReactNode {
   return (
     <>
       {t(next.isProbe ? 'explain.next-probe' : 'explain.next-attempt')}{' '}
-      {isDue ? t('explain.due') : formatDistance(next.at, now, language)} (<Time at={next.at} isShort />)
+      {isDue ? t('explain.due') : <Since at={next.at} nowMs={now} />} (<Time at={next.at} isShort />)
     </>
   );
 }

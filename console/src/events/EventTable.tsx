@@ -1,11 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { EventItem } from '../api/client';
+import { type EventItem, serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { Time } from '../kit/time/Time';
+import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
 import { type ColumnId, COLUMNS, type EventSearch } from './columns';
 import type { EventList } from './event-list';
@@ -14,7 +16,9 @@ import { EventRow } from './EventRow';
 import { forgetOpened, listPlace } from './list-place';
 import { Loading } from './Loading';
 
-const ROW_PX = 40;
+/** Height of a row by density, as in the style sheet. */
+const ROW_PX = { comfortable: 40, compact: 30 } as const;
+const NOW_EVERY_MS = 10_000;
 /** The next page is requested when fewer than this number of loaded rows follow the last visible row. */
 const AHEAD = 30;
 
@@ -42,13 +46,17 @@ export function EventTable({
   const { rows, pages } = list;
   const { count } = rows;
   const box = useRef<HTMLDivElement>(null);
+  const { density } = usePreferences();
+  const rowPx = ROW_PX[density];
+  const nowMs = useNow(serviceNowMs, NOW_EVERY_MS);
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: 6,
     getItemKey: (index) => rows.at(index)?.id ?? index,
   });
+  useEffect(() => virtual.measure(), [virtual, rowPx]);
   const items = virtual.getVirtualItems();
   useMore(list, items.at(-1)?.index ?? 0);
   const mark = useSelection(list, selected, onSelect);
@@ -56,8 +64,8 @@ export function EventTable({
   const names = useDestinationNames();
   const shown = COLUMNS.filter(({ id }) => columns.includes(id));
   const scrolled = ({ scrollTop }: HTMLElement): void => {
-    list.noteView(Math.floor(scrollTop / ROW_PX));
-    onScrolled(scrollTop > ROW_PX / 2);
+    list.noteView(Math.floor(scrollTop / rowPx));
+    onScrolled(scrollTop > rowPx / 2);
   };
   return (
     <div
@@ -72,7 +80,7 @@ export function EventTable({
         role="table"
         aria-label={t('nav.events')}
         aria-rowcount={pages.hasNextPage ? -1 : count + 1}
-        className="event-table"
+        className={`event-table ${density}`}
         style={{ '--columns': ['2.5rem', ...shown.map(({ width }) => width)].join(' ') } as object}
       >
         <div role="rowgroup" className="table-head">
@@ -100,6 +108,7 @@ export function EventTable({
                   start={start}
                   isSelected={isAll || selected.has(row.id)}
                   target={targetOf(row, names.get(row.destination ?? '')?.name)}
+                  nowMs={nowMs}
                   onMark={mark}
                 />
               )

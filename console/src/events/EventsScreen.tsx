@@ -5,6 +5,7 @@ import { serviceNowMs } from '../api/client';
 import { Choices } from '../kit/form/Choices';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { prefer, usePreferences } from '../kit/preferences';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { useMedia } from '../kit/use-media';
@@ -129,6 +130,7 @@ interface HeadingProps {
 function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
+  const { density } = usePreferences();
   const [exported, setExported] = useState<EventQuery | null>(null);
   // Counts the events only after the rows have loaded, because counting scans more events.
   const { data: count } = useCount(filters, list.pages.isSuccess);
@@ -153,6 +155,13 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
         chosen={chosen}
         onChange={choose}
       />
+      <button
+        type="button"
+        aria-pressed={density === 'compact'}
+        onClick={() => prefer({ density: density === 'compact' ? 'comfortable' : 'compact' })}
+      >
+        {t('events.compact')}
+      </button>
       <button type="button" onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}>
         {t('export')}
       </button>

@@ -4,15 +4,9 @@ import { Choices } from '../kit/form/Choices';
 import { t, word } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import type { EventSearch } from './columns';
-import {
-  DIRECTIONS,
-  ERROR_CLASSES,
-  type EventFilters,
-  RANGES,
-  readFilters,
-  STATUSES,
-  statusesOf,
-} from './event-filters';
+import { ErrorFilter } from './ErrorFilter';
+import { DIRECTIONS, type EventFilters, RANGES, readFilters, STATUSES, statusesOf } from './event-filters';
+import { SearchField } from './SearchField';
 import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
 /** Filters that only links can set, with their labels. Such a filter is hidden while it is not set. */
@@ -43,13 +37,7 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
   const statuses = statusesOf(filters);
   return (
     <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
-      <TextFilter
-        label={t('filter.id')}
-        value={filters.q ?? ''}
-        placeholder="evt_, msg_, req_ …"
-        size={24}
-        onChange={(q) => set({ q })}
-      />
+      <SearchField value={filters.q ?? ''} onSearch={set} />
       <Choices
         label={t('filter.status')}
         shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')}
@@ -73,18 +61,7 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
         onChange={(value) => set({ direction: DIRECTIONS.find((each) => each === value) })}
         options={[['', t('filter.any')], ...DIRECTIONS.map((each): [string, string] => [each, t(`direction.${each}`)])]}
       />
-      <Select
-        label={t('filter.error')}
-        value={filters.error ?? ''}
-        onChange={(value) => set({ error: ERROR_CLASSES.find((each) => each === value) })}
-        options={[
-          ['', t('filter.any')],
-          ...ERROR_CLASSES.map((each): [string, string] => [
-            each,
-            each.endsWith('xx') ? `HTTP ${each}` : word('error', each),
-          ]),
-        ]}
-      />
+      <ErrorFilter value={filters.error} onChange={(error) => set({ error })} />
       {LINKED.map(
         ([name, label]) =>
           filters[name] !== undefined && (

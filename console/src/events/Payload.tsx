@@ -4,6 +4,8 @@ import { download } from '../kit/copy';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { formatJson, formatJsonInSlices } from '../kit/json/format-json';
+import { COLORED_LINE_MAX } from '../kit/json/json-tokens';
+import { JsonView } from '../kit/json/JsonView';
 import { base64Of, HEX_ROW_BYTES, hexRow, textOf } from '../kit/json/text-of';
 import { lazyPart } from '../kit/load/lazy-part';
 import { t } from '../kit/messages/t';
@@ -103,7 +105,10 @@ function Shown({ event, bytes, contentType }: Content): ReactNode {
 function Text({ text, children }: { text: string; children: ReactNode }): ReactNode {
   const [isFormatted, setFormatted] = useState(true);
   const { formatted, isPending } = useFormatted(text);
-  const shown = isFormatted && formatted !== null ? formatted : text;
+  const isShownFormatted = isFormatted && formatted !== null;
+  const shown = isShownFormatted ? formatted : text;
+  // Text as sent is often one line, so coloring it means scanning all of it.
+  const hasColors = isShownFormatted || (formatted !== null && text.length <= COLORED_LINE_MAX);
   const { found, field } = useSearchText(shown);
   return (
     <>
@@ -122,12 +127,17 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
         {children}
       </p>
       {field}
+      {formatted !== null && !hasColors && <p className="quiet">{t('json.plain')}</p>}
       {isPending && (
         <p role="status" className="quiet">
           {t('payload.formatting')}
         </p>
       )}
-      <TextView text={shown} label={t('payload')} found={found} />
+      {hasColors ? (
+        <JsonView text={shown} label={t('payload')} found={found} isFormatted={isShownFormatted} />
+      ) : (
+        <TextView text={shown} label={t('payload')} found={found} />
+      )}
     </>
   );
 }

@@ -10,6 +10,8 @@ import { asFixedQuery, type EventFilters, type EventQuery } from './event-filter
 import { useCount } from './event-list';
 import { ExportDialog } from './ExportDialog';
 import { formatCount } from './format-count';
+import { replayTo } from './replay-to';
+import { ReplayTarget } from './ReplayTarget';
 
 type Asked = 'replay' | 'recover' | 'cancel' | 'export';
 
@@ -90,6 +92,7 @@ function OneByOne({
 }): ReactNode {
   const { api, environment } = useSigned();
   const [done, setDone] = useState(0);
+  const [target, setTarget] = useState<string | null>(null);
   const stop = useRef(new AbortController());
   useEffect(() => {
     const controller = (stop.current = new AbortController());
@@ -99,10 +102,11 @@ function OneByOne({
     // All tries for an event use the same Idempotency-Key, so that a retry does not send the event twice.
     const keys = new Map(rows.map(({ id }) => [id, randomUuid()]));
     const call = (id: string): Promise<unknown> => {
-      const params = { path: { id }, header: { 'Idempotency-Key': keys.get(id) ?? randomUuid() } };
+      const key = keys.get(id) ?? randomUuid();
+      const params = { path: { id }, header: { 'Idempotency-Key': key } };
       return action === 'cancel'
         ? answered(api.POST('/v1/events/{id}/cancel', { params }))
-        : answered(api.POST('/v1/events/{id}/replay', { params }));
+        : replayTo(api, environment, id, target, key);
     };
     const { failed, fault } = await doToMany(
       rows.map(({ id }) => id),
@@ -118,11 +122,19 @@ function OneByOne({
   };
   const label = t(action === 'replay' ? 'replay' : 'cancel-waiting');
   return (
-    <Confirm title={label} action={label} isDangerous={action === 'cancel'} onConfirm={act} onClose={onClose}>
+    <Confirm
+      title={label}
+      action={label}
+      isDangerous={action === 'cancel'}
+      isOff={action === 'replay' && target === ''}
+      onConfirm={act}
+      onClose={onClose}
+    >
       <p>
         {t(action === 'replay' ? 'selection.replay' : 'selection.cancel', { count: rows.length })}{' '}
         <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
       </p>
+      {action === 'replay' && <ReplayTarget value={target} onChange={setTarget} />}
       {done > 0 && (
         <p role="status">
           <progress max={rows.length} value={done} aria-label={t('selection')} /> {done} / {rows.length}

@@ -8,8 +8,8 @@ export const COLUMNS = [
   { id: 'target', label: 'column.target', width: 'minmax(8rem, 1.4fr)' },
   { id: 'attempts', label: 'column.attempts', width: '6rem' },
   { id: 'answer', label: 'column.answer', width: '8.25rem' },
-  { id: 'next', label: 'column.next', width: '8rem' },
-  { id: 'received', label: 'column.received', width: '13.5rem' },
+  { id: 'next', label: 'column.next', width: '9rem' },
+  { id: 'received', label: 'column.received', width: '9.5rem' },
   { id: 'message', label: 'column.message', width: '16.5rem' },
   { id: 'id', label: 'column.id', width: '16.5rem' },
 ] as const satisfies readonly { id: string; label: MessageKey; width: string }[];

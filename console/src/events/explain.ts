@@ -15,13 +15,16 @@ export function explanationOf({
   const answer = last === undefined ? '' : last.status === null ? `error:${last.error ?? ''}` : `HTTP ${last.status}`;
   switch (status) {
     case 'delivered':
+      if (attempts.length === 0) return { key: 'explain.available', values: {} };
       return { key: 'explain.delivered', values: { count: attempts.length } };
     case 'dlq':
       return { key: 'explain.dlq', values: { count: attempts.length, answer } };
     case 'failed':
       return {
         key: 'explain.failed',
-        values: { reason: `reason:${deliveries.find((each) => each.status === 'failed')?.reason ?? ''}` },
+        values: {
+          reason: `reason:${deliveries.find((each) => each.status === 'failed' && each.reason !== 'superseded')?.reason ?? ''}`,
+        },
       };
     case 'retrying':
       if (deliveries.some(({ circuit }) => circuit !== null)) return { key: 'explain.circuit', values: {} };

@@ -6,11 +6,19 @@ export interface Preferences {
   language: 'en' | 'de';
   /** Whether the navigation of the console shows only icons. */
   sidebar: 'open' | 'collapsed';
+  /** Height of the rows of tables. */
+  density: 'comfortable' | 'compact';
 }
 
 const KEY = 'posthorn.preferences';
 const listeners = new Set<() => void>();
-let now: Preferences = { scheme: 'system', language: browserLanguage(), sidebar: 'open', ...stored() };
+let now: Preferences = {
+  scheme: 'system',
+  language: browserLanguage(),
+  sidebar: 'open',
+  density: 'comfortable',
+  ...stored(),
+};
 
 export function preferences(): Preferences {
   return now;
@@ -56,11 +64,14 @@ function browserLanguage(): Preferences['language'] {
 
 function stored(): Partial<Preferences> {
   try {
-    const { scheme, language, sidebar } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>;
+    const { scheme, language, sidebar, density } = JSON.parse(
+      localStorage.getItem(KEY) ?? '{}',
+    ) as Partial<Preferences>;
     return {
       ...(isOneOf(scheme, ['system', 'light', 'dark']) && { scheme }),
       ...(isOneOf(language, ['en', 'de']) && { language }),
       ...(isOneOf(sidebar, ['open', 'collapsed']) && { sidebar }),
+      ...(isOneOf(density, ['comfortable', 'compact']) && { density }),
     };
   } catch {
     return {};

@@ -7,6 +7,7 @@ import { domainsDe } from './de/domains';
 import { emailDe } from './de/email';
 import { endpointsDe } from './de/endpoints';
 import { eventTypesDe } from './de/event-types';
+import { eventViewsDe } from './de/event-views';
 import { eventsDe } from './de/events';
 import { faultsDe } from './de/faults';
 import { healthDe } from './de/health';
@@ -28,6 +29,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...endpointsDe,
   ...eventTypesDe,
   ...eventsDe,
+  ...eventViewsDe,
   ...faultsDe,
   ...healthDe,
   ...jobsDe,

@@ -7,6 +7,7 @@ import { domainsEn } from './en/domains';
 import { emailEn } from './en/email';
 import { endpointsEn } from './en/endpoints';
 import { eventTypesEn } from './en/event-types';
+import { eventViewsEn } from './en/event-views';
 import { eventsEn } from './en/events';
 import { faultsEn } from './en/faults';
 import { healthEn } from './en/health';
@@ -27,6 +28,7 @@ export const en = {
   ...endpointsEn,
   ...eventTypesEn,
   ...eventsEn,
+  ...eventViewsEn,
   ...faultsEn,
   ...healthEn,
   ...jobsEn,

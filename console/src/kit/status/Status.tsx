@@ -24,6 +24,8 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   gray: ['!', 'busy'],
   processing_failed: ['!', 'busy'],
   delivered: ['✓', 'good'],
+  available: ['↓', 'good'],
+  superseded: ['–', 'dull'],
   active: ['✓', 'good'],
   valid: ['✓', 'good'],
   closed: ['✓', 'good'],

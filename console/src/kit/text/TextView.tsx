@@ -1,14 +1,14 @@
 import './text.css';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { useMedia } from '../use-media';
 import { type Piece, piecesOf, rowsOfText } from './text-rows';
 
 /** Maximum length that browsers can lay out without freezing. For longer text, only visible rows are rendered. */
-const WHOLE_MAX = 20_000;
+export const WHOLE_MAX = 20_000;
 const ROW_PX = 20;
-const COLUMNS = 120;
-const NARROW_COLUMNS = 40;
+export const COLUMNS = 120;
+export const NARROW_COLUMNS = 40;
 
 /** Result of a search: positions of the matches, their length, and the current match. */
 export interface Found {
@@ -70,20 +70,39 @@ interface RowsProps {
   numberOf?: (row: number) => number | null;
   /** Row to scroll to. */
   goTo?: number | null;
+  /** Another row to scroll to, independent of the first. */
+  alsoGoTo?: number | null;
+  /** Row that stays rendered while it is not visible, because it may have the focus. */
+  kept?: number | null;
 }
 
 /** Rows of text, of which only the visible ones are rendered. */
-export function Rows({ count, label, rowOf, numberOf, goTo = null }: RowsProps): ReactNode {
+export function Rows({
+  count,
+  label,
+  rowOf,
+  numberOf,
+  goTo = null,
+  alsoGoTo = null,
+  kept = null,
+}: RowsProps): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => box.current,
     estimateSize: () => ROW_PX,
     overscan: 10,
+    rangeExtractor: (range) => {
+      const rows = defaultRangeExtractor(range);
+      return kept === null || kept >= count || rows.includes(kept) ? rows : [...rows, kept].sort((a, b) => a - b);
+    },
   });
   useEffect(() => {
     if (goTo !== null) virtual.scrollToIndex(goTo, { align: 'center' });
   }, [goTo, virtual]);
+  useEffect(() => {
+    if (alsoGoTo !== null) virtual.scrollToIndex(alsoGoTo);
+  }, [alsoGoTo, virtual]);
   return (
     <div className="text-rows" ref={box} tabIndex={0} role="group" aria-label={label}>
       <div style={{ height: virtual.getTotalSize() }}>

@@ -41,7 +41,7 @@ function cutAfter(text: string, at: number, columns: number): number {
 }
 
 /** Returns the index of the last number that is at most `value`. The numbers must be in ascending order. */
-function lastAt(numbers: readonly number[], value: number): number {
+export function lastAt(numbers: readonly number[], value: number): number {
   let low = 0;
   for (let high = numbers.length - 1; low < high;) {
     const middle = Math.ceil((low + high) / 2);

@@ -3,13 +3,14 @@ import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
 import { formatAge, formatClock, formatDistance, formatTime } from './format';
 
-/** Time relative to `nowMs`, in the past or future. Shows the absolute time on hover. */
+/** Time relative to `nowMs`, in the past or future. The exact time is shown on hover and read by screen readers. */
 export function Since({ at, nowMs }: { at: string; nowMs: number }): ReactNode {
   const { language } = usePreferences();
   const { local, utc } = formatTime(at, language);
+  const distance = formatDistance(at, nowMs, language);
   return (
-    <time dateTime={at} title={`${local} · ${utc}`}>
-      {formatDistance(at, nowMs, language)}
+    <time dateTime={at} title={`${local} · ${utc}`} aria-label={`${distance}, ${local}`}>
+      {distance}
     </time>
   );
 }

@@ -1,0 +1,111 @@
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client';
+import { CopyButton } from '../kit/CopyButton';
+import { t, word } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
+import { Status } from '../kit/status/Status';
+import { formatDuration } from '../kit/time/format';
+import { Since } from '../kit/time/Since';
+import { signedCurlOf } from './curl';
+import { type EventDetail, useRetry } from './event-queries';
+import { Target } from './Target';
+import type { TimelineEntry } from './timeline';
+
+interface AttemptEntryProps {
+  entry: Extract<TimelineEntry, { kind: 'attempt' }>;
+  event: EventDetail;
+  nowMs: number;
+  showsTarget: boolean;
+  exchange: Schemas['ExchangeItem'] | undefined;
+}
+
+/** One attempt: result, time and duration in a line, and everything else behind it. */
+export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: AttemptEntryProps): ReactNode {
+  const { attempt, isGood, isFinal } = entry;
+  const { language } = usePreferences();
+  const retry = useRetry(attempt.destination, event.application);
+  const { number, status, error, duration_ms, response_excerpt: excerpt, destination, replayed } = attempt;
+  const result = status === null ? word('error', error ?? 'connection') : `HTTP ${status}`;
+  return (
+    <li className={`attempt ${isGood ? 'good' : 'bad'}`}>
+      <span className="attempt-line">
+        <span aria-hidden="true" className="sign">
+          {isGood ? '✓' : '✕'}
+        </span>{' '}
+        <strong>
+          {retry === null ? t('attempt', { number }) : t('attempt.of', { number, count: retry.max_attempts })}
+        </strong>{' '}
+        <span>{result}</span> {isFinal && <Status of="delivered" />}{' '}
+        <span className="quiet">
+          <Since at={attempt.at} nowMs={nowMs} /> · {formatDuration(duration_ms, language)}
+        </span>
+        {replayed && <span className="tag">{t('replayed')}</span>}
+        {showsTarget && (
+          <span className="target">
+            {' '}
+            <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span>{' '}
+            <Target of={destination} />
+          </span>
+        )}
+      </span>
+      {(excerpt !== null && excerpt !== '') || exchange !== undefined ? (
+        <Details excerpt={excerpt} exchange={exchange} hasSuccess={isGood} />
+      ) : (
+        isGood && <p className="quiet">{t('attempts.kept')}</p>
+      )}
+    </li>
+  );
+}
+
+function Details({
+  excerpt,
+  exchange,
+  hasSuccess,
+}: {
+  excerpt: string | null;
+  exchange: Schemas['ExchangeItem'] | undefined;
+  hasSuccess: boolean;
+}): ReactNode {
+  return (
+    <details>
+      <summary>
+        {t('timeline.details')}
+        {excerpt !== null && excerpt !== '' && (
+          <span className="excerpt" aria-hidden="true" title={excerpt}>
+            {excerpt}
+          </span>
+        )}
+      </summary>
+      {excerpt !== null && excerpt !== '' && <Part label={t('attempt.answer')} text={excerpt} />}
+      {exchange !== undefined && (
+        <>
+          {exchange.response !== null && (
+            <Part label={t('attempt.answered')} text={lines(exchange.response.headers).join('\n')} />
+          )}
+          <Part
+            label={t('attempt.sent')}
+            text={[`${exchange.request.method} ${exchange.request.url}`, ...lines(exchange.request.headers)].join('\n')}
+          />
+          <p>
+            <CopyButton text={() => signedCurlOf({ ...exchange.request, body: null })} label={t('timeline.curl')} />
+          </p>
+        </>
+      )}
+      {hasSuccess && <p className="quiet">{t('attempts.kept')}</p>}
+    </details>
+  );
+}
+
+function Part({ label, text }: { label: string; text: string }): ReactNode {
+  return (
+    <>
+      <h4>{label}</h4>
+      <pre tabIndex={0} aria-label={label} role="group">
+        {text}
+      </pre>
+    </>
+  );
+}
+
+const lines = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

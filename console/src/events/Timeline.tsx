@@ -1,0 +1,133 @@
+import { type ReactNode, useState } from 'react';
+import { type Schemas, serviceNowMs } from '../api/client';
+import { t, word } from '../kit/messages/t';
+import { Status } from '../kit/status/Status';
+import { Since } from '../kit/time/Since';
+import { useNow } from '../kit/time/use-now';
+import { AttemptEntry } from './AttemptEntry';
+import { type EventDetail, useExchanges } from './event-queries';
+import { Schedule } from './Schedule';
+import { Target } from './Target';
+import { type TimelineEntry, timelineOf } from './timeline';
+
+/** Number of steps that are shown at first. Some events have thousands. */
+const SHOWN = 50;
+const EVERY_MS = 10_000;
+
+/** Everything that happened to the event and what happens next, newest first. */
+export function Timeline({ event }: { event: EventDetail }): ReactNode {
+  const exchanges = useExchanges(event);
+  const nowMs = useNow(serviceNowMs, EVERY_MS);
+  const [isAll, setAll] = useState(false);
+  const entries = timelineOf(event);
+  const hasTargets = event.deliveries.length > 1;
+  return (
+    <section aria-labelledby="timeline">
+      <h2 id="timeline">{t('timeline')}</h2>
+      <ol className="event-timeline" aria-labelledby="timeline">
+        {(isAll ? entries : entries.slice(0, SHOWN)).map((entry) => (
+          <Entry
+            key={entry.id}
+            entry={entry}
+            event={event}
+            nowMs={nowMs}
+            showsTarget={hasTargets}
+            exchange={exchanges.get(entry.id)}
+          />
+        ))}
+      </ol>
+      {!isAll && entries.length > SHOWN && (
+        <button type="button" onClick={() => setAll(true)}>
+          {t('timeline.more', { count: entries.length })}
+        </button>
+      )}
+      <Schedule event={event} />
+    </section>
+  );
+}
+
+interface EntryProps {
+  entry: TimelineEntry;
+  event: EventDetail;
+  nowMs: number;
+  showsTarget: boolean;
+  exchange: Schemas['ExchangeItem'] | undefined;
+}
+
+function Entry({ entry, event, nowMs, showsTarget, exchange }: EntryProps): ReactNode {
+  const to = 'delivery' in entry && showsTarget && <To of={entry.delivery.destination} />;
+  const replayed = 'delivery' in entry && entry.delivery.replayed && <span className="tag">{t('replayed')}</span>;
+  switch (entry.kind) {
+    case 'attempt':
+      return <AttemptEntry entry={entry} event={event} nowMs={nowMs} showsTarget={showsTarget} exchange={exchange} />;
+    case 'accepted':
+      return (
+        <li className="dull">
+          <strong>{t('timeline.accepted')}</strong>{' '}
+          <span className="quiet">
+            <Since at={entry.at} nowMs={nowMs} />
+          </span>
+        </li>
+      );
+    case 'next':
+    case 'probe':
+      return (
+        <li className="busy">
+          <Coming entry={entry} nowMs={nowMs} /> {replayed} {to}
+        </li>
+      );
+    case 'circuit':
+      return (
+        <li className="busy">
+          {t('timeline.circuit')}{' '}
+          <span className="quiet">
+            <Since at={entry.at} nowMs={nowMs} />
+          </span>{' '}
+          {to}
+        </li>
+      );
+    case 'end':
+      return (
+        <li className={entry.status === 'failed' || entry.status === 'dlq' ? 'bad' : 'dull'}>
+          <Status of={entry.status} /> <span className="quiet">{endText(entry)}</span> {replayed} {to}
+        </li>
+      );
+    case 'set-aside':
+      return (
+        <li className="dull">
+          <Status of={entry.status} />
+        </li>
+      );
+  }
+}
+
+/** The next attempt or probe, with its time. */
+function Coming({
+  entry: { kind, at },
+  nowMs,
+}: {
+  entry: Extract<TimelineEntry, { kind: 'next' | 'probe' }>;
+  nowMs: number;
+}): ReactNode {
+  if (at === null) return <strong>{t(kind === 'next' ? 'timeline.now' : 'timeline.probing')}</strong>;
+  return (
+    <>
+      <strong>{t(kind === 'next' ? 'timeline.next' : 'timeline.probe')}</strong>{' '}
+      <span className="quiet">{Date.parse(at) <= nowMs ? t('explain.due') : <Since at={at} nowMs={nowMs} />}</span>
+    </>
+  );
+}
+
+function endText({ status, delivery: { reason } }: Extract<TimelineEntry, { kind: 'end' }>): string {
+  if (reason !== null) return word('reason', reason);
+  if (status === 'available') return t('timeline.available');
+  return status === 'dlq' ? t('timeline.dlq') : '';
+}
+
+function To({ of }: { of: string }): ReactNode {
+  return (
+    <span className="target">
+      <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span> <Target of={of} />
+    </span>
+  );
+}

@@ -1,0 +1,71 @@
+/** Filters that the search field sets. */
+type Searched = 'q' | 'event_type' | 'destination' | 'application' | 'endpoint';
+
+export type SearchKind =
+  | 'event'
+  | 'delivery'
+  | 'message'
+  | 'request'
+  | 'bare'
+  | 'uuid'
+  | 'destination'
+  | 'url'
+  | 'application'
+  | 'endpoint'
+  | 'foreign'
+  | 'type';
+
+/** A typed text: what it names, and the filter that finds it. */
+export interface SearchTarget {
+  kind: SearchKind;
+  filter: Searched;
+  value: string;
+}
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+const FORMS: readonly [pattern: RegExp, kind: SearchKind, filter: Searched][] = [
+  [new RegExp(`^evt_${ULID}\\.\\d{1,5}$`, 'i'), 'delivery', 'q'],
+  [new RegExp(`^evt_${ULID}$`, 'i'), 'event', 'q'],
+  [new RegExp(`^msg_${ULID}$`, 'i'), 'message', 'q'],
+  [new RegExp(`^req_${ULID}$`, 'i'), 'request', 'q'],
+  [new RegExp(`^dst_${ULID}$`, 'i'), 'destination', 'destination'],
+  [new RegExp(`^app_${ULID}$`, 'i'), 'application', 'application'],
+  [new RegExp(`^ep_${ULID}$`, 'i'), 'endpoint', 'endpoint'],
+  [/^https?:\/\//i, 'url', 'destination'],
+  // Prefixes of ids, but the rest is no id of this service, for example the webhook-id of another one.
+  [/^(?:evt|msg|req|dst|app|ep)_/i, 'foreign', 'q'],
+];
+
+/** Tells ids from free text. Returns null for blank text. Free text is an event type, which must match exactly. */
+export function readSearchText(typed: string): SearchTarget | null {
+  const text = typed.trim();
+  if (text === '') return null;
+  if (UUID.test(text)) return { kind: 'uuid', filter: 'q', value: `evt_${ulidOf(text)}` };
+  if (new RegExp(`^${ULID}$`, 'i').test(text)) return { kind: 'bare', filter: 'q', value: `evt_${text.toUpperCase()}` };
+  const [, kind, filter] = FORMS.find(([pattern]) => pattern.test(text)) ?? [
+    null,
+    'type' as const,
+    'event_type' as const,
+  ];
+  return { kind, filter, value: text };
+}
+
+/** Returns the filters that a typed text sets. Removes an earlier id if the text is none. */
+export function searchChanges(typed: string): { [Name in Searched]?: string | undefined } {
+  const target = readSearchText(typed);
+  return target === null ? { q: undefined } : { q: undefined, [target.filter]: target.value };
+}
+
+/** Returns the 26 characters of an id, which the database stores as a UUID. */
+function ulidOf(uuid: string): string {
+  let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let text = '';
+  for (let at = 0; at < 26; at += 1) {
+    text = `${DIGITS[Number(rest & 31n)]}${text}`;
+    rest >>= 5n;
+  }
+  return text;
+}
