@@ -12,20 +12,16 @@ export function explanationOf({
   values: Record<string, string | number>;
 } | null {
   const last = attempts.at(-1);
-  const answer = last === undefined ? '' : last.status === null ? `error:${last.error ?? ''}` : `HTTP ${last.status}`;
+  const answer = answerOf(last);
   switch (status) {
     case 'delivered':
-      if (attempts.length === 0) return { key: 'explain.available', values: {} };
-      return { key: 'explain.delivered', values: { count: attempts.length } };
+      return attempts.length === 0
+        ? { key: 'explain.available', values: {} }
+        : { key: 'explain.delivered', values: { count: attempts.length } };
     case 'dlq':
       return { key: 'explain.dlq', values: { count: attempts.length, answer } };
     case 'failed':
-      return {
-        key: 'explain.failed',
-        values: {
-          reason: `reason:${deliveries.find((each) => each.status === 'failed' && each.reason !== 'superseded')?.reason ?? ''}`,
-        },
-      };
+      return { key: 'explain.failed', values: { reason: `reason:${failureReason(deliveries)}` } };
     case 'retrying':
       if (deliveries.some(({ circuit }) => circuit !== null)) return { key: 'explain.circuit', values: {} };
       return last === undefined
@@ -38,6 +34,16 @@ export function explanationOf({
     default:
       return null;
   }
+}
+
+function answerOf(last: EventDetail['attempts'][number] | undefined): string {
+  if (last === undefined) return '';
+  return last.status === null ? `error:${last.error ?? ''}` : `HTTP ${last.status}`;
+}
+
+/** Returns why a delivery failed. Ignores a delivery that a replay replaced, because the replay decides. */
+function failureReason(deliveries: EventDetail['deliveries']): string {
+  return deliveries.find(({ status, reason }) => status === 'failed' && reason !== 'superseded')?.reason ?? '';
 }
 
 /** Returns the explanation of an event's state, in the user's language. */

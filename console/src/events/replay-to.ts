@@ -1,7 +1,7 @@
 import { answered, type Api, type Environment, payloadOf } from '../api/client';
-import { readObject } from '../kit/json/read-json';
 import { textOf } from '../kit/json/text-of';
 import { t } from '../kit/messages/t';
+import { copyTextOf, isObject } from './copy-text';
 
 /**
  * Sends an event again, to all its original targets (`destination` is null) or to one destination. A destination that
@@ -41,19 +41,4 @@ export async function replayTo(
       headers: { 'content-type': 'application/json' },
     }),
   );
-}
-
-/** Returns the request that sends a copy of an event. Contains the payload character for character. */
-export function copyTextOf(
-  destination: string,
-  { event_type, headers }: { event_type: string; headers: Readonly<Record<string, string>> },
-  payload: string,
-): string {
-  return `${JSON.stringify({ destination, event_type, headers }).slice(0, -1)},"payload":${payload}}`;
-}
-
-/** Returns whether a text is a JSON object. A number that cannot be stored exactly is no error here. */
-export function isObject(text: string): boolean {
-  const { value, fault } = readObject(text, 'no object');
-  return fault === null ? value !== null : fault.number !== undefined && text.trimStart().startsWith('{');
 }

@@ -1,6 +1,6 @@
 import { piecesOf } from '../text/text-rows';
 import { linesOfJson } from './json-lines';
-import { colorPieces, COLORED_LINE_MAX, lineTokens, tokensOf } from './json-tokens';
+import { COLORED_LINE_MAX, colorPieces, lineTokens, tokensOf } from './json-tokens';
 
 describe('tokensOf', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { copyTextOf, isObject } from './replay-to';
+import { copyTextOf, isObject } from './copy-text';
 
 describe('copyTextOf', () => {
   it('keeps the payload character for character', () => {
