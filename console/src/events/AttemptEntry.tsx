@@ -99,7 +99,7 @@ function Details({
 function Part({ label, text }: { label: string; text: string }): ReactNode {
   return (
     <>
-      <h4>{label}</h4>
+      <h3>{label}</h3>
       <pre tabIndex={0} aria-label={label} role="group">
         {text}
       </pre>
