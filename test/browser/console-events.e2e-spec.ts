@@ -141,7 +141,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
     expect(await violations('01-filters')).toEqual([]);
     const id = (await row.getAttribute('data-id')) ?? '';
     await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByLabel('Any ID').fill(id);
+    await page.getByLabel('ID or event type').fill(id);
     await page.keyboard.press('Enter');
     await types('invoice.paid').waitFor({ state: 'detached' });
     await page.waitForURL((url) => url.searchParams.get('q') === id);
@@ -261,12 +261,12 @@ const KEPT = 'Headers are stored for failed attempts only.';
     await page.getByText('Attempt 1 of').waitFor();
 
     expect(await page.locator('.steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*up to/s);
-    expect(await page.locator('.attempts details[open] pre').innerText()).toContain(
+    await page.locator('.attempt').getByText('Details', { exact: true }).click();
+    expect(await page.getByRole('group', { name: 'Response', exact: true }).innerText()).toContain(
       'broken <img src=x onerror=alert(1)>',
     );
-    await page.getByText('Sent request').click();
-    await page.getByText('Response headers').click();
-    expect(await page.locator('.attempts details[open] pre').nth(1).innerText()).toMatch(
+    await page.getByRole('group', { name: 'Response headers' }).waitFor();
+    expect(await page.getByRole('group', { name: 'Sent request' }).innerText()).toMatch(
       /^POST http:\/\/127\.0\.0\.1:\d+\/broken\n[^]*webhook-signature: v1,/,
     );
     expect(await violations('04-event')).toEqual([]);

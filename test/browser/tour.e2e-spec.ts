@@ -241,7 +241,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
       await second.getByText('HTTP 200', { exact: true }).waitFor();
       // The content that the user reads has not changed.
       expect(await page.getByRole('button', { name: 'As sent', pressed: true }).count()).toBe(1);
-      expect(await region('Attempts').getByRole('list').first().getByRole('listitem').count()).toBe(2);
+      expect(await region('Timeline').locator('.attempt').count()).toBe(2);
     },
   ];
 }

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Schemas } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { t, word } from '../kit/messages/t';
@@ -25,6 +25,7 @@ export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: Att
   const { language } = usePreferences();
   const retry = useRetry(attempt.destination, event.application);
   const { number, status, error, duration_ms, response_excerpt: excerpt, destination, replayed } = attempt;
+  const hasExcerpt = excerpt !== null && excerpt !== '';
   const result = status === null ? word('error', error ?? 'connection') : `HTTP ${status}`;
   return (
     <li className={`attempt ${isGood ? 'good' : 'bad'}`}>
@@ -48,11 +49,7 @@ export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: Att
           </span>
         )}
       </span>
-      {(excerpt !== null && excerpt !== '') || exchange !== undefined ? (
-        <Details excerpt={excerpt} exchange={exchange} hasSuccess={isGood} />
-      ) : (
-        isGood && <p className="quiet">{t('attempts.kept')}</p>
-      )}
+      {(hasExcerpt || exchange !== undefined) && <Details excerpt={hasExcerpt ? excerpt : null} exchange={exchange} />}
     </li>
   );
 }
@@ -60,23 +57,22 @@ export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: Att
 function Details({
   excerpt,
   exchange,
-  hasSuccess,
 }: {
   excerpt: string | null;
   exchange: Schemas['ExchangeItem'] | undefined;
-  hasSuccess: boolean;
 }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {t('timeline.details')}
-        {excerpt !== null && excerpt !== '' && (
+        <span>{t('timeline.details')}</span>
+        {excerpt !== null && !isOpen && (
           <span className="excerpt" aria-hidden="true" title={excerpt}>
             {excerpt}
           </span>
         )}
       </summary>
-      {excerpt !== null && excerpt !== '' && <Part label={t('attempt.answer')} text={excerpt} />}
+      {excerpt !== null && <Part label={t('attempt.answer')} text={excerpt} />}
       {exchange !== undefined && (
         <>
           {exchange.response !== null && (
@@ -91,7 +87,6 @@ function Details({
           </p>
         </>
       )}
-      {hasSuccess && <p className="quiet">{t('attempts.kept')}</p>}
     </details>
   );
 }

@@ -67,7 +67,8 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
           {...(asked === 'erase' && { typed: event.event_type })}
         >
           <p>
-            {text} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
+            {asked === 'replay' && target !== null ? t('replay-to.event') : text}{' '}
+            <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong>
           </p>
           {asked === 'replay' && <ReplayTarget value={target} onChange={setTarget} />}
         </Confirm>

@@ -81,9 +81,9 @@ function Cell({
     case 'answer':
       return <Answer of={row.last_attempt} />;
     case 'next':
-      return row.next_attempt_at === null ? '–' : <Since at={row.next_attempt_at} nowMs={nowMs} />;
+      return row.next_attempt_at === null ? '–' : <Since at={row.next_attempt_at} nowMs={nowMs} isShort />;
     case 'received':
-      return <Since at={row.received_at} nowMs={nowMs} />;
+      return <Since at={row.received_at} nowMs={nowMs} isShort />;
     case 'message':
       return (
         <span className="id" title={row.message_id ?? undefined}>

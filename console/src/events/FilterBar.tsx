@@ -38,55 +38,60 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
   return (
     <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
       <SearchField value={filters.q ?? ''} onSearch={set} />
-      <Choices
-        label={t('filter.status')}
-        shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')}
-        options={STATUSES.map((id) => ({ id, label: word('status', id) }))}
-        chosen={statuses}
-        onChange={(chosen) => set({ status: chosen.join(',') })}
-        clear={{ label: t('filter.clear'), onClear: () => set({ status: undefined }) }}
-      />
-      <TimeFilter filters={filters} onChange={set} />
-      <TextFilter
-        label={t('filter.type')}
-        value={filters.event_type ?? ''}
-        placeholder={t('filter.any')}
-        onChange={(event_type) => set({ event_type })}
-      />
-      <DestinationFilter value={filters.destination ?? ''} onPick={(destination) => set({ destination })} />
-      <ApplicationFilter value={filters.application ?? ''} onPick={(application) => set({ application })} />
-      <Select
-        label={t('fact.direction')}
-        value={filters.direction ?? ''}
-        onChange={(value) => set({ direction: DIRECTIONS.find((each) => each === value) })}
-        options={[['', t('filter.any')], ...DIRECTIONS.map((each): [string, string] => [each, t(`direction.${each}`)])]}
-      />
-      <ErrorFilter value={filters.error} onChange={(error) => set({ error })} />
-      {LINKED.map(
-        ([name, label]) =>
-          filters[name] !== undefined && (
-            <TextFilter
-              key={name}
-              label={t(label)}
-              value={filters[name]}
-              onChange={(value) => set({ [name]: value })}
-            />
-          ),
-      )}
-      {Object.keys(filters).length > 0 && (
-        <button
-          type="button"
-          onClick={() =>
-            void navigate({
-              to: '/$env/events',
-              params: { env },
-              search: search.columns === undefined ? {} : { columns: search.columns },
-            })
-          }
-        >
-          {t('filter.clear')}
-        </button>
-      )}
+      <div className="filters-rest">
+        <Choices
+          label={t('filter.status')}
+          shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')}
+          options={STATUSES.map((id) => ({ id, label: word('status', id) }))}
+          chosen={statuses}
+          onChange={(chosen) => set({ status: chosen.join(',') })}
+          clear={{ label: t('filter.clear'), onClear: () => set({ status: undefined }) }}
+        />
+        <TimeFilter filters={filters} onChange={set} />
+        <TextFilter
+          label={t('filter.type')}
+          value={filters.event_type ?? ''}
+          placeholder={t('filter.any')}
+          onChange={(event_type) => set({ event_type })}
+        />
+        <DestinationFilter value={filters.destination ?? ''} onPick={(destination) => set({ destination })} />
+        <ApplicationFilter value={filters.application ?? ''} onPick={(application) => set({ application })} />
+        <Select
+          label={t('fact.direction')}
+          value={filters.direction ?? ''}
+          onChange={(value) => set({ direction: DIRECTIONS.find((each) => each === value) })}
+          options={[
+            ['', t('filter.any')],
+            ...DIRECTIONS.map((each): [string, string] => [each, t(`direction.${each}`)]),
+          ]}
+        />
+        <ErrorFilter value={filters.error} onChange={(error) => set({ error })} />
+        {LINKED.map(
+          ([name, label]) =>
+            filters[name] !== undefined && (
+              <TextFilter
+                key={name}
+                label={t(label)}
+                value={filters[name]}
+                onChange={(value) => set({ [name]: value })}
+              />
+            ),
+        )}
+        {Object.keys(filters).length > 0 && (
+          <button
+            type="button"
+            onClick={() =>
+              void navigate({
+                to: '/$env/events',
+                params: { env },
+                search: search.columns === undefined ? {} : { columns: search.columns },
+              })
+            }
+          >
+            {t('filter.clear')}
+          </button>
+        )}
+      </div>
     </form>
   );
 }

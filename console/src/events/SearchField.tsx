@@ -21,7 +21,7 @@ export function SearchField({ value, onSearch }: SearchFieldProps): ReactNode {
     setText(target?.filter === 'q' ? target.value : '');
   };
   return (
-    <>
+    <div className="search-field">
       <label>
         {t('search-any')}
         <input
@@ -42,6 +42,6 @@ export function SearchField({ value, onSearch }: SearchFieldProps): ReactNode {
       <span id={id} className="quiet search-hint" aria-live="polite">
         {t(target === null ? 'search-any.hint' : `search-any.${target.kind}`)}
       </span>
-    </>
+    </div>
   );
 }

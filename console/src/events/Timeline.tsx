@@ -8,7 +8,7 @@ import { AttemptEntry } from './AttemptEntry';
 import { type EventDetail, useExchanges } from './event-queries';
 import { Schedule } from './Schedule';
 import { Target } from './Target';
-import { type TimelineEntry, timelineOf } from './timeline';
+import { isDelivered, type TimelineEntry, timelineOf } from './timeline';
 
 /** Number of steps that are shown at first. Some events have thousands. */
 const SHOWN = 50;
@@ -41,6 +41,7 @@ export function Timeline({ event }: { event: EventDetail }): ReactNode {
           {t('timeline.more', { count: entries.length })}
         </button>
       )}
+      {event.attempts.some(isDelivered) && <p className="quiet">{t('attempts.kept')}</p>}
       <Schedule event={event} />
     </section>
   );

@@ -3,14 +3,17 @@ import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
 import { formatAge, formatClock, formatDistance, formatTime } from './format';
 
-/** Time relative to `nowMs`, in the past or future. The exact time is shown on hover and read by screen readers. */
-export function Since({ at, nowMs }: { at: string; nowMs: number }): ReactNode {
+/**
+ * Time relative to `nowMs`, in the past or future. The exact time is shown on hover and read by screen readers. With
+ * `isShort`, abbreviates the unit, for narrow columns.
+ */
+export function Since({ at, nowMs, isShort = false }: { at: string; nowMs: number; isShort?: boolean }): ReactNode {
   const { language } = usePreferences();
   const { local, utc } = formatTime(at, language);
   const distance = formatDistance(at, nowMs, language);
   return (
     <time dateTime={at} title={`${local} · ${utc}`} aria-label={`${distance}, ${local}`}>
-      {distance}
+      {isShort ? formatDistance(at, nowMs, language, 'short') : distance}
     </time>
   );
 }

@@ -58,11 +58,11 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['second', 1],
 ];
 
-/** Formats a relative time, in the past or future: `3 minutes ago`. */
-export function formatDistance(iso: string, nowMs: number, language: string): string {
+/** Formats a relative time, in the past or future: `3 minutes ago`, or `3 min. ago` in the short style. */
+export function formatDistance(iso: string, nowMs: number, language: string, style: 'long' | 'short' = 'long'): string {
   const seconds = Math.round((new Date(iso).getTime() - nowMs) / 1000);
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto', style }).format(Math.round(seconds / size), unit);
 }
 
 /** Formats a duration in the largest unit that gives a value of at least one: `42 ms`, `1.5 s`. */

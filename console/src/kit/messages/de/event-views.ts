@@ -42,6 +42,7 @@ export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> =
   'replay-to': 'Senden an',
   'replay-to.original': 'Ursprüngliche Ziele',
   'replay-to.other': 'Ein Ziel',
+  'replay-to.event': 'Dieses Event an ein Ziel senden in',
   'replay-to.hint':
     'Ein ursprüngliches Ziel erhält eine Wiederholung mit derselben webhook-id. Jedes andere Ziel und jede URL erhält eine Kopie als neues Event.',
   'replay-to.not-object':

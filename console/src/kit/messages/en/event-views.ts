@@ -39,6 +39,7 @@ export const eventViewsEn = {
   'replay-to': 'Send to',
   'replay-to.original': 'Original targets',
   'replay-to.other': 'One destination',
+  'replay-to.event': 'Send this event to one destination in',
   'replay-to.hint':
     'An original destination gets a replay with the same webhook-id. Any other destination or URL gets a copy as a new event.',
   'replay-to.not-object': 'Only a JSON object can be sent to another destination. This payload is something else.',
