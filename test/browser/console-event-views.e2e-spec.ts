@@ -79,7 +79,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       await send(good, LONG_TYPE, 'delivered');
       await shown.open('events');
       await row(LONG_TYPE).waitFor();
-      const field = page.getByLabel('ID or event type');
+      const field = page.getByLabel('ID or type');
       await page.getByText('Any other text is an exact event type.').waitFor();
 
       for (const [text, sentence, search] of [
@@ -154,7 +154,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       expect(steps[1]).toMatch(/HTTP 503.* · .*ms/s);
       expect(await page.locator('.steps li').first().innerText()).toContain('✕');
       expect(await page.locator('pre', { hasText: 'out of order' }).isVisible()).toBe(false);
-      await timeline().getByText('Details').press('Enter');
+      await timeline().locator('summary').press('Enter');
       await page.getByRole('group', { name: 'Response', exact: true }).getByText('out of order').waitFor();
       await page.getByRole('group', { name: 'Sent request' }).getByText('webhook-signature').waitFor();
       await page.getByRole('button', { name: 'Copy request as curl' }).waitFor();

@@ -141,7 +141,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
     expect(await violations('01-filters')).toEqual([]);
     const id = (await row.getAttribute('data-id')) ?? '';
     await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByLabel('ID or event type').fill(id);
+    await page.getByLabel('ID or type').fill(id);
     await page.keyboard.press('Enter');
     await types('invoice.paid').waitFor({ state: 'detached' });
     await page.waitForURL((url) => url.searchParams.get('q') === id);

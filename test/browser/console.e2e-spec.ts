@@ -264,15 +264,20 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   it("German and dark by choice, with times in the user's time zone and in UTC", async () => {
     await navigate('Events');
     const time = page.locator('time').first();
-    const [iso = '', told, utc] = [
+    const [iso = '', told, read, exact] = [
       (await time.getAttribute('datetime')) ?? '',
       await time.innerText(),
+      await time.getAttribute('aria-label'),
       await time.getAttribute('title'),
     ];
-    expect(told).toContain(
-      new Intl.DateTimeFormat('en', { timeStyle: 'medium', timeZone: 'Europe/Berlin' }).format(new Date(iso)),
-    );
-    expect(utc).toBe(`${iso.replace('T', ' ').replace('Z', '')} UTC`);
+    const local = new Intl.DateTimeFormat('en', {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+      timeZone: 'Europe/Berlin',
+    }).format(new Date(iso));
+    expect(told).toMatch(/ ago$|^now$/);
+    expect(exact).toBe(`${local} · ${iso.replace('T', ' ').replace('Z', '')} UTC`);
+    expect(read?.endsWith(`, ${local}`)).toBe(true);
     await page.locator('details.account > summary').click();
     await page.getByLabel('Appearance').selectOption('dark');
     await page.getByLabel('Language').selectOption('de');

@@ -7,7 +7,7 @@ import { Since } from '../kit/time/Since';
 import { useSigned } from '../session/session';
 import type { ColumnId } from './columns';
 import { rememberOpened } from './list-place';
-import { eventStatusOf } from './timeline';
+import { rowStatusOf } from './timeline';
 
 interface EventRowProps {
   row: EventItem;
@@ -16,12 +16,24 @@ interface EventRowProps {
   start: number;
   isSelected: boolean;
   target: string;
+  /** Type of the destination. Undefined if it is unknown. */
+  targetType: string | undefined;
   nowMs: number;
   onMark: (id: string, isRange: boolean) => void;
 }
 
 /** Row of one event, with a link and a checkbox. */
-export function EventRow({ row, columns, index, start, isSelected, target, nowMs, onMark }: EventRowProps): ReactNode {
+export function EventRow({
+  row,
+  columns,
+  index,
+  start,
+  isSelected,
+  target,
+  targetType,
+  nowMs,
+  onMark,
+}: EventRowProps): ReactNode {
   return (
     <div
       role="row"
@@ -41,7 +53,7 @@ export function EventRow({ row, columns, index, start, isSelected, target, nowMs
       </span>
       {columns.map((column) => (
         <span key={column} role="cell" className={column === 'type' ? 'main' : undefined}>
-          <Cell column={column} row={row} target={target} nowMs={nowMs} />
+          <Cell column={column} row={row} target={target} targetType={targetType} nowMs={nowMs} />
         </span>
       ))}
     </div>
@@ -52,17 +64,19 @@ function Cell({
   column,
   row,
   target,
+  targetType,
   nowMs,
 }: {
   column: ColumnId;
   row: EventItem;
   target: string;
+  targetType: string | undefined;
   nowMs: number;
 }): ReactNode {
   const { environment: env } = useSigned();
   switch (column) {
     case 'status':
-      return <Status of={eventStatusOf(row, row.attempt_count)} />;
+      return <Status of={rowStatusOf(row, targetType, nowMs)} />;
     case 'type':
       return (
         <Link

@@ -108,6 +108,7 @@ export function EventTable({
                   start={start}
                   isSelected={isAll || selected.has(row.id)}
                   target={targetOf(row, names.get(row.destination ?? '')?.name)}
+                  targetType={names.get(row.destination ?? '')?.type}
                   nowMs={nowMs}
                   onMark={mark}
                 />

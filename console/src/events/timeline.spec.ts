@@ -1,5 +1,5 @@
 import type { EventDetail } from './event-queries';
-import { deliveryStatusOf, eventStatusOf, timelineOf } from './timeline';
+import { deliveryStatusOf, eventStatusOf, rowStatusOf, timelineOf } from './timeline';
 
 type Detail = Parameters<typeof timelineOf>[0];
 type Delivery = EventDetail['deliveries'][number];
@@ -114,5 +114,16 @@ describe('states as shown', () => {
     ['retrying', 0, 'retrying'],
   ])('an event that is %s after %i attempts: %s', (status, count, expected) => {
     expect(eventStatusOf({ status }, count)).toBe(expected);
+  });
+
+  it.each([
+    ['pull', 0, 0, 'available'],
+    ['https', 0, 3_600, 'delivered'],
+    [undefined, 0, 1, 'delivered'],
+    [undefined, 0, 60, 'available'],
+    [undefined, 1, 60, 'delivered'],
+  ])('a delivered row for a target of type %s after %i attempts and %i s: %s', (type, count, seconds, expected) => {
+    const row = { status: 'delivered', attempt_count: count, received_at: at(0) };
+    expect(rowStatusOf(row, type, Date.parse(at(0)) + seconds * 1_000)).toBe(expected);
   });
 });

@@ -84,7 +84,24 @@ export function deliveryStatusOf(
   return status === 'delivered' && !hasAttempts ? 'available' : status;
 }
 
-/** Returns the state of an event as the console shows it. */
+/** Returns the state of an event as the console shows it. Only a pulled event is delivered without an attempt. */
 export function eventStatusOf({ status }: { status: string }, attemptCount: number): string {
   return status === 'delivered' && attemptCount === 0 ? 'available' : status;
+}
+
+/** Longest time between the stream's change that an event was accepted and the change with its first attempt. */
+const STREAM_DELAY_MS = 10_000;
+
+/**
+ * Returns the state of a row. A row from the stream may be delivered before its attempt is known. So the type of the
+ * destination decides, or the age of the row if the type is unknown.
+ */
+export function rowStatusOf(
+  row: { status: string; attempt_count: number; received_at: string },
+  targetType: string | undefined,
+  nowMs: number,
+): string {
+  const isSettled = nowMs - Date.parse(row.received_at) > STREAM_DELAY_MS;
+  const canBePulled = targetType === undefined ? isSettled : targetType === 'pull';
+  return canBePulled ? eventStatusOf(row, row.attempt_count) : row.status;
 }

@@ -2,7 +2,7 @@ import type { eventViewsEn } from '../en/event-views';
 
 /** Texts about searching events, their timeline, replays to another destination, and JSON views, in German. */
 export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> = {
-  'search-any': 'ID oder Event-Typ',
+  'search-any': 'ID oder Typ',
   'search-any.hint':
     'Findet ein Event, eine Nachricht, eine Anfrage oder eine Zustellung über die genaue ID oder webhook-id. Jeder andere Text ist ein genauer Event-Typ.',
   'search-any.event': 'Sucht das Event mit dieser ID.',

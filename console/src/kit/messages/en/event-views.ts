@@ -1,6 +1,6 @@
 /** Texts about searching events, their timeline, replays to another destination, and JSON views, in English. */
 export const eventViewsEn = {
-  'search-any': 'ID or event type',
+  'search-any': 'ID or type',
   'search-any.hint':
     'Finds an event, message, request or delivery by its exact ID or webhook-id. Any other text is an exact event type.',
   'search-any.event': 'Searches the event with this ID.',
