@@ -38,7 +38,7 @@ export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> =
   'timeline.schedule-failed': 'fehlgeschlagen',
   'status.available': 'Abrufbereit',
   'status.superseded': 'Ersetzt',
-  'explain.available': 'Abrufbereit. Der Konsument ruft das Event über die Pull-API ab.',
+  'explain.available': 'Abrufbereit. „Pull-Consumer“ zeigt, wie weit jeder Konsument gelesen hat.',
   'replay-to': 'Senden an',
   'replay-to.original': 'Ursprüngliche Ziele',
   'replay-to.other': 'Ein Ziel',

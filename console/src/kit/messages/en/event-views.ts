@@ -35,7 +35,7 @@ export const eventViewsEn = {
   'timeline.schedule-failed': 'failed',
   'status.available': 'Ready to pull',
   'status.superseded': 'Replaced',
-  'explain.available': 'Ready to pull. The consumer fetches the event from the pull API.',
+  'explain.available': 'Ready to pull. “Pull consumers” shows how far each consumer has read.',
   'replay-to': 'Send to',
   'replay-to.original': 'Original targets',
   'replay-to.other': 'One destination',
