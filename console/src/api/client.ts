@@ -1,5 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from '../../../src/client/openapi';
+import { noteCall, shownBody } from './calls';
 import { answerTo, CONSOLE_HEADER, ENVIRONMENT_HEADER } from './early-answers';
 import { Fault, faultOf } from './fault';
 import { noteAnswer, noteSignedOut, noteSilence } from './reachability';
@@ -27,7 +28,7 @@ export function apiOf(environment: Environment): Api {
   const made = createClient<paths>({
     baseUrl: SERVICE.replace(/\/$/, ''),
     headers: headersOf(environment),
-    fetch: watched,
+    fetch: recorded,
   });
   clients.set(environment, made);
   return made;
@@ -55,7 +56,7 @@ export async function bytesOf(
   path: string,
   signal?: AbortSignal,
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
-  const response = await watched(
+  const response = await recorded(
     new Request(SERVICE + path, { headers: headersOf(environment), ...(signal && { signal }) }),
   );
   if (!response.ok) throw faultOf(response, await response.json().catch(() => null));
@@ -123,6 +124,28 @@ export function serviceNowMs(): number {
 
 function headersOf(environment: Environment): Record<string, string> {
   return { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment };
+}
+
+/** Option of an API call that is not part of the page, such as a call of the command menu. Keeps it out of the list. */
+export const UNLISTED = { fetch: watched };
+
+/** Sends a request of a screen, and records it for the list of the page's API calls. */
+async function recorded(request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const call = {
+    method: request.method,
+    path: `/${pathname.slice(new URL(SERVICE).pathname.length)}${search}`,
+    body: await shownBody(request),
+    page: location.pathname,
+  };
+  try {
+    const response = await watched(request);
+    noteCall({ ...call, status: response.status });
+    return response;
+  } catch (error) {
+    if (!request.signal.aborted) noteCall({ ...call, status: null });
+    throw error;
+  }
 }
 
 async function watched(request: Request): Promise<Response> {

@@ -5,7 +5,7 @@ import { prefer, type Preferences, usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
 
 /** Menu with the signed-in user, the display preferences and the sign-out button. */
-export function AccountMenu({ onHelp }: { onHelp: () => void }): ReactNode {
+export function AccountMenu({ onHelp, onCalls }: { onHelp: () => void; onCalls: () => void }): ReactNode {
   const { session } = useSigned();
   const { scheme, language } = usePreferences();
   const details = useRef<HTMLDetailsElement>(null);
@@ -58,6 +58,15 @@ export function AccountMenu({ onHelp }: { onHelp: () => void }): ReactNode {
           }}
         >
           {t('shortcut.help')}
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            onCalls();
+          }}
+        >
+          {t('calls.title')}
         </button>
         <a className="button" href={`${SERVICE}docs`} target="_blank" rel="noreferrer noopener">
           {t('api-docs')}

@@ -1,36 +1,37 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
-import { answered } from '../api/client';
+import { answered, UNLISTED } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type Place, placeOfId } from './jump';
 import { SCREENS } from './navigation';
 
-/** Entry of the command menu. It opens a screen or a single object. */
+/** Entry of the command menu. It opens a screen, a single object or a dialog. */
 interface Command {
   id: string;
   label: string;
   kind: string;
-  to: Place;
+  to: Place | (() => void);
   search?: Record<string, string>;
 }
 
 const SHOWN_MAX = 12;
 
 /** Menu that opens any screen, any object by its id, or a destination or application by its name. */
-export function CommandMenu({ onClose }: { onClose: () => void }): ReactNode {
+export function CommandMenu({ onCalls, onClose }: { onCalls: () => void; onClose: () => void }): ReactNode {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const navigate = useNavigate();
   const list = useId();
-  const commands = useCommands(text);
+  const commands = useCommands(text, onCalls);
   const at = Math.min(chosen, commands.length - 1);
   const go = (command: Command | undefined): void => {
     if (command === undefined) return;
     onClose();
-    void navigate({ to: command.to as '/', search: (command.search ?? {}) as never });
+    if (typeof command.to === 'function') command.to();
+    else void navigate({ to: command.to as '/', search: (command.search ?? {}) as never });
   };
   const press = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -83,17 +84,17 @@ export function CommandMenu({ onClose }: { onClose: () => void }): ReactNode {
   );
 }
 
-function useCommands(text: string): Command[] {
+function useCommands(text: string, onCalls: () => void): Command[] {
   const { environment, api, can } = useSigned();
   const destinations = useQuery({
     queryKey: ['menu', 'destinations', environment],
     staleTime: 30_000,
-    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
+    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } }, ...UNLISTED })),
   });
   const applications = useQuery({
     queryKey: ['menu', 'applications', environment],
     staleTime: 30_000,
-    queryFn: () => answered(api.GET('/v1/app', { params: { query: { limit: 100 } } })),
+    queryFn: () => answered(api.GET('/v1/app', { params: { query: { limit: 100 } }, ...UNLISTED })),
   });
   const wanted = text.trim().toLowerCase();
   const place = placeOfId(text, environment);
@@ -104,6 +105,7 @@ function useCommands(text: string): Command[] {
       kind: t('menu.screen'),
       to: path.replace('/$env', `/${environment}`) as Place,
     })),
+    { id: 'calls', label: t('calls.title'), kind: t('menu.dialog'), to: onCalls },
     ...(destinations.data?.data ?? []).map(({ id, name, url }): Command => ({
       id,
       label: url === null ? name : `${name} · ${url}`,

@@ -7,7 +7,9 @@ import { PlacesProvider } from '../kit/places';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { SignedProvider, useSigned } from '../session/session';
+import { Toasts } from '../kit/toast/Toasts';
 import { AccountMenu } from './AccountMenu';
+import { ApiCalls } from './ApiCalls';
 import { CommandMenu } from './CommandMenu';
 import { Help } from './Help';
 import { inEnvironment, placeOfId } from './jump';
@@ -36,6 +38,7 @@ export function Shell(): ReactNode {
             <LeftOutHint />
             <Outlet key={env} />
           </main>
+          <Toasts />
         </div>
       </PlacesProvider>
     </SignedProvider>
@@ -44,7 +47,7 @@ export function Shell(): ReactNode {
 
 function Top({ isMenuOpen, onMenu }: { isMenuOpen: boolean; onMenu: () => void }): ReactNode {
   const { session } = useSigned();
-  const [open, setOpen] = useState<'menu' | 'help' | null>(null);
+  const [open, setOpen] = useState<'menu' | 'help' | 'calls' | null>(null);
   useShortcut('menu', () => setOpen('menu'));
   useShortcut('help', () => setOpen('help'));
   return (
@@ -67,9 +70,10 @@ function Top({ isMenuOpen, onMenu }: { isMenuOpen: boolean; onMenu: () => void }
       <button type="button" className="search" onClick={() => setOpen('menu')} title={t('shortcut.menu')}>
         <Icon name="search" /> <span>{t('menu.open')}</span> <kbd>{keysOf('menu')}</kbd>
       </button>
-      <AccountMenu onHelp={() => setOpen('help')} />
-      {open === 'menu' && <CommandMenu onClose={() => setOpen(null)} />}
+      <AccountMenu onHelp={() => setOpen('help')} onCalls={() => setOpen('calls')} />
+      {open === 'menu' && <CommandMenu onCalls={() => setOpen('calls')} onClose={() => setOpen(null)} />}
       {open === 'help' && <Help onClose={() => setOpen(null)} />}
+      {open === 'calls' && <ApiCalls onClose={() => setOpen(null)} />}
     </header>
   );
 }

@@ -7,6 +7,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { EditNotes, Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
@@ -34,7 +35,7 @@ export function ApplicationLayout(): ReactNode {
           ← {t('nav.applications')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>
@@ -166,6 +167,7 @@ function Actions({ of }: { of: ApplicationDetail }): ReactNode {
           action={t('delete')}
           isDangerous
           typed={of.name}
+          success={t('application.deleted')}
           onConfirm={remove}
           onClose={() => setAsked(null)}
         >

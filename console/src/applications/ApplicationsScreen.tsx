@@ -1,15 +1,21 @@
 import './applications.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { serviceNowMs } from '../api/client';
+import type { Schemas } from '../api/client';
+import { sectionReference } from '../api/reference';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
+import { type Column, Table } from '../kit/table/Table';
 import { TextFilter } from '../kit/TextFilter';
-import { Since } from '../kit/time/Since';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { useApplications, useFailingApplications } from './application-queries';
 import { NewApplication } from './NewApplication';
+
+type Application = Schemas['ApplicationPage']['data'][number];
 
 /** List of applications. Each application is a customer of the signed-in organization. */
 export function ApplicationsScreen(): ReactNode {
@@ -21,8 +27,9 @@ export function ApplicationsScreen(): ReactNode {
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const count = data?.pages[0]?.count;
   const isFiltered = filters.search !== undefined;
+  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.applications')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.applications')}</h1>
@@ -31,13 +38,12 @@ export function ApplicationsScreen(): ReactNode {
             {t(count.is_capped ? 'list.count-capped' : 'list.count', { count: count.value })}
           </span>
         )}
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>
             {t('application.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
       {!isFiltered && <Failing />}
       {(isFiltered || rows.length > 0) && (
@@ -59,52 +65,24 @@ export function ApplicationsScreen(): ReactNode {
           )}
         </form>
       )}
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data &&
-        rows.length === 0 &&
-        (isFiltered ? (
-          <p className="empty" role="status">
-            {t('applications.no-match')}
-          </p>
-        ) : (
-          <div className="empty" role="status">
-            <h2>{t('applications.none')}</h2>
-            <p>{t('applications.none-text')}</p>
-          </div>
-        ))}
-      {rows.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.applications')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('application.name')}</th>
-                <th scope="col">{t('application.uid')}</th>
-                <th scope="col">{t('column.id')}</th>
-                <th scope="col">{t('created')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ id, name, uid, created_at: at }) => (
-                <tr key={id}>
-                  <td>
-                    <Link to="/$env/applications/$id" params={{ env, id }} search={{}}>
-                      {name}
-                    </Link>
-                  </td>
-                  <td className="long">{uid ?? '–'}</td>
-                  <td>
-                    <code>{id}</code>
-                  </td>
-                  <td className="number">
-                    <Since at={at} nowMs={serviceNowMs()} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+      {data && rows.length === 0 && isFiltered && (
+        <p className="empty" role="status">
+          {t('applications.no-match')}
+        </p>
       )}
+      {isEmpty && (
+        <EmptyState
+          icon="applications"
+          title={t('applications.none')}
+          action={can('write') ? { label: t('application.new'), onSelect: () => setCreating(true) } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Applications') }}
+        >
+          {t('applications.none-text')}
+        </EmptyState>
+      )}
+      {rows.length > 0 && <ApplicationTable rows={rows} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -115,6 +93,26 @@ export function ApplicationsScreen(): ReactNode {
       {isCreating && <NewApplication onClose={() => setCreating(false)} />}
     </div>
   );
+}
+
+function ApplicationTable({ rows }: { rows: readonly Application[] }): ReactNode {
+  const { environment: env } = useSigned();
+  const columns: Column<Application>[] = [
+    {
+      label: t('application.name'),
+      cell: ({ id, name }) => (
+        <Link to="/$env/applications/$id" params={{ env, id }} search={{}}>
+          <bdi>{name}</bdi>
+        </Link>
+      ),
+      full: ({ name }) => name,
+      isFlexible: true,
+    },
+    { label: t('application.uid'), cell: ({ uid }) => uid ?? '–', isFlexible: true },
+    { label: t('column.id'), cell: ({ id }) => <code>{id}</code> },
+    { label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table label={t('nav.applications')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }
 
 /** Applications with failing endpoints. Renders nothing if no endpoint fails. */

@@ -5,6 +5,7 @@ import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { toast } from '../kit/toast/toasts';
 import { useSigned } from '../session/session';
 
 /** Form for a new application. */
@@ -23,6 +24,7 @@ export function NewApplication({ onClose }: { onClose: () => void }): ReactNode 
       const { id } = await answered(api.POST('/v1/app', { body: { name, ...(uid !== '' && { uid }) } }));
       await queries.invalidateQueries({ queryKey: ['applications', env] });
       onClose();
+      toast(t('application.created'));
       void navigate({ to: '/$env/applications/$id', params: { env, id }, search: {} });
     } catch (error) {
       setFault(error);

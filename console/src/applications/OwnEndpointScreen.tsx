@@ -6,6 +6,7 @@ import { Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
 import { SigningSecret } from '../kit/form/SigningSecret';
 import { writeJson } from '../kit/json/read-json';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
@@ -30,7 +31,7 @@ export function OwnEndpointScreen(): ReactNode {
           ← {t('application.endpoints')}
         </Link>
       </p>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>

@@ -2,6 +2,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { TargetHealth } from '../kit/status/TargetHealth';
 import { useSeen } from '../kit/use-seen';
@@ -27,7 +28,7 @@ export function OwnEndpointsTab(): ReactNode {
           </button>
         )}
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">

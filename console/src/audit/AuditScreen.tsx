@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import type { AuditFilters } from './audit-filters';
@@ -44,7 +45,7 @@ function Log({ filters }: { filters: AuditFilters }): ReactNode {
         <Export filters={filters} />
       </div>
       <Filters of={filters} names={names} members={members} keys={keys} />
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">

@@ -51,7 +51,13 @@ function Convert({ domain, onClose }: { domain: Domain; onClose: () => void }): 
     }
   };
   return (
-    <Confirm title={t('domain.convert')} action={t('domain.convert')} onConfirm={convert} onClose={onClose}>
+    <Confirm
+      title={t('domain.convert')}
+      action={t('domain.convert')}
+      success={t('domain.converted')}
+      onConfirm={convert}
+      onClose={onClose}
+    >
       <p>{t(kind === 'email' ? 'domain.convert-email' : 'domain.convert-send')}</p>
       {mx !== null && <MxConflict mx={mx} isAcknowledged={isAcknowledged} onChange={setAcknowledged} />}
     </Confirm>
@@ -75,6 +81,7 @@ function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): R
       action={t('delete')}
       isDangerous
       typed={domain.domain}
+      success={t('domain.deleted')}
       onConfirm={remove}
       onClose={onClose}
     >

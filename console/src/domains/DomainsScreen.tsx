@@ -1,11 +1,16 @@
 import './domains.css';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import type { Schemas } from '../api/client';
+import { sectionReference } from '../api/reference';
 import { CopyButton } from '../kit/CopyButton';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { type Domain, useDomains, useIngestHosts } from './domain-queries';
 import { NewDomain } from './NewDomain';
@@ -16,26 +21,30 @@ export function DomainsScreen(): ReactNode {
   const { data, error, isPending, hasNextPage, fetchNextPage } = useDomains();
   const [isCreating, setCreating] = useState(false);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.domains')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.domains')}</h1>
-        {can('admin') ? (
+        {can('admin') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>
             {t('domain.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('domain.needs-admin')}</span>
         )}
+        {!can('admin') && <span className="quiet">{t('domain.needs-admin')}</span>}
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton rows={2} />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
-        <section className="empty" aria-labelledby="first-domain">
-          <h2 id="first-domain">{t('domain.none')}</h2>
-          <p>{t('domain.none-text')}</p>
-        </section>
+      {isEmpty && (
+        <EmptyState
+          icon="domains"
+          title={t('domain.none')}
+          action={can('admin') ? { label: t('domain.new'), onSelect: () => setCreating(true) } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Domains') }}
+        >
+          {t('domain.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <DomainTable rows={rows} />}
       {hasNextPage && (
@@ -53,53 +62,38 @@ export function DomainsScreen(): ReactNode {
 
 function DomainTable({ rows }: { rows: readonly Domain[] }): ReactNode {
   const { environment: env } = useSigned();
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.domains')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('domain.name')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('domain.kind')}</th>
-            <th scope="col">{t('domain.records')}</th>
-            <th scope="col">{t('domain.checked')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => {
-            const required = row.records.filter((record) => record.required);
-            return (
-              <tr key={row.id}>
-                <td className="long">
-                  <Link to="/$env/domains/$id" params={{ env, id: row.id }}>
-                    {row.domain}
-                  </Link>
-                </td>
-                <td>
-                  <Status of={row.state} />
-                  {row.reputation !== 'healthy' && (
-                    <div>
-                      <Status of={row.reputation} />
-                    </div>
-                  )}
-                </td>
-                <td>{word('kind', row.kind)}</td>
-                <td>
-                  {t('domain.seen', {
-                    seen: required.filter(({ status }) => status === 'verified').length,
-                    count: required.length,
-                  })}
-                </td>
-                <td>
-                  <Time at={row.updated_at} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: Column<Domain>[] = [
+    {
+      label: t('domain.name'),
+      cell: ({ id, domain }) => (
+        <Link to="/$env/domains/$id" params={{ env, id }}>
+          <bdi>{domain}</bdi>
+        </Link>
+      ),
+      full: ({ domain }) => domain,
+      isFlexible: true,
+    },
+    {
+      label: t('column.status'),
+      cell: ({ state, reputation }) => (
+        <>
+          <Status of={state} /> {reputation !== 'healthy' && <Status of={reputation} />}
+        </>
+      ),
+    },
+    { label: t('domain.kind'), cell: ({ kind }) => word('kind', kind) },
+    { label: t('domain.records'), cell: seenRecords },
+    { label: t('domain.checked'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table label={t('nav.domains')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
+}
+
+function seenRecords({ records }: Domain): string {
+  const required = records.filter((record) => record.required);
+  return t('domain.seen', {
+    seen: required.filter(({ status }) => status === 'verified').length,
+    count: required.length,
+  });
 }
 
 function IngestHosts(): ReactNode {
@@ -109,33 +103,34 @@ function IngestHosts(): ReactNode {
       <h2 id="ingest">{t('ingest')}</h2>
       <p className="quiet">{t('ingest.text')}</p>
       <FaultLine fault={error} />
-      {data && (
-        <div className="scroll" tabIndex={0} role="group" aria-labelledby="ingest">
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('ingest.host')}</th>
-                <th scope="col">{t('domain.kind')}</th>
-                <th scope="col">{t('ingest.prefix')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.data.map((row) => (
-                <tr key={row.id}>
-                  <td>
-                    {row.host}
-                    {row.default && <span className="tag">{t('ingest.default')}</span>}
-                  </td>
-                  <td>{t(row.kind === 'platform' ? 'ingest.platform' : 'ingest.custom')}</td>
-                  <td className="long">
-                    <code>{row.prefix}</code> <CopyButton text={row.prefix} label={t('copy')} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {data && <Table label={t('ingest')} rows={data.data} columns={ingestColumns()} keyOf={({ id }) => id} />}
     </section>
   );
+}
+
+function ingestColumns(): Column<Schemas['IngestDomainDetail']>[] {
+  return [
+    {
+      label: t('ingest.host'),
+      cell: ({ host, default: isDefault }) => (
+        <>
+          <bdi>{host}</bdi>
+          {isDefault && <span className="tag">{t('ingest.default')}</span>}
+        </>
+      ),
+      full: ({ host }) => host,
+      isFlexible: true,
+    },
+    {
+      label: t('domain.kind'),
+      cell: ({ kind }) => t(kind === 'platform' ? 'ingest.platform' : 'ingest.custom'),
+    },
+    {
+      label: t('ingest.prefix'),
+      cell: ({ prefix }) => <code>{prefix}</code>,
+      full: ({ prefix }) => prefix,
+      isFlexible: true,
+    },
+    { label: t('copy'), cell: ({ prefix }) => <CopyButton text={prefix} label={t('copy')} /> },
+  ];
 }

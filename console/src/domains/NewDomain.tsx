@@ -4,6 +4,7 @@ import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { toast } from '../kit/toast/toasts';
 import { useSigned } from '../session/session';
 import { useKnownDomain } from './domain-queries';
 import { MxConflict, mxOf } from './MxConflict';
@@ -30,6 +31,7 @@ export function NewDomain({ onClose }: { onClose: () => void }): ReactNode {
       );
       await known(made);
       onClose();
+      toast(t('domain.created'));
       void navigate({ to: '/$env/domains/$id', params: { env, id: made.id } });
     } catch (error) {
       setFault(error);

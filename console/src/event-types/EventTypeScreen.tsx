@@ -5,6 +5,7 @@ import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { writeJson } from '../kit/json/read-json';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Time } from '../kit/time/Time';
@@ -29,7 +30,7 @@ export function EventTypeScreen(): ReactNode {
           {t('event-type.events')}
         </PathLink>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>
@@ -131,7 +132,13 @@ function Actions({ of }: { of: EventTypeDetail }): ReactNode {
         {t('delete')}
       </button>
       {asked === 'archive' && (
-        <Confirm title={act} action={act} onConfirm={archive} onClose={() => setAsked(null)}>
+        <Confirm
+          title={act}
+          action={act}
+          success={t(of.archived ? 'event-type.restored' : 'event-type.archived-done')}
+          onConfirm={archive}
+          onClose={() => setAsked(null)}
+        >
           <p>{t(of.archived ? 'event-type.restore-text' : 'event-type.archive-text')}</p>
         </Confirm>
       )}
@@ -141,6 +148,7 @@ function Actions({ of }: { of: EventTypeDetail }): ReactNode {
           action={t('delete')}
           isDangerous
           typed={of.name}
+          success={t('event-type.deleted')}
           onConfirm={remove}
           onClose={() => setAsked(null)}
         >

@@ -1,9 +1,13 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { sectionReference } from '../api/reference';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
+import { type Column, Table } from '../kit/table/Table';
 import { TextFilter } from '../kit/TextFilter';
-import { Time } from '../kit/time/Time';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import type { EventTypeFilters } from './event-type-filters';
 import { type EventTypeItem, useEventTypes } from './event-type-queries';
@@ -19,24 +23,24 @@ export function EventTypesScreen(): ReactNode {
   const [asked, setAsked] = useState<'new' | 'import' | null>(null);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   const show = (search: EventTypeFilters): void => void navigate({ to: '/$env/event-types', params: { env }, search });
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.event-types')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.event-types')}</h1>
-        {can('write') ? (
-          <>
-            <button type="button" onClick={() => setAsked('import')}>
-              {t('event-type.import')}
-            </button>
-            <button type="button" className="primary" onClick={() => setAsked('new')}>
-              {t('event-type.new')}
-            </button>
-          </>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
+        {can('write') && (
+          <button type="button" onClick={() => setAsked('import')}>
+            {t('event-type.import')}
+          </button>
         )}
+        {can('write') && !isEmpty && (
+          <button type="button" className="primary" onClick={() => setAsked('new')}>
+            {t('event-type.new')}
+          </button>
+        )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
       {(isFiltered || rows.length > 0) && (
         <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
@@ -67,20 +71,23 @@ export function EventTypesScreen(): ReactNode {
           )}
         </form>
       )}
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data &&
-        rows.length === 0 &&
-        (isFiltered ? (
-          <p className="empty" role="status">
-            {t('event-types.no-match')}
-          </p>
-        ) : (
-          <div className="empty" role="status">
-            <h2>{t('event-types.none')}</h2>
-            <p>{t('event-types.none-text')}</p>
-          </div>
-        ))}
+      {data && rows.length === 0 && isFiltered && (
+        <p className="empty" role="status">
+          {t('event-types.no-match')}
+        </p>
+      )}
+      {isEmpty && (
+        <EmptyState
+          icon="event-types"
+          title={t('event-types.none')}
+          action={can('write') ? { label: t('event-type.new'), onSelect: () => setAsked('new') } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Event types') }}
+        >
+          {t('event-types.none-text')}
+        </EmptyState>
+      )}
       {rows.length > 0 && <TypeTable rows={rows} />}
       {hasNextPage && (
         <p>
@@ -97,40 +104,32 @@ export function EventTypesScreen(): ReactNode {
 
 function TypeTable({ rows }: { rows: readonly EventTypeItem[] }): ReactNode {
   const { environment: env } = useSigned();
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.event-types')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('event-type.name')}</th>
-            <th scope="col">{t('event-type.group')}</th>
-            <th scope="col">{t('event-type.schema')}</th>
-            <th scope="col">{t('event-type.description')}</th>
-            <th scope="col">{t('event-type.changed')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <td>
-                <Link to="/$env/event-types/$name" params={{ env, name: row.name }}>
-                  {row.name}
-                </Link>
-                {row.archived && <span className="tag">{t('event-type.archived')}</span>}
-              </td>
-              <td>{row.group ?? '–'}</td>
-              <td>
-                {row.has_schema ? t('event-type.version', { number: row.version }) : '–'}
-                {row.enforce && <span className="tag">{t('event-type.enforced')}</span>}
-              </td>
-              <td className="long">{row.description ?? ''}</td>
-              <td>
-                <Time at={row.updated_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: Column<EventTypeItem>[] = [
+    {
+      label: t('event-type.name'),
+      cell: ({ name, archived }) => (
+        <>
+          <Link to="/$env/event-types/$name" params={{ env, name }}>
+            {name}
+          </Link>
+          {archived && <span className="tag">{t('event-type.archived')}</span>}
+        </>
+      ),
+      full: ({ name }) => name,
+      isFlexible: true,
+    },
+    { label: t('event-type.group'), cell: ({ group }) => group ?? '–', isFlexible: true },
+    {
+      label: t('event-type.schema'),
+      cell: ({ has_schema: hasSchema, version, enforce }) => (
+        <>
+          {hasSchema ? t('event-type.version', { number: version }) : '–'}
+          {enforce && <span className="tag">{t('event-type.enforced')}</span>}
+        </>
+      ),
+    },
+    { label: t('event-type.description'), cell: ({ description }) => description ?? '', isFlexible: true },
+    { label: t('event-type.changed'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table label={t('nav.event-types')} rows={rows} columns={columns} keyOf={({ name }) => name} />;
 }

@@ -5,6 +5,7 @@ import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { toast } from '../kit/toast/toasts';
 import { useSigned } from '../session/session';
 
 /** Form for a new event type. The page of the new type has the form for its schema. */
@@ -28,6 +29,7 @@ export function NewEventType({ onClose }: { onClose: () => void }): ReactNode {
       );
       await queries.invalidateQueries({ queryKey: ['event-types', env] });
       onClose();
+      toast(t('event-type.created'));
       void navigate({ to: '/$env/event-types/$name', params: { env, name } });
     } catch (error) {
       setFault(error);

@@ -5,6 +5,7 @@ import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { IdLink } from '../kit/places';
 import { Progress } from '../kit/Progress';
@@ -27,7 +28,7 @@ export function JobScreen(): ReactNode {
           ← {t('nav.jobs')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>
@@ -81,6 +82,7 @@ function Stop({ id }: { id: string }): ReactNode {
           title={t('jobs.stop')}
           action={t('jobs.stop')}
           isDangerous
+          success={t('jobs.stop-requested')}
           onConfirm={stop}
           onClose={() => setAsked(false)}
         >

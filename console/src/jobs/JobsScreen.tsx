@@ -1,10 +1,14 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { sectionReference } from '../api/reference';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Progress } from '../kit/Progress';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { JOB_STATES, type JobState } from './job-filters';
 import { describeKind } from './job-kind';
@@ -20,7 +24,7 @@ export function JobsScreen(): ReactNode {
   const choose = (state: string): void =>
     void navigate({ to: '/$env/jobs', params: { env }, search: state === '' ? {} : { state: state as JobState } });
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.jobs')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.jobs')}</h1>
@@ -36,12 +40,25 @@ export function JobsScreen(): ReactNode {
           </select>
         </label>
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
+      {data && rows.length === 0 && filters.state !== undefined && (
         <p className="empty" role="status">
-          {t(filters.state === undefined ? 'jobs.none' : 'jobs.none-match')}
+          {t('jobs.none-match')}
         </p>
+      )}
+      {data && rows.length === 0 && filters.state === undefined && (
+        <EmptyState
+          icon="jobs"
+          title={t('jobs.none')}
+          action={{
+            label: t('jobs.open-events'),
+            onSelect: () => void navigate({ to: '/$env/events', params: { env }, search: {} }),
+          }}
+          docs={{ label: t('docs.api'), href: sectionReference('Replay') }}
+        >
+          {t('jobs.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <JobTable rows={rows} />}
       {hasNextPage && (
@@ -57,47 +74,33 @@ export function JobsScreen(): ReactNode {
 
 function JobTable({ rows }: { rows: readonly Job[] }): ReactNode {
   const { environment: env } = useSigned();
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.jobs')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('jobs.kind')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('jobs.about')}</th>
-            <th scope="col">{t('jobs.progress')}</th>
-            <th scope="col">{t('jobs.begun')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((job) => {
-            const { id, state, endpoint, scanned, total_estimate: total, created_at: at } = job;
-            return (
-              <tr key={id}>
-                <td>
-                  <Link to="/$env/jobs/$id" params={{ env, id }}>
-                    {describeKind(job)}
-                  </Link>
-                </td>
-                <td>
-                  <Status of={state} />
-                </td>
-                <td>{endpoint === null ? t('jobs.filter') : <code>{endpoint}</code>}</td>
-                <td>
-                  <Progress
-                    done={scanned}
-                    of={state === 'completed' ? scanned : total}
-                    label={t('jobs.progress-of', { scanned, total })}
-                  />
-                </td>
-                <td>
-                  <Time at={at} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: Column<Job>[] = [
+    {
+      label: t('jobs.kind'),
+      cell: (job) => (
+        <Link to="/$env/jobs/$id" params={{ env, id: job.id }}>
+          {describeKind(job)}
+        </Link>
+      ),
+    },
+    { label: t('column.status'), cell: ({ state }) => <Status of={state} /> },
+    {
+      label: t('jobs.about'),
+      cell: ({ endpoint }) => (endpoint === null ? t('jobs.filter') : <code>{endpoint}</code>),
+      full: ({ endpoint }) => endpoint ?? t('jobs.filter'),
+      isFlexible: true,
+    },
+    {
+      label: t('jobs.progress'),
+      cell: ({ state, scanned, total_estimate: total }) => (
+        <Progress
+          done={scanned}
+          of={state === 'completed' ? scanned : total}
+          label={t('jobs.progress-of', { scanned, total })}
+        />
+      ),
+    },
+    { label: t('jobs.begun'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table label={t('nav.jobs')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }

@@ -1,13 +1,18 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
+import { sectionReference } from '../api/reference';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { Dialog } from '../kit/dialog/Dialog';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
+import type { MenuItem } from '../kit/menu/RowMenu';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { keyState } from './key-state';
 import { NewKey } from './NewKey';
@@ -47,20 +52,31 @@ export function KeysScreen(): ReactNode {
   };
   const close = (): void => setAsked(null);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.keys')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.keys')}</h1>
-        {can('admin') && (
+        {can('admin') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setAsked('new')}>
             {t('key.new')}
           </button>
         )}
       </div>
       {!can('admin') && <p>{t('needs-admin')}</p>}
-      {can('admin') && isPending && <p role="status">{t('loading')}</p>}
+      {can('admin') && isPending && <ListSkeleton />}
       <FaultLine fault={error} />
+      {isEmpty && (
+        <EmptyState
+          icon="keys"
+          title={t('keys.none')}
+          action={{ label: t('key.new'), onSelect: () => setAsked('new') }}
+          docs={{ label: t('docs.api'), href: sectionReference('Keys') }}
+        >
+          {t('keys.none-text')}
+        </EmptyState>
+      )}
       {rows.length > 0 && <KeyTable rows={rows} onAsk={setAsked} />}
       {hasNextPage && (
         <p>
@@ -85,7 +101,7 @@ export function KeysScreen(): ReactNode {
           isDangerous={asked.act === 'revoke'}
           onConfirm={act}
           onClose={close}
-          {...(asked.act === 'revoke' && { typed: asked.key.name })}
+          {...(asked.act === 'revoke' && { typed: asked.key.name, success: t('key.revoked') })}
         >
           <p>
             <strong>{asked.key.name}</strong> <code>{asked.key.prefix}…</code>
@@ -131,64 +147,29 @@ function KeyTable({
   onAsk: (asked: { act: 'revoke' | 'rotate'; key: Key }) => void;
 }): ReactNode {
   const nowMs = serviceNowMs();
+  const itemsOf = (key: Key): MenuItem[] =>
+    keyState(key, nowMs) === 'active'
+      ? [
+          { label: t('key.rotate'), onSelect: () => onAsk({ act: 'rotate', key }) },
+          { label: t('key.revoke'), onSelect: () => onAsk({ act: 'revoke', key }) },
+        ]
+      : [];
+  const columns: Column<Key>[] = [
+    { label: t('key.name'), cell: ({ name }) => name, isFlexible: true },
+    { label: t('column.status'), cell: (key) => <Status of={keyState(key, nowMs)} /> },
+    { label: t('key.scope'), cell: ({ scope }) => word('scope', scope) },
+    { label: t('key.prefix'), cell: ({ prefix }) => <code>{prefix}…</code> },
+    { label: t('key.source'), cell: (key) => key.client_name ?? word('source', key.source), isFlexible: true },
+    { label: t('key.used'), cell: ({ last_used_at: at }) => (at === null ? '–' : <RelativeTime at={at} />) },
+    { label: t('key.expires'), cell: ({ expires_at: at }) => (at === null ? '–' : <RelativeTime at={at} />) },
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.keys')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('key.name')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('key.scope')}</th>
-            <th scope="col">{t('key.prefix')}</th>
-            <th scope="col">{t('key.source')}</th>
-            <th scope="col">{t('key.used')}</th>
-            <th scope="col">{t('key.expires')}</th>
-            <th scope="col">{t('key.actions')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((key) => {
-            const state = keyState(key, nowMs);
-            return (
-              <tr key={key.id}>
-                <td>{key.name}</td>
-                <td>
-                  <Status of={state} />
-                </td>
-                <td>{word('scope', key.scope)}</td>
-                <td>
-                  <code>{key.prefix}…</code>
-                </td>
-                <td>{key.client_name ?? word('source', key.source)}</td>
-                <td>{key.last_used_at === null ? '–' : <Time at={key.last_used_at} />}</td>
-                <td>{key.expires_at === null ? '–' : <Time at={key.expires_at} />}</td>
-                <td>
-                  {state === 'active' && (
-                    <span className="actions">
-                      <button
-                        type="button"
-                        className="small"
-                        aria-label={`${t('key.rotate')} ${key.name}`}
-                        onClick={() => onAsk({ act: 'rotate', key })}
-                      >
-                        {t('key.rotate')}
-                      </button>
-                      <button
-                        type="button"
-                        className="small"
-                        aria-label={`${t('key.revoke')} ${key.name}`}
-                        onClick={() => onAsk({ act: 'revoke', key })}
-                      >
-                        {t('key.revoke')}
-                      </button>
-                    </span>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label={t('nav.keys')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ id }) => id}
+      actions={{ nameOf: ({ name }) => name, itemsOf }}
+    />
   );
 }

@@ -1,10 +1,14 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answered, type Schemas } from '../api/client';
+import { sectionReference } from '../api/reference';
 import { Confirm } from '../kit/dialog/Confirm';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { NewMember, type Role, ROLES } from './NewMember';
 
@@ -36,24 +40,30 @@ export function MembersScreen(): ReactNode {
   };
   const close = (): void => setAsked(null);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.members')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.members')}</h1>
-        {can('admin') && (
+        {can('admin') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setAsked('new')}>
             {t('members.add')}
           </button>
         )}
       </div>
       {!can('admin') && <p>{t('for-admins')}</p>}
-      {can('admin') && isPending && <p role="status">{t('loading')}</p>}
+      {can('admin') && isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
-        <p className="empty" role="status">
-          {t('members.none')}
-        </p>
+      {isEmpty && (
+        <EmptyState
+          icon="members"
+          title={t('members.none')}
+          action={{ label: t('members.add'), onSelect: () => setAsked('new') }}
+          docs={{ label: t('docs.api'), href: sectionReference('Members') }}
+        >
+          {t('members.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <MemberTable rows={rows} onAsk={setAsked} />}
       {hasNextPage && (
@@ -70,6 +80,7 @@ export function MembersScreen(): ReactNode {
           action={t('members.remove')}
           isDangerous
           typed={asked.of.email}
+          success={t('members.removed')}
           onConfirm={act}
           onClose={close}
         >
@@ -77,7 +88,13 @@ export function MembersScreen(): ReactNode {
         </Confirm>
       )}
       {asked !== null && asked !== 'new' && asked.act === 'role' && (
-        <Confirm title={t('members.role-change')} action={t('members.role-change')} onConfirm={act} onClose={close}>
+        <Confirm
+          title={t('members.role-change')}
+          action={t('members.role-change')}
+          success={t('members.role-changed')}
+          onConfirm={act}
+          onClose={close}
+        >
           <p>{t('members.role-text', { name: asked.of.name, role: word('scope', asked.role) })}</p>
         </Confirm>
       )}
@@ -86,55 +103,41 @@ export function MembersScreen(): ReactNode {
 }
 
 function MemberTable({ rows, onAsk }: { rows: readonly Member[]; onAsk: (asked: Asked) => void }): ReactNode {
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.members')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('members.name')}</th>
-            <th scope="col">{t('members.email')}</th>
-            <th scope="col">{t('members.role')}</th>
-            <th scope="col">{t('members.seen')}</th>
-            <th scope="col">{t('created')}</th>
-            <th scope="col">{t('actions')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((of) => (
-            <tr key={of.id}>
-              <td>{of.name}</td>
-              <td>{of.email}</td>
-              <td>
-                <select
-                  aria-label={t('members.role-of', { name: of.name })}
-                  value={of.role}
-                  onChange={(event) => onAsk({ act: 'role', of, role: event.target.value as Role })}
-                >
-                  {ROLES.map((role) => (
-                    <option key={role} value={role}>
-                      {word('scope', role)}
-                    </option>
-                  ))}
-                </select>
-              </td>
-              <td>{of.last_signed_in_at === null ? t('members.never') : <Time at={of.last_signed_in_at} />}</td>
-              <td>
-                <Time at={of.created_at} />
-              </td>
-              <td>
-                <button
-                  type="button"
-                  className="small"
-                  aria-label={`${t('members.remove')}: ${of.name}`}
-                  onClick={() => onAsk({ act: 'remove', of })}
-                >
-                  {t('members.remove')}
-                </button>
-              </td>
-            </tr>
+  const columns: Column<Member>[] = [
+    { label: t('members.name'), cell: ({ name }) => name, isFlexible: true },
+    { label: t('members.email'), cell: ({ email }) => email, isFlexible: true },
+    {
+      label: t('members.role'),
+      cell: (of) => (
+        <select
+          aria-label={t('members.role-of', { name: of.name })}
+          value={of.role}
+          onChange={(event) => onAsk({ act: 'role', of, role: event.target.value as Role })}
+        >
+          {ROLES.map((role) => (
+            <option key={role} value={role}>
+              {word('scope', role)}
+            </option>
           ))}
-        </tbody>
-      </table>
-    </div>
+        </select>
+      ),
+    },
+    {
+      label: t('members.seen'),
+      cell: ({ last_signed_in_at: at }) => (at === null ? t('members.never') : <RelativeTime at={at} />),
+    },
+    { label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return (
+    <Table
+      label={t('nav.members')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ id }) => id}
+      actions={{
+        nameOf: ({ name }) => name,
+        itemsOf: (of) => [{ label: t('members.remove'), onSelect: () => onAsk({ act: 'remove', of }) }],
+      }}
+    />
   );
 }

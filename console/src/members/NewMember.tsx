@@ -3,6 +3,7 @@ import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
+import { toast } from '../kit/toast/toasts';
 import { useSigned } from '../session/session';
 
 export const ROLES = ['read', 'write', 'admin'] as const;
@@ -25,6 +26,7 @@ export function NewMember({ onAdded, onClose }: { onAdded: () => Promise<void>; 
       );
       await onAdded();
       onClose();
+      toast(t('members.added'));
     } catch (error) {
       setFault(error);
       setBusy(false);

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { answered, type Schemas } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { IdLink } from '../kit/places';
 import { useSigned } from '../session/session';
@@ -24,7 +25,7 @@ export function OrganizationScreen(): ReactNode {
         <h1>{t('nav.organization')}</h1>
         {!can('admin') && <span className="quiet">{t('organization.readonly')}</span>}
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (can('admin') ? <Settings key={JSON.stringify(data)} of={data} /> : <Facts of={data} />)}
       <SystemEvents />

@@ -36,6 +36,7 @@ export function SecretUse({
         action={t('delete')}
         isDangerous
         typed={of.name}
+        success={t('secrets.deleted')}
         onConfirm={remove}
         onClose={onClose}
       >
@@ -59,7 +60,7 @@ export function SecretUse({
       {users.length > 0 && <p className="quiet">{t('secrets.in-use')}</p>}
       <p className="actions">
         {data && users.length === 0 && can('write') && (
-          <button type="button" className="danger" onClick={() => setDeleting(true)}>
+          <button type="button" onClick={() => setDeleting(true)}>
             {t('delete')}
           </button>
         )}

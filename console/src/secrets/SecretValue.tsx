@@ -3,6 +3,7 @@ import { answered, type Schemas } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { toast } from '../kit/toast/toasts';
 import { useSigned } from '../session/session';
 
 /** Form for a new secret, or for a new value of an existing one. */
@@ -33,6 +34,7 @@ export function SecretValue({
         );
       await onChanged();
       onClose();
+      toast(t(of === null ? 'secrets.created' : 'secrets.replaced'));
     } catch (error) {
       setFault(error);
       setBusy(false);

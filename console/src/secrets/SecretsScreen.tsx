@@ -1,9 +1,14 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answered, type Schemas } from '../api/client';
+import { sectionReference } from '../api/reference';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
+import type { MenuItem } from '../kit/menu/RowMenu';
 import { t } from '../kit/messages/t';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { SecretUse } from './SecretUse';
 import { SecretValue } from './SecretValue';
@@ -25,83 +30,34 @@ export function SecretsScreen(): ReactNode {
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const isEmpty = data !== undefined && rows.length === 0;
   const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['secrets', environment] });
   const close = (): void => setAsked(null);
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.secrets')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.secrets')}</h1>
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setAsked('new')}>
             {t('secrets.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
-        <p className="empty" role="status">
-          {t('secrets.none')}
-        </p>
+      {isEmpty && (
+        <EmptyState
+          icon="secrets"
+          title={t('secrets.none')}
+          action={can('write') ? { label: t('secrets.new'), onSelect: () => setAsked('new') } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Secrets') }}
+        >
+          {t('secrets.none-text')}
+        </EmptyState>
       )}
-      {rows.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.secrets')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('secrets.name')}</th>
-                <th scope="col">{t('description')}</th>
-                <th scope="col">{t('secrets.use')}</th>
-                <th scope="col">{t('secrets.version')}</th>
-                <th scope="col">{t('changed')}</th>
-                <th scope="col">{t('actions')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((of) => (
-                <tr key={of.id}>
-                  <td>
-                    <strong>{of.name}</strong>
-                  </td>
-                  <td className="long">{of.description ?? '–'}</td>
-                  <td>
-                    <code>{`{{secrets.${of.name}}}`}</code>
-                  </td>
-                  <td>{of.version}</td>
-                  <td>
-                    <Time at={of.updated_at} />
-                  </td>
-                  <td>
-                    <span className="actions">
-                      <button
-                        type="button"
-                        className="small"
-                        aria-label={`${t('secrets.where')}: ${of.name}`}
-                        onClick={() => setAsked({ act: 'use', of })}
-                      >
-                        {t('secrets.where')}
-                      </button>
-                      {can('write') && (
-                        <button
-                          type="button"
-                          className="small"
-                          aria-label={`${t('secrets.rotate')}: ${of.name}`}
-                          onClick={() => setAsked({ act: 'value', of })}
-                        >
-                          {t('secrets.rotate')}
-                        </button>
-                      )}
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {rows.length > 0 && <SecretTable rows={rows} onAsk={setAsked} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -118,4 +74,48 @@ export function SecretsScreen(): ReactNode {
       )}
     </div>
   );
+}
+
+function SecretTable({
+  rows,
+  onAsk,
+}: {
+  rows: readonly Secret[];
+  onAsk: (asked: { act: 'value' | 'use'; of: Secret }) => void;
+}): ReactNode {
+  const { can } = useSigned();
+  const columns: Column<Secret>[] = [
+    {
+      label: t('secrets.name'),
+      cell: ({ name }) => <strong>{name}</strong>,
+      full: ({ name }) => name,
+      isFlexible: true,
+    },
+    { label: t('description'), cell: ({ description }) => description ?? '–', isFlexible: true },
+    {
+      label: t('secrets.use'),
+      cell: (of) => <code>{referenceTo(of)}</code>,
+      full: referenceTo,
+      isFlexible: true,
+    },
+    { label: t('secrets.version'), cell: ({ version }) => <span className="number">{version}</span> },
+    { label: t('changed'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
+  ];
+  const itemsOf = (of: Secret): MenuItem[] => [
+    { label: t('secrets.where'), onSelect: () => onAsk({ act: 'use', of }) },
+    ...(can('write') ? [{ label: t('secrets.rotate'), onSelect: () => onAsk({ act: 'value', of }) }] : []),
+  ];
+  return (
+    <Table
+      label={t('nav.secrets')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ id }) => id}
+      actions={{ nameOf: ({ name }) => name, itemsOf }}
+    />
+  );
+}
+
+function referenceTo({ name }: Secret): string {
+  return `{{secrets.${name}}}`;
 }

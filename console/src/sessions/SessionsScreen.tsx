@@ -3,8 +3,10 @@ import { type ReactNode, useState } from 'react';
 import { answered, type Schemas } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 
 type Session = Schemas['SessionItem'];
@@ -30,13 +32,13 @@ export function SessionsScreen(): ReactNode {
   };
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.sessions')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.sessions')}</h1>
       </div>
       <p>{t(can('admin') ? 'sessions.text' : 'for-admins')}</p>
-      {can('admin') && isPending && <p role="status">{t('loading')}</p>}
+      {can('admin') && isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {rows.length > 0 && <SessionTable rows={rows} ownId={own.id} onEnd={setEnding} />}
       {hasNextPage && (
@@ -51,6 +53,7 @@ export function SessionsScreen(): ReactNode {
           title={t('sessions.end')}
           action={t('sessions.end')}
           isDangerous
+          success={t('sessions.ended')}
           onConfirm={end}
           onClose={() => setEnding(null)}
         >
@@ -70,56 +73,36 @@ function SessionTable({
   ownId: string;
   onEnd: (of: Session) => void;
 }): ReactNode {
+  const columns: Column<Session>[] = [
+    {
+      label: t('sessions.who'),
+      cell: (of) => (
+        <>
+          <bdi>{of.email ?? <code>{of.key}</code>}</bdi>
+          {of.id === ownId && <span className="tag">{t('sessions.this')}</span>}
+        </>
+      ),
+      full: nameOf,
+      isFlexible: true,
+    },
+    { label: t('sessions.how'), cell: ({ how }) => t(`sessions.how.${how}`) },
+    { label: t('sessions.network'), cell: ({ network }) => network },
+    { label: t('sessions.browser'), cell: ({ user_agent: agent }) => agent ?? '–', isFlexible: true },
+    { label: t('sessions.begun'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+    { label: t('sessions.seen'), cell: ({ last_seen_at: at }) => <RelativeTime at={at} /> },
+    { label: t('sessions.expires'), cell: ({ expires_at: at }) => <RelativeTime at={at} /> },
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.sessions')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('sessions.who')}</th>
-            <th scope="col">{t('sessions.how')}</th>
-            <th scope="col">{t('sessions.where')}</th>
-            <th scope="col">{t('sessions.begun')}</th>
-            <th scope="col">{t('sessions.seen')}</th>
-            <th scope="col">{t('sessions.expires')}</th>
-            <th scope="col">{t('actions')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((of) => (
-            <tr key={of.id}>
-              <td>
-                {of.email ?? <code>{of.key}</code>}
-                {of.id === ownId && <span className="tag">{t('sessions.this')}</span>}
-              </td>
-              <td>{t(`sessions.how.${of.how}`)}</td>
-              <td className="long">
-                {of.network}
-                <div className="quiet">{of.user_agent}</div>
-              </td>
-              <td>
-                <Time at={of.created_at} />
-              </td>
-              <td>
-                <Time at={of.last_seen_at} />
-              </td>
-              <td>
-                <Time at={of.expires_at} />
-              </td>
-              <td>
-                <button
-                  type="button"
-                  className="small"
-                  aria-label={`${t('sessions.end')}: ${nameOf(of)} ${of.network}`}
-                  onClick={() => onEnd(of)}
-                >
-                  {t('sessions.end')}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label={t('nav.sessions')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ id }) => id}
+      actions={{
+        nameOf: (of) => `${nameOf(of)} ${of.network}`,
+        itemsOf: (of) => [{ label: t('sessions.end'), onSelect: () => onEnd(of) }],
+      }}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import { FaultLine } from '../form/FaultLine';
 import { t } from '../messages/t';
+import { toast } from '../toast/toasts';
 import { Dialog } from './Dialog';
 
 interface ConfirmProps {
@@ -14,6 +15,8 @@ interface ConfirmProps {
   isOff?: boolean;
   /** Whether the dialog stays open after the action, so that the caller can show the next step. */
   keepsOpen?: boolean;
+  /** Message to show after the action succeeded. */
+  success?: string;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
@@ -27,6 +30,7 @@ export function Confirm({
   isDangerous = false,
   isOff = false,
   keepsOpen = false,
+  success,
   onConfirm,
   onClose,
 }: ConfirmProps): ReactNode {
@@ -34,11 +38,15 @@ export function Confirm({
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<unknown>(null);
   const field = useId();
+  const succeed = (): void => {
+    if (!keepsOpen) onClose();
+    if (success !== undefined) toast(success);
+  };
   const confirm = (): void => {
     setBusy(true);
     setFault(null);
     onConfirm()
-      .then(keepsOpen ? undefined : onClose, setFault)
+      .then(succeed, setFault)
       .finally(() => setBusy(false));
   };
   return (

@@ -12,6 +12,7 @@ import { eventsDe } from './de/events';
 import { faultsDe } from './de/faults';
 import { healthDe } from './de/health';
 import { jobsDe } from './de/jobs';
+import { listsDe } from './de/lists';
 import { mailDe } from './de/mail';
 import { overviewDe } from './de/overview';
 import { pullDe } from './de/pull';
@@ -33,6 +34,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...faultsDe,
   ...healthDe,
   ...jobsDe,
+  ...listsDe,
   ...mailDe,
   ...overviewDe,
   ...pullDe,

@@ -12,6 +12,7 @@ import { eventsEn } from './en/events';
 import { faultsEn } from './en/faults';
 import { healthEn } from './en/health';
 import { jobsEn } from './en/jobs';
+import { listsEn } from './en/lists';
 import { mailEn } from './en/mail';
 import { overviewEn } from './en/overview';
 import { pullEn } from './en/pull';
@@ -32,6 +33,7 @@ export const en = {
   ...faultsEn,
   ...healthEn,
   ...jobsEn,
+  ...listsEn,
   ...mailEn,
   ...overviewEn,
   ...pullEn,

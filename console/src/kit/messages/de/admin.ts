@@ -16,8 +16,6 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   description: 'Beschreibung',
   changed: 'Geändert',
   'for-admins': 'Erfordert die Rolle „Admin“.',
-  'secrets.none':
-    'Noch keine Secrets. Ein Secret erstellen, um es in Zielen und Endpunkten über seinen Namen zu verwenden.',
   'secrets.use': 'Referenz',
   'secrets.new': 'Neues Secret',
   'secrets.name': 'Name',
@@ -30,7 +28,6 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'secrets.rotate-text': 'Der neue Wert gilt innerhalb von fünf Sekunden auf jedem Knoten.',
   'secrets.delete-text': 'Das Secret wird endgültig gelöscht.',
   'secrets.where': 'Verwendet in',
-  'members.none': 'Noch keine Mitglieder. Alle melden sich mit einem API-Schlüssel an.',
   'members.add': 'Mitglied hinzufügen',
   'members.add-text':
     'Mitglieder melden sich mit einem Code an, der an diese Adresse gesendet wird, oder über den Identitätsanbieter.',
@@ -53,7 +50,6 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'sessions.how.key': 'API-Schlüssel',
   'sessions.how.code': 'Code per E-Mail',
   'sessions.how.oidc': 'Identitätsanbieter',
-  'sessions.where': 'Netzwerk und Browser',
   'sessions.begun': 'Gestartet',
   'sessions.seen': 'Letzte Anfrage',
   'sessions.expires': 'Spätester Ablauf',

@@ -4,8 +4,6 @@ import type { jobsEn } from '../en/jobs';
 export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'nav.jobs': 'Aufträge',
   'shortcut.jobs': 'Aufträge',
-  'jobs.none':
-    'Noch keine Aufträge. Hier erscheinen Sammelaktionen wie erneutes Senden, Wiederholungen, Freigaben und Löschungen.',
   'jobs.none-match': 'Keine Aufträge entsprechen diesem Filter.',
   'jobs.kind': 'Auftrag',
   'jobs.about': 'Bezieht sich auf',

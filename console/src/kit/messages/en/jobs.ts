@@ -2,7 +2,6 @@
 export const jobsEn = {
   'nav.jobs': 'Jobs',
   'shortcut.jobs': 'Jobs',
-  'jobs.none': 'No jobs yet. Bulk replays, retries, releases and erasures appear here.',
   'jobs.none-match': 'No jobs match this filter.',
   'jobs.kind': 'Job',
   'jobs.about': 'Applies to',
