@@ -22,6 +22,7 @@ export interface UiOperation {
 interface Page {
   ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   localStorage?: { removeItem(key: string): void };
+  location?: { hash: string };
   posthornExamples?: Record<string, string[]>;
   posthornDeleting?: string;
 }
@@ -97,11 +98,12 @@ export function deleteLast(a: UiOperation, b: UiOperation): number {
 }
 
 /**
- * Opens the first section, because Swagger UI loses input in hidden rows. Removes an API key that older versions
- * stored.
+ * Opens the first section, because Swagger UI loses input in hidden rows. A link to an operation opens its own section.
+ * Removes an API key that old versions stored.
  */
 export function openFirst(): void {
   const page = globalThis as Page;
   page.localStorage?.removeItem('authorized');
-  page.ui?.layoutActions.show(['operations-tag', 'Destinations'], true);
+  if (page.location?.hash.startsWith('#/') !== true)
+    page.ui?.layoutActions.show(['operations-tag', 'Destinations'], true);
 }

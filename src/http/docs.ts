@@ -5,6 +5,7 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Config } from '#kernel/config/config.js';
 import { deleteLast, fillInIds, openFirst, rememberIds } from './docs-interceptors.js';
+import { DOCS_STYLE } from './docs-style.js';
 import { JSON_TYPE } from './envelope.js';
 import { isIngestHost } from './forwarded.js';
 import { TRY_IT_OUT, type TryItOut } from './openapi-sections.js';
@@ -78,10 +79,12 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   SwaggerModule.setup('docs', app, () => forPeople(document()), {
     raw: false,
     customSiteTitle: 'Posthorn API',
+    customCss: DOCS_STYLE,
     customSwaggerUiPath: UI_FILES,
     customfavIcon: `data:image/svg+xml,${encodeURIComponent(ICON)}`,
     swaggerOptions: {
       persistAuthorization: false,
+      deepLinking: true,
       displayRequestDuration: true,
       docExpansion: 'none',
       defaultModelsExpandDepth: 0,

@@ -41,8 +41,14 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await dialog.waitFor({ state: 'detached' });
     };
 
+    /** Chooses an action from the menu of a row. */
+    const act = async (row: string, action: string): Promise<void> => {
+      await page.getByRole('button', { name: `Actions for ${row}` }).click();
+      await page.getByRole('menuitem', { name: action, exact: true }).click();
+    };
+
     it('a secret: created, given a new value, its uses shown, and deleted once it is unused', async () => {
-      await page.getByText('No secrets yet.').waitFor();
+      await page.getByText('No secrets yet').waitFor();
       expect(await shown.violations('01-secrets-empty')).toEqual([]);
       await page.getByRole('button', { name: 'New secret' }).click();
       await page.getByLabel('Name').fill('CRM_TOKEN');
@@ -51,7 +57,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       expect(await shown.violations('02-new-secret')).toEqual([]);
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('{{secrets.CRM_TOKEN}}').waitFor();
-      await page.getByRole('button', { name: 'Replace value: CRM_TOKEN' }).click();
+      await act('CRM_TOKEN', 'Replace value');
       await page.getByLabel('Value', { exact: true }).fill('the-second-value');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('cell', { name: '2', exact: true }).waitFor();
@@ -62,7 +68,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
         headers: { 'x-token': '{{secrets.CRM_TOKEN}}' },
       });
       expect(used.status).toBe(200);
-      await page.getByRole('button', { name: 'Used in: CRM_TOKEN' }).click();
+      await act('CRM_TOKEN', 'Used in');
       await dialog.getByRole('link', { name: destination }).waitFor();
       expect(await dialog.getByRole('button', { name: 'Delete' }).count()).toBe(0);
       expect(await shown.violations('03-secret-use')).toEqual([]);
@@ -70,10 +76,10 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       expect(await page.content()).not.toContain('the-second-value');
       await server.api('PATCH', `/v1/destinations/${destination}`, { headers: {} });
       await shown.open('secrets');
-      await page.getByRole('button', { name: 'Used in: CRM_TOKEN' }).click();
+      await act('CRM_TOKEN', 'Used in');
       await dialog.getByRole('button', { name: 'Delete' }).click();
       await confirm('Delete', 'CRM_TOKEN');
-      await page.getByText('No secrets yet.').waitFor();
+      await page.getByText('No secrets yet').waitFor();
     });
 
     it('a member: added, given another role, removed', async () => {
@@ -90,7 +96,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
         { email: 'ada@example.com', role: 'write', name: PERSON },
       ]);
       expect(await shown.violations('04-members')).toEqual([]);
-      await page.getByRole('button', { name: `Remove: ${PERSON}` }).click();
+      await act(PERSON, 'Remove');
       await confirm('Remove', 'ada@example.com');
       await page.getByText('No members yet').waitFor();
     });
@@ -108,7 +114,8 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       await row.waitFor();
       expect(await page.getByRole('row').filter({ hasText: 'this session' }).count()).toBe(1);
       expect(await shown.violations('05-sessions')).toEqual([]);
-      await row.getByRole('button', { name: 'End session' }).click();
+      await row.getByRole('button', { name: /^Actions for/ }).click();
+      await page.getByRole('menuitem', { name: 'End session' }).click();
       await confirm('End session');
       await row.waitFor({ state: 'detached' });
       await theirs.getByText('You are signed out.').waitFor();

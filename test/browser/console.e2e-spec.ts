@@ -248,12 +248,14 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByRole('button', { name: 'Close' }).click();
     expect(await page.content()).not.toContain(made);
     expect(await violations('09-keys')).toEqual([]);
-    await page.getByRole('button', { name: 'Rotate Billing' }).click();
+    await page.getByRole('button', { name: 'Actions for Billing' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate' }).click();
     await page.getByLabel('Grace period').selectOption('0');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     const next = await page.locator('code.secret').innerText();
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: 'Revoke Billing' }).first().click();
+    await page.getByRole('button', { name: 'Actions for Billing' }).first().click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill('Billing');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
