@@ -6,6 +6,7 @@ import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
@@ -34,7 +35,7 @@ export function EndpointLayout(): ReactNode {
           ← {t('nav.endpoints')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>

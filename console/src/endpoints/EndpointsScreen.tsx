@@ -2,6 +2,7 @@ import './endpoints.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { TextFilter } from '../kit/TextFilter';
@@ -39,7 +40,7 @@ export function EndpointsScreen(): ReactNode {
         )}
       </div>
       {(isFiltered || rows.length > 0) && <Filters filters={filters} />}
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data &&
         rows.length === 0 &&

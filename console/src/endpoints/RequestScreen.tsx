@@ -7,6 +7,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { formatJson } from '../kit/json/format-json';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
@@ -29,7 +30,7 @@ export function RequestScreen(): ReactNode {
           ← {t('endpoint.requests')}
         </Link>
       </p>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>

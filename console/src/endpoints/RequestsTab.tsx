@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { TextFilter } from '../kit/TextFilter';
@@ -21,7 +22,7 @@ export function RequestsTab(): ReactNode {
   return (
     <>
       {(isFiltered || rows.length > 0) && <Filters id={id} filters={filters} />}
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">

@@ -6,6 +6,7 @@ import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -38,7 +39,7 @@ export function AliasScreen(): ReactNode {
           ← {t('nav.inbox')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -35,7 +36,7 @@ export function EmailScreen(): ReactNode {
           {t('mail.event')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && <Shown key={data.id} email={data} />}
     </div>

@@ -2,6 +2,7 @@ import './mail.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { TextFilter } from '../kit/TextFilter';
 import { RANGES } from '../kit/time/range';
@@ -32,7 +33,7 @@ export function EmailsScreen(): ReactNode {
         )}
       </div>
       <Filters filters={filters} />
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data &&
         rows.length === 0 &&

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
@@ -27,7 +28,7 @@ export function InboxScreen(): ReactNode {
           <span className="quiet">{t('needs-write')}</span>
         )}
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <section className="empty" aria-labelledby="first-alias">

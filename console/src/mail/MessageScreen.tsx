@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
@@ -37,7 +38,7 @@ export function MessageScreen(): ReactNode {
           {t('mail.event')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && <Shown key={data.id} message={data} alias={alias} />}
     </div>

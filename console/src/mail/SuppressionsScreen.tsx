@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
@@ -43,7 +44,7 @@ export function SuppressionsScreen(): ReactNode {
         )}
       </div>
       <Filters filters={filters} />
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">
