@@ -99,8 +99,8 @@ function seenRecords({ records }: Domain): string {
 function IngestHosts(): ReactNode {
   const { data, error } = useIngestHosts();
   return (
-    <section aria-labelledby="ingest">
-      <h2 id="ingest">{t('ingest')}</h2>
+    <section>
+      <h2>{t('ingest')}</h2>
       <p className="quiet">{t('ingest.text')}</p>
       <FaultLine fault={error} />
       {data && <Table label={t('ingest')} rows={data.data} columns={ingestColumns()} keyOf={({ id }) => id} />}

@@ -23,11 +23,8 @@ export function RowMenu({ name, items }: { name: string; items: readonly MenuIte
     button.current?.focus();
     onSelect();
   };
-  const onToggle = ({ newState }: ToggleEvent<HTMLDivElement>): void => {
-    setOpen(newState === 'open');
-    if (newState !== 'open' || button.current === null || list.current === null) return;
-    moveTo(list.current, button.current);
-    itemsOf(list.current)[0]?.focus();
+  const place = ({ newState }: ToggleEvent<HTMLDivElement>): void => {
+    if (newState === 'open' && button.current !== null && list.current !== null) moveTo(list.current, button.current);
   };
   return (
     <>
@@ -49,11 +46,23 @@ export function RowMenu({ name, items }: { name: string; items: readonly MenuIte
         role="menu"
         aria-label={name}
         className="row-menu"
-        onToggle={onToggle}
+        onBeforeToggle={place}
+        onToggle={(event) => {
+          // Only now, the menu has a height.
+          place(event);
+          setOpen(event.newState === 'open');
+        }}
         onKeyDown={moveFocus}
       >
-        {items.map((item) => (
-          <button key={item.label} type="button" role="menuitem" tabIndex={-1} onClick={() => select(item)}>
+        {items.map((item, index) => (
+          <button
+            key={item.label}
+            ref={index === 0 ? focusOnOpen : undefined}
+            type="button"
+            role="menuitem"
+            tabIndex={-1}
+            onClick={() => select(item)}
+          >
             {item.label}
           </button>
         ))}
@@ -80,6 +89,11 @@ function moveTo(list: HTMLElement, button: HTMLElement): void {
   const hasSpace = below + list.offsetHeight <= clientHeight;
   list.style.top = `${hasSpace ? below : Math.max(GAP_PX, top - GAP_PX - list.offsetHeight)}px`;
   list.style.right = `${clientWidth - right}px`;
+}
+
+/** Makes the browser focus an element when it opens the popover. React would focus the element when it mounts. */
+function focusOnOpen(element: HTMLElement | null): void {
+  element?.setAttribute('autofocus', '');
 }
 
 function itemsOf(list: HTMLElement): HTMLElement[] {
