@@ -226,7 +226,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.keyboard.press('g');
     await page.keyboard.press('j');
     await page.waitForURL('**/jobs');
-    await page.getByText('No jobs yet.').waitFor();
+    await page.getByText('No jobs yet').waitFor();
     expect(await shown.violations('08-jobs-empty')).toEqual([]);
     const broken = (await server.api('GET', '/v1/destinations?search=Broken')).json.data[0].id as string;
     await shown.open(`destinations/${broken}`);
