@@ -1,3 +1,4 @@
+// cspell:ignore opblock
 /**
  * Style that completes the dark mode of Swagger UI. Swagger UI sets the class `dark-mode` if the browser prefers a dark
  * color scheme, but its page keeps a light body, and some of its texts have too little contrast.
