@@ -5,8 +5,7 @@ import { answered } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import type { StepsProps } from './FirstSteps';
-import { Step } from './Step';
+import { Step, type StepsProps } from './Step';
 
 /** Getting-started steps as buttons, for which no terminal is needed. */
 export function ClickSteps({ destination, event }: StepsProps): ReactNode {

@@ -5,9 +5,8 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { firstCommands } from './first-commands';
-import type { StepsProps } from './FirstSteps';
 import { useFirstKey } from './overview-queries';
-import { Command, Step } from './Step';
+import { Command, Step, type StepsProps } from './Step';
 
 /** Getting-started steps as commands for a terminal. */
 export function CurlSteps({ destination, event }: StepsProps): ReactNode {

@@ -1,16 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { EventItem, Schemas } from '../api/client';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { ClickSteps } from './ClickSteps';
 import { CurlSteps } from './CurlSteps';
-
-/** Resources that already exist. Null if there are none. */
-export interface StepsProps {
-  destination: Schemas['DestinationItem'] | null;
-  event: EventItem | null;
-}
+import type { StepsProps } from './Step';
 
 const WAYS = ['click', 'curl'] as const;
 

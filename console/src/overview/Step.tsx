@@ -1,6 +1,13 @@
 import type { ReactNode } from 'react';
+import type { EventItem, Schemas } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { t } from '../kit/messages/t';
+
+/** Resources that already exist. Null if there are none. */
+export interface StepsProps {
+  destination: Schemas['DestinationItem'] | null;
+  event: EventItem | null;
+}
 
 interface StepProps {
   title: string;

@@ -11,7 +11,7 @@ const LATER_MS = 5_000;
 /** Maximum number of a message's deliveries that the page shows. */
 const SHOWN = 20;
 
-/** What the service accepted. */
+/** Result of sending an event. */
 export type Accepted =
   /** A single event. `id` is null if a provider's request was answered without being stored. */
   | { kind: 'event'; id: string | null; answer: Schemas['EndpointTested'] | null }
